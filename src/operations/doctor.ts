@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { countForeignHashes } from '../store/account/foreignHashes.ts';
 import { transaction } from '../store/database/database.ts';
 import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
 import { compareSchema } from '../store/schema/definition.ts';
@@ -185,6 +186,14 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
     return monthsAhead >= MIN_MONTHS_AHEAD
       ? ok(text)
       : advice(text, 'run assent maintain as the owner of the tables, once a month');
+  },
+
+  async passwords(_facts, pool) {
+    return (await countForeignHashes(pool)).map(({ form, count }) => {
+      const passwords = `${count.toLocaleString('en')} password${count === 1 ? ' is' : 's are'}`;
+      if (form !== null) return ok(`${passwords} still hashed as ${form} by an earlier service`);
+      return advice(`${passwords} hashed in no known way`, 'set new ones: assent user set-password');
+    });
   },
 };
 

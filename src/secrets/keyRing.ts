@@ -4,7 +4,7 @@ const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;
 
 /** The uses of a signature; each is valid for one only. */
-export type SignaturePurpose = 'form' | 'visit' | 'device';
+export type SignaturePurpose = 'form' | 'visit' | 'device' | 'provider';
 
 /** Signs contents of pages and cookies. The first entry of `SECRETS` signs, all verify, so entries rotate without a pause. */
 export class KeyRing {
@@ -62,6 +62,7 @@ function deriveKeys(secret: string) {
     form: derive('form', KEY_BYTES),
     visit: derive('visit', KEY_BYTES),
     device: derive('device', KEY_BYTES),
+    provider: derive('provider', KEY_BYTES),
     code: derive('code', KEY_BYTES),
     slot: derive('slot', KEY_BYTES),
   };

@@ -5,6 +5,7 @@ import { onFirstUse } from '../rules/common/kept.ts';
 import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
 import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
 import { FairQueue } from './fairQueue.ts';
+import { randomSecret } from './random.ts';
 
 /** A thread with 19 MiB for a check, and a margin. */
 const THREAD_BYTES = 32 * 2 ** 20;
@@ -84,22 +85,27 @@ export function waitingChecks(queue: PasswordQueue): number {
 }
 
 /**
- * Checks a password, or a decoy if `stored` is null or the password too long: the time doesn't reveal a login.
- * @throws {BusyError} if the queue is full, or the turn comes too late
+ * Checks a password, or decoys if `stored` is null or the password too long: the time doesn't reveal a login.
+ * @param foreignDecoy a hash of another form than ours, as long as there are any: see `verify` in `passwordThread.js`
+ * @returns null if the stored hash can't be read @throws {BusyError} if the queue is full, or the turn comes too late
  */
 export async function verifyPassword(
   stored: string | null,
   password: string,
   ticket: QueueTicket,
-): Promise<boolean> {
-  decoyHash ??= hashPassword('nobody has this password');
-  const decoy = { stored: await decoyHash, password: '' }; // always: the first call must take the same time
+  foreignDecoy: string | null = null,
+): Promise<boolean | null> {
+  decoyHash ??= hashPassword(randomSecret().toString('base64url'));
+  const own = await decoyHash; // always: the first call must take the same time
   const possible = stored !== null && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
+  const task = possible
+    ? { stored, password }
+    : { stored: null, password: password.slice(0, MAX_PASSWORD_BYTES) };
   await turn(ticket);
   try {
     const pool = await threads();
-    const matches = await pool.run(possible ? { stored, password } : decoy, { name: 'verify' });
-    return matches && possible;
+    const result = await pool.run({ ...task, own, foreign: foreignDecoy }, { name: 'verify' });
+    return possible ? result : false;
   } finally {
     running -= 1;
     startChecks();

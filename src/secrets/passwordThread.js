@@ -1,7 +1,10 @@
 // @ts-check
-import { hashSync, verifySync } from '@node-rs/argon2';
+import { pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto';
+import { hashSync, verifySync as verifyArgon2 } from '@node-rs/argon2';
+import { verifySync as verifyBcrypt } from '@node-rs/bcrypt';
+import { isOwn, MAX_BYTES, parseHash } from './foreignHash.js';
 
-// A thread's work for `password.ts`, in JavaScript: the tests' threads can't load TypeScript. Passwords are compared under NFKC.
+// A thread's work for `password.ts`, in JavaScript: the tests' threads can't load TypeScript.
 
 /** OWASP's first recommendation for argon2id: 19 MiB, 2 passes, 1 lane. The library's default is argon2id. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -11,7 +14,38 @@ export function hash(password) {
   return hashSync(password.normalize('NFKC'), COST);
 }
 
-/** @param {{ stored: string, password: string }} task @returns {boolean} */
-export function verify({ stored, password }) {
-  return verifySync(stored, password.normalize('NFKC'));
+/**
+ * A failed check costs one of our form and, if `foreign` is one, one of that: time must tell no kind of login.
+ * @param {{ stored: string | null, password: string, own: string, foreign: string | null }} task `own` and `foreign` are decoys
+ * @returns {boolean | null} null if nothing is stored, or nothing that can be read
+ */
+export function verify({ stored, password, own, foreign }) {
+  const result = stored === null ? null : verifyHash(stored, password);
+  const missing = stored === null || result === null ? [own, foreign] : [isOwn(stored) ? foreign : own];
+  if (!result) for (const decoy of missing) if (decoy !== null) verifyHash(decoy, password);
+  return result;
+}
+
+/** Compares under NFKC, another service's hash first as typed. @type {(stored: string, password: string) => boolean | null} */
+export function verifyHash(stored, password) {
+  const read = parseHash(stored);
+  const normal = password.normalize('NFKC');
+  const spellings = isOwn(stored) || normal === password ? [normal] : [password, normal];
+  try {
+    return read.problem === null ? spellings.some((spelling) => matches(spelling, stored, read)) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} password @param {string} stored @param {Extract<ReturnType<typeof parseHash>, { problem: null }>} parsed */
+function matches(password, stored, { algorithm, numbers: { bits, i, ln, r, p }, salt, key }) {
+  if (algorithm === 'argon2') return verifyArgon2(stored, password);
+  if (algorithm === 'bcrypt') return verifyBcrypt(password, stored);
+  const options = { N: 2 ** ln, r, p, maxmem: 2 * MAX_BYTES };
+  const bytes =
+    algorithm === 'scrypt'
+      ? scryptSync(password, salt, key.length, options)
+      : pbkdf2Sync(password, salt, i, key.length, `sha${bits}`);
+  return timingSafeEqual(bytes, key);
 }

@@ -7,6 +7,7 @@ import type { User } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';
 import { type Guarded, knownDevice, newDeviceCookie } from './device.ts';
+import { foreignDecoy, renewed } from './foreignHashes.ts';
 
 export interface Attempt {
   readonly guarded: Guarded;
@@ -16,6 +17,8 @@ export interface Attempt {
   readonly password: string;
   /** The browser's device cookie; null for none. */
   readonly deviceCookie: string | null;
+  /** True to hash a right password anew if its hash is another service's. */
+  readonly renews?: true;
 }
 
 /** The password's user. Without a hash, or while the user is blocked, every password is wrong. */
@@ -29,7 +32,8 @@ const GUESSED = { password: 'password_guessed', 'payment password': 'payment_pas
 
 /**
  * Attempts a password, unless throttled. Many wrong attempts are recorded in the audit trail.
- * @returns for a right one the hash it was checked against, whether this device knew it before, and its new cookie
+ * @returns for a right one its hash as stored now, whether this device knew it before, and its new cookie; the user of a hash
+ * that can't be read
  * @throws {BusyError} if too many passwords are being checked: then the attempt does not count
  */
 export async function attemptPassword(
@@ -49,7 +53,7 @@ export async function attemptPassword(
     tell('throttle', waitsFor);
     return { outcome: 'wait', waitSeconds } as const;
   }
-  const { userId, right } = await check(attempt.password, ticket, findAccount).catch(
+  const { userId, right, unreadable } = await check(context, attempt, ticket, findAccount).catch(
     async (error: unknown) => {
       await takeBackAttempt(context.db, { counters, right: false });
       throw error;
@@ -58,7 +62,7 @@ export async function attemptPassword(
   if (userId === null || right === null) {
     if (slotToReport !== null)
       await recordGuessing(context.db, { slot: slotToReport, kind: GUESSED[guarded], userId, ...caller });
-    return { outcome: 'wrong' } as const;
+    return { outcome: 'wrong', ...(unreadable ? { unreadableOf: userId } : {}) } as const;
   }
   await takeBackAttempt(context.db, { counters, right: true });
   const newCookie = newDeviceCookie(context, guarded, login, right, deviceCookie);
@@ -77,10 +81,19 @@ function ticketFor(
     : { queue: 'stranger', key: networkOf(address), until: decideBy };
 }
 
-/** Compares a password. @returns the login's user and, if it is right, the compared hash */
-async function check(password: string, ticket: QueueTicket, findAccount: () => Promise<Account | null>) {
+/** Compares a password. @returns the login's user and, if it is right, the hash that is stored then */
+async function check(
+  context: Context,
+  { guarded, login, password, renews }: Attempt,
+  ticket: QueueTicket,
+  findAccount: () => Promise<Account | null>,
+) {
   const account = await findAccount();
+  const userId = account?.userId ?? null;
   const hash = account?.status === 'active' ? account.passwordHash : null;
-  const matches = await verifyPassword(hash, password, ticket);
-  return { userId: account?.userId ?? null, right: matches ? hash : null };
+  const matches = await verifyPassword(hash, password, ticket, await foreignDecoy(context, login));
+  if (userId === null || hash === null || !matches)
+    return { userId, right: null, unreadable: matches === null };
+  const right = renews ? await renewed(context, { userId, hash, guarded }, password, ticket) : hash;
+  return { userId, right, unreadable: false };
 }

@@ -25,14 +25,15 @@ const lockUser = write<{ userId: string }>(
 
 type Values = Omit<PasswordChange, 'earlier' | 'changed'> &
   Caller &
-  PasswordHashes & { readonly newPasswordHash: string; readonly newPaymentPasswordHash: string | null };
+  PasswordHashes &
+  Readonly<Record<'newPasswordHash' | 'newPaymentPasswordHash', string | null>>;
 
 const change = decision<Values, { changed: boolean }>(
   'user-change-passwords',
   `
 with locked as materialized (
   select user_id from users
-   where user_id = @userId and status = 'active' and password_hash = @passwordHash
+   where user_id = @userId and status = 'active' and password_hash is not distinct from @passwordHash
      and payment_password_hash is not distinct from @paymentPasswordHash
      for no key update
 ), locked_sessions as materialized (

@@ -1,0 +1,353 @@
+import { hashSync } from '@node-rs/bcrypt';
+import { Piscina } from 'piscina';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
+import { foreignDecoy } from '../../src/flows/signIn/foreignHashes.ts';
+import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
+import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
+import { findForeignSample } from '../../src/store/account/foreignHashes.ts';
+import { findUserByLogin } from '../../src/store/common/users.ts';
+import { findBroken } from '../../src/store/schema/invariants.ts';
+import { doctor } from '../processes/findings.ts';
+import { countChecks, type Task } from '../secrets/counting.ts';
+import file from '../secrets/foreignHashes.json' with { type: 'json' };
+import { Agent } from '../support/agent.ts';
+import { ownDatabase } from '../support/database.ts';
+import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { intercept } from '../support/intercept.ts';
+import { setPasswords } from '../support/operators.ts';
+import { onDatabase } from '../support/process.ts';
+import { CALLER, type TestServer, type TestUser, useServer } from '../support/server.ts';
+import { setUserStatus } from '../support/state.ts';
+import { signedInUser } from './signedIn.ts';
+
+const server = await useServer();
+const { pool } = server.database;
+afterEach(() => void vi.restoreAllMocks());
+
+const foreign = (password: string) => hashSync(password, { cost: 4 });
+const KINDS = { password: 'password_hash', payment: 'payment_password_hash' } as const;
+
+async function store(
+  login: string,
+  kind: keyof typeof KINDS,
+  hash: string | null,
+  at = server,
+): Promise<void> {
+  await at.database.pool.query(`update users set ${KINDS[kind]} = $2 where login = $1`, [login, hash]);
+}
+
+async function storedOf({ login }: TestUser, at = server) {
+  const { passwordHash = null, paymentPasswordHash = null } =
+    (await findUserByLogin(at.database.pool, login)) ?? {};
+  return { password: passwordHash ?? '', payment: paymentPasswordHash ?? '' };
+}
+
+/** A user who came from another service with a password, and perhaps a payment password. */
+async function importedUser(kind: keyof typeof KINDS = 'password', at = server): Promise<TestUser> {
+  const user = await at.createUser();
+  const typed = kind === 'password' ? user.password : (user.paymentPassword ?? '');
+  await store(user.login, kind, foreign(typed), at);
+  return user;
+}
+
+const tryToSignIn = (login: string, password: string, at = server) =>
+  signIn(new Agent(at.baseUrl), login, password).then(({ status }) => status);
+
+describe('a user with a hash of another service', () => {
+  const ofEachForm = new Map(
+    file.vectors.map((vector) => [vector.given.replace(/\$[^$]*\$[^$]*$/, ''), vector]),
+  );
+
+  it.each([...ofEachForm.values()])(
+    'by $origin, $made, signs in, and has one of ours from then on',
+    async (vector) => {
+      const { login, ...user } = await server.createUser();
+      const read = { hash: '', ...readHash(vector.given) };
+      await store(login, 'password', read.hash);
+      expect(await tryToSignIn(login, 'wrong')).toBe(422);
+      expect((await storedOf({ login, ...user })).password).toBe(read.hash);
+      expect(await tryToSignIn(login, vector.password)).toBe(303);
+      expect(isOwn((await storedOf({ login, ...user })).password)).toBe(true);
+      expect(await tryToSignIn(login, vector.password)).toBe(303);
+      expect(await tryToSignIn(login, 'wrong')).toBe(422);
+    },
+  );
+
+  it('is known in that browser afterwards', async () => {
+    const user = await importedUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    const again = new Agent(server.baseUrl);
+    again.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
+    await signIn(again, user.login, user.password);
+    const { rows } = await pool.query(
+      `select detail->'known_device' as known from audit_events where user_id = $1 and kind = 'signed_in' order by at`,
+      [user.userId],
+    );
+    expect(rows).toEqual([{ known: false }, { known: true }]);
+  });
+
+  it('can’t sign in while blocked', async () => {
+    const user = await importedUser();
+    const before = await storedOf(user);
+    await setUserStatus(server, user.login, 'blocked');
+    expect(await tryToSignIn(user.login, user.password)).toBe(422);
+    expect(await storedOf(user)).toEqual(before);
+  });
+
+  it('confirms a payment, and has a payment password of ours from then on', async () => {
+    const [user, client] = [await importedUser('payment'), await server.createClient()];
+    const agent = new Agent(server.baseUrl);
+    const fields = requestOf(client, { scope: 'payment-shop.limit(7,1500)' });
+    const consent = await reachConsent(agent, fields, user);
+    expect(isOwn((await storedOf(user)).payment)).toBe(true);
+    expect((await decide(agent, consent, 'allow')).location).toContain('code=');
+  });
+
+  it('changes the payment password by typing the old one', async () => {
+    const by = await signedInUser(server, await importedUser('payment'));
+    const kind = 'payment password';
+    const formToken = (await findPasswordForm(server.context, by.session, kind))?.formToken;
+    const sent = {
+      kind,
+      currentPassword: by.user.paymentPassword ?? '',
+      newPassword: 'a new one for tests',
+    } as const;
+    const cookies = { deviceCookies: { password: null, 'payment password': null }, formToken };
+    const result = await changePassword(server.context, by.session, { ...sent, ...cookies }, CALLER);
+    expect(result).toMatchObject({ outcome: 'changed' });
+    expect(isOwn((await storedOf(by.user)).payment)).toBe(true);
+  });
+});
+
+describe('a hash that is being renewed', () => {
+  const { formToken, newCookie } = signInStep(server.context, null, null);
+  const cookies = { session: null, preLogin: newCookie, device: null, seen: null, language: null };
+
+  /** Signs in, and lets `first` be done when the password was checked and the new hash is to be written. */
+  const signInAfter = ({ login, password }: TestUser, first: () => Promise<unknown>) => {
+    const db = intercept(pool, async (statement, run) => {
+      if (statement.name === 'user-renew-password') await first();
+      return run();
+    });
+    const sent = { formToken, authorizationRequest: null, login, password };
+    return signInVerb({ ...server.context, db }, sent, cookies, CALLER);
+  };
+
+  it('lets two sign-ins at once succeed', async () => {
+    const user = await importedUser();
+    const result = await signInAfter(user, () => tryToSignIn(user.login, user.password));
+    expect(result.outcome).toBe('signed_in');
+    expect(isOwn((await storedOf(user)).password)).toBe(true);
+    expect(await tryToSignIn(user.login, user.password)).toBe(303);
+  });
+
+  it.each([
+    ['changed to one of ours', 'another one'],
+    ['changed to a foreign one', foreign('another one')],
+    ['removed', null],
+  ])('stays as it is, and the sign-in fails, if it was %s meanwhile', async (_how, given) => {
+    const user = await importedUser();
+    const change = () =>
+      given === 'another one'
+        ? setPasswords(pool, user.login, { password: given, paymentPassword: null }, 'tests')
+        : store(user.login, 'password', given);
+    expect(await signInAfter(user, change)).toEqual({ outcome: 'wrong' });
+    const { password } = await storedOf(user);
+    if (given !== 'another one') expect(password).toBe(given ?? '');
+    expect(await tryToSignIn(user.login, user.password)).toBe(422);
+    if (given !== null) expect(await tryToSignIn(user.login, 'another one')).toBe(303);
+  });
+
+  it('stays as it is, and the sign-in fails, if the user was blocked meanwhile', async () => {
+    const user = await importedUser();
+    const before = await storedOf(user);
+    const result = await signInAfter(user, () => setUserStatus(server, user.login, 'blocked'));
+    expect(result).toEqual({ outcome: 'wrong' });
+    expect(await storedOf(user)).toEqual(before);
+  });
+});
+
+it('a hash that can’t be read is a wrong password, with a warning that names the user and not the hash', async () => {
+  const before = server.logLines.length;
+  const users: string[] = [];
+  for (const hash of [
+    foreign('x').slice(0, -1),
+    '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0$',
+    'a secret',
+    '',
+  ]) {
+    const user = await server.createUser();
+    users.push(user.userId);
+    await store(user.login, 'password', hash);
+    for (const password of [user.password, '']) expect(await tryToSignIn(user.login, password)).toBe(422);
+    expect((await storedOf(user)).password).toBe(hash);
+    for (const line of server.logLines.slice(before)) if (hash !== '') expect(line).not.toContain(hash);
+  }
+  const lines = server.logLines.slice(before).map((line) => JSON.parse(line));
+  const warnings = lines.filter(({ level }) => level === 40);
+  expect(warnings).toMatchObject([{ user_id: users[0], msg: expect.stringContaining("hash can't be read") }]);
+});
+
+it('a user without a password can’t sign in by any', async () => {
+  const user = await server.createUser();
+  await store(user.login, 'password', null);
+  for (const password of ['', 'null', user.password])
+    expect(await tryToSignIn(user.login, password)).toBe(422);
+});
+
+/** What the threads are given for failed sign-ins with these logins. */
+async function tasksOf(at: TestServer, logins: readonly string[], password = 'wrong'): Promise<Task[]> {
+  const run = vi.spyOn(Piscina.prototype, 'run');
+  for (const login of logins) expect(await tryToSignIn(login, password, at)).toBe(422);
+  const tasks = run.mock.calls.flatMap(([task, { name = '' } = {}]) =>
+    name === 'verify' ? [task as Task] : [],
+  );
+  run.mockRestore();
+  return tasks;
+}
+
+describe('the work for a wrong password', async () => {
+  const at = await useServer();
+  const own = (await at.createUser()).login;
+
+  it('is one check while all hashes are ours', async () => {
+    const done = await countChecks(await tasksOf(at, [own, 'unknown']));
+    expect(done.map(({ cost }) => cost)).toEqual([['argon2'], ['argon2']]);
+  });
+
+  it('is the same for every login while there are hashes of another form', async () => {
+    const other = await useServer();
+    const imported = (await importedUser('password', other)).login;
+    const logins = [imported];
+    for (const change of [
+      () => {},
+      (login: string) => setUserStatus(other, login, 'blocked'),
+      (login: string) => store(login, 'password', null, other),
+      (login: string) => store(login, 'password', 'cut off', other),
+    ]) {
+      const { login } = await other.createUser();
+      await change(login);
+      logins.push(login);
+    }
+    logins.push('unknown', 'unknown too');
+    const done = await countChecks(await tasksOf(other, logins));
+    expect(done.map(({ cost }) => cost)).toEqual(logins.map(() => ['argon2', 'bcrypt']));
+    const spelt = await countChecks(await tasksOf(other, logins.slice(0, 3), 'cafe\u0301'));
+    expect(spelt.map(({ cost }) => cost)).toEqual(['', '', ''].map(() => ['argon2', 'bcrypt', 'bcrypt']));
+  });
+});
+
+const SAMPLE = 'user-sample-foreign-hashes';
+
+describe('the decoys of foreign forms', () => {
+  const FORMS = ['$2b$04$', '$2b$10$', '$2y$04$'];
+  const hashOf = (form: string, letter = 'a') => `${form}${letter.repeat(21)}u${letter.repeat(31)}`;
+  const OWN = `$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$${'A'.repeat(43)}`;
+
+  /** A database with so many users of ours, and 100 for each of the hashes. */
+  async function crowdedDatabase(hashes = FORMS.map((form) => hashOf(form)), own = 0) {
+    const database = await ownDatabase();
+    await database.pool.query(
+      `insert into users (login, login_key, name, password_hash)
+       select 'u' || n, 'u' || n, 'U', coalesce(($1::text[])[1 + (n - 1) / 100], $2) from generate_series(1, $3::int) n`,
+      [hashes, OWN, 100 * hashes.length + own],
+    );
+    await database.pool.query('analyze users');
+    return database;
+  }
+
+  it('are as common as among users, and found by indexes', async () => {
+    const [often = '', seldom = ''] = FORMS.map((form) => hashOf(form));
+    const tens = Array.from({ length: 100 }, (_, n) => (n % 10 < 2 ? seldom : often));
+    const database = await crowdedDatabase(tens, 10_000);
+    let plan = '';
+    const explaining = intercept(database.pool, async (statement, run) => {
+      if (statement.name === SAMPLE) {
+        const { rows } = await database.pool.query(`explain (analyze, costs off) ${statement.text}`);
+        plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      }
+      return run();
+    });
+    // Of 200 drawn users about 20 and 80; a test of a million would see others.
+    const found = (await findForeignSample(explaining)).map(({ hash }) => hash);
+    const share = found.filter((hash) => hash === seldom).length / found.length;
+    expect(found.length).toBeLessThan(150);
+    expect(found.length).toBeGreaterThan(50);
+    expect(share).toBeLessThan(0.45);
+    expect(found).toEqual(found.toSorted());
+    expect(plan).toContain('Index Scan using users_pkey');
+    expect(plan).toContain('Index Scan using users_foreign_hash_idx');
+    expect(plan).not.toContain('Seq Scan');
+  });
+
+  it('are there as long as one user has such a hash', async () => {
+    const { pool } = await crowdedDatabase([], 10_000);
+    expect(await findForeignSample(pool)).toEqual([]);
+    await pool.query(`update users set password_hash = $1 where login = 'u7'`, [hashOf('$2b$10$')]);
+    expect(await findForeignSample(pool)).toContainEqual({ hash: hashOf('$2b$10$') });
+  });
+
+  it('are asked once a minute, and stay after a failure, unless that is the first', async () => {
+    const { pool: crowded } = await crowdedDatabase();
+    await crowded.query(`update users set password_hash = '$2b$99$unreadable' where login < 'u15'`);
+    let [asked, fails, later] = [0, true, 0];
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + later);
+    const db = intercept(crowded, async (statement, run) => {
+      if (statement.name !== SAMPLE) return run();
+      asked += 1;
+      if (fails) throw new Error('the database is away');
+      return run();
+    });
+    const context = { ...server.context, db };
+    const logins = Array.from({ length: 60 }, (_, n) => `login ${n}`);
+    const decoys = () => Promise.all(logins.map((login) => foreignDecoy(context, login)));
+    await expect(foreignDecoy(context, 'a')).rejects.toThrow('away');
+    fails = false;
+    const first = await decoys();
+    expect(await decoys()).toEqual(first);
+    expect(new Set(first)).toEqual(new Set(FORMS.map((form) => hashOf(form))));
+    expect(asked).toBe(2);
+    [fails, later] = [true, 61_000];
+    expect(await decoys()).toEqual(first);
+    [fails, later] = [false, 122_000];
+    await crowded.query(`update users set password_hash = null where hash_form(password_hash) = '$2b$04'`);
+    expect(new Set(await decoys())).toEqual(new Set(FORMS.slice(1).map((form) => hashOf(form))));
+    expect(asked).toBe(4);
+  });
+
+  it('are counted by the doctor, which accepts them, but not what can’t be read', async () => {
+    const database = await crowdedDatabase();
+    const passwordsIn = async (...args: string[]) => {
+      const { findings } = await doctor(onDatabase(database.url), ...args);
+      return findings.filter(({ check }) => check.startsWith('password'));
+    };
+    const texts = FORMS.map(
+      (form) => `100 passwords are still hashed as ${form.slice(0, -1)} by an earlier service`,
+    );
+    const left = texts.map((text) => ({ check: 'passwords', level: 'ok', text, remedy: null }));
+    expect(await passwordsIn()).toEqual(left);
+    expect(await passwordsIn('--invariants')).toMatchObject([{ check: 'password_hashes', level: 'ok' }]);
+    for (const secret of ['a secret in clear', 'pbkdf2_sha256$secret', '{noop}secret', '$scrypt$secret']) {
+      await database.pool.query(`update users set payment_password_hash = $1 where login = 'u1'`, [secret]);
+      const found = await passwordsIn();
+      expect(found.at(-1)).toMatchObject({ level: 'advice', text: '1 password is hashed in no known way' });
+      expect(JSON.stringify(found)).not.toContain('secret');
+      expect(await passwordsIn('--invariants')).toMatchObject([{ check: 'password_hashes', level: 'error' }]);
+    }
+  });
+
+  it('are hashes for the invariants as for the import', async () => {
+    const { pool: own } = await ownDatabase();
+    const hashes = file.vectors.map(({ given }) => ({ hash: '', ...readHash(given) }).hash);
+    await own.query(
+      `insert into users (login, login_key, name, password_hash)
+       select 'u' || n, 'u' || n, 'U', hash from unnest($1::text[]) with ordinality t (hash, n)`,
+      [hashes],
+    );
+    const broken = (await findBroken(own, 60)).filter(({ check }) => check === 'password_hashes');
+    expect(broken).toMatchObject([{ level: 'ok', rows: 0 }]);
+  });
+});

@@ -1,0 +1,157 @@
+import { hashSync } from '@node-rs/bcrypt';
+import { describe, expect, it } from 'vitest';
+import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
+import { hash, verify, verifyHash } from '../../src/secrets/passwordThread.js';
+import { countChecks } from './counting.ts';
+import file from './foreignHashes.json' with { type: 'json' };
+
+/** What is stored after an import. */
+function stored(given: string): string {
+  const read = readHash(given);
+  if ('problem' in read) throw new Error(read.problem);
+  return read.hash;
+}
+
+describe.each(file.vectors)('a hash by $origin, $made, of $password', ({ given, password, ...more }) => {
+  it('is read, and verifies that password only', () => {
+    const read = stored(given);
+    expect(isOwn(read)).toBe(false);
+    expect(verifyHash(read, password)).toBe(true);
+    for (const wrong of ['', 'wrong', given, password.toUpperCase()])
+      expect(verifyHash(read, wrong)).toBe(false);
+  });
+
+  it('of composed letters verifies decomposed ones, and never the other way round', () => {
+    const composed = password.normalize('NFC');
+    expect(verifyHash(stored(given), password.normalize('NFD'))).toBe(true);
+    expect(verifyHash(stored(given), composed)).toBe(password === composed);
+  });
+
+  it('of Keycloak is what its JSON says', () => {
+    if (!('credentialData' in more)) return;
+    const credential = JSON.parse(more.credentialData ?? '');
+    const secret = JSON.parse(more.secretData ?? '');
+    const [salt, value] = [secret.salt, secret.value].map((text: string) => text.replace(/=+$/, ''));
+    const { memory, parallelism, type } = credential.additionalParameters;
+    const byKind =
+      credential.algorithm === 'argon2'
+        ? `$argon2${type}$v=19$m=${memory},t=${credential.hashIterations},p=${parallelism}`
+        : `$${credential.algorithm}$i=${credential.hashIterations},l=64`;
+    expect(given).toBe(`${byKind}$${salt}$${value}`);
+  });
+});
+
+const LONG = 'x'.repeat(72);
+const SALT = 'c29tZXNhbHRzb21lc2FsdA';
+const KEY = 'A'.repeat(43);
+
+it('a password beyond the 72 bytes of bcrypt verifies by its beginning, as it did there', () => {
+  const hashed = hashSync(`${LONG} one`, { cost: 4 });
+  expect(verifyHash(hashed, `${LONG} another`)).toBe(true);
+  expect(verifyHash(hashed, LONG.slice(1))).toBe(false);
+});
+
+const argon2 = (m: number, t: number, p: number, v = 19) =>
+  `$argon2id$v=${v}$m=${m},t=${t},p=${p}$${SALT}$${KEY}`;
+const bcrypt = (cost: string, letter = 'b') => `$2${letter}$${cost}$${'a'.repeat(21)}u${'a'.repeat(31)}`;
+const scrypt = (ln: number, r: number, p: number) => `$scrypt$ln=${ln},r=${r},p=${p}$${SALT}$${KEY}`;
+const pbkdf2 = (i: number) => [
+  `$pbkdf2-sha256$i=${i},l=32$${SALT}$${KEY}`,
+  `pbkdf2_sha256$${i}$saltsalt$${KEY}=`,
+];
+
+const ACCEPTED = [
+  ...[argon2(131_072, 8, 1), argon2(8, 1, 1), argon2(128, 8_192, 16), argon2(19_456, 2, 1)],
+  ...[bcrypt('04'), bcrypt('14'), bcrypt('10', 'a'), bcrypt('10', 'y')],
+  ...[scrypt(17, 8, 1), scrypt(16, 8, 2), scrypt(1, 1, 16), ...pbkdf2(1), ...pbkdf2(2_000_000)],
+];
+
+it.each(ACCEPTED)('%s is within the bounds', (given) => {
+  expect(readHash(given)).toEqual({ hash: given });
+});
+
+const TOO_COSTLY = [
+  ...[
+    argon2(131_073, 1, 1),
+    argon2(131_072, 9, 1),
+    argon2(1_024, 1, 17),
+    argon2(1_024, 0, 1),
+    argon2(7, 1, 1),
+  ],
+  ...[bcrypt('03'), bcrypt('15'), bcrypt('31'), bcrypt('00')],
+  ...[scrypt(18, 8, 1), scrypt(17, 8, 2), scrypt(10, 8, 17), scrypt(0, 8, 1), scrypt(99, 1, 1)],
+  ...[...pbkdf2(0), ...pbkdf2(2_000_001), ...pbkdf2(99_999_999_999)],
+];
+const whole = file.vectors.flatMap(({ given }) => ('hash' in readHash(given) ? [stored(given)] : []));
+const UNREADABLE = [
+  ...[
+    '',
+    'secret',
+    '$',
+    '{noop}secret',
+    '{SSHA}c2VjcmV0',
+    '$1$salt$hash',
+    '$5$rounds=5000$salt$hash',
+    '$argon2id$',
+  ],
+  ...[`{noop}${bcrypt('10')}`, `{bcrypt}secret`, bcrypt('10', 'x'), `${bcrypt('10')}\n`, ` ${bcrypt('10')}`],
+  ...[argon2(64, 1, 1).replace('$v=19', ''), argon2(64, 1, 1, 20), `${argon2(64, 1, 1)}${'A'.repeat(50)}`],
+  ...[`$pbkdf2$1000$${SALT}$${KEY}`, `pbkdf2_sha1$1000$saltsalt$${KEY}`, `pbkdf2_sha256$1000$$${KEY}`],
+  `$pbkdf2-sha256$i=1000,l=64$${SALT}$${KEY}`,
+  bcrypt('10').replace('u', 'b'), // bits that no encoder writes: the library would not even compute
+  argon2(64, 1, 1).replace(/A$/, 'B'), // no encoder ends so
+  ...[
+    argon2(64, 1, 1).replace(SALT, 'c2FsdA'),
+    argon2(64, 1, 1).replace('m=64', 'm=064'),
+    `${argon2(64, 1, 1)}=`,
+  ],
+  `$pbkdf2-sha256$i=${'0'.repeat(5_000)}1$${SALT}$${KEY}`, // too long for the index
+  ...whole.map((hashed) => hashed.replace(/=+$/, '').slice(0, -1)),
+];
+
+it.each([...TOO_COSTLY, ...UNREADABLE])('%j is refused at import and costs nothing at sign-in', (given) => {
+  const { problem } = { problem: '', ...readHash(given) };
+  expect(problem).not.toBe('');
+  for (const part of [given, SALT, KEY, 'secret']) if (part.length > 1) expect(problem).not.toContain(part);
+  expect(verifyHash(given, 'secret')).toBeNull();
+});
+
+describe('what a check costs', async () => {
+  const own = hash('a decoy that has no password');
+  const foreign = hashSync('of a user', { cost: 4 });
+  const tasks = [own, foreign, null, 'a hash that cannot be read'].map((hashed) => ({
+    stored: hashed,
+    own,
+    foreign,
+  }));
+  const BOTH = ['argon2', 'bcrypt'];
+
+  it('is one check of each form for a wrong password, whatever is stored', async () => {
+    const done = await countChecks(tasks.map((task) => ({ ...task, password: 'wrong' })));
+    expect(done.map(({ cost }) => cost)).toEqual(tasks.map(() => BOTH));
+    expect(done.map(({ result }) => result)).toEqual([false, false, null, null]);
+  });
+
+  it('is two foreign checks where a password has two spellings', async () => {
+    const done = await countChecks(tasks.map((task) => ({ ...task, password: 'caf\u0065\u0301' })));
+    expect(done.map(({ cost }) => cost)).toEqual(tasks.map(() => [...BOTH, 'bcrypt']));
+  });
+
+  it('is one check of ours while there are no foreign hashes', async () => {
+    const done = await countChecks(
+      [own, null, 'unreadable'].map((hashed) => ({ stored: hashed, own, foreign: null, password: 'wrong' })),
+    );
+    expect(done.map(({ cost }) => cost)).toEqual([['argon2'], ['argon2'], ['argon2']]);
+  });
+
+  it('is nothing but itself for a right password', async () => {
+    const [done] = await countChecks([{ stored: foreign, own, foreign, password: 'of a user' }]);
+    expect(done).toEqual({ result: true, cost: ['bcrypt'] });
+  });
+
+  it('never makes a decoy’s password right', () => {
+    const decoys = { own: hash('decoy'), foreign };
+    for (const password of ['decoy', 'of a user'])
+      expect(verify({ stored: null, password, ...decoys })).toBeNull();
+  });
+});
