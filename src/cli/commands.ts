@@ -52,7 +52,7 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   /** Options without a field. */
   readonly more?: readonly Option[];
   /** Reads the operation's fields from such options, files and prompts. */
-  readonly read?: (options: Options, shell: Shell) => object | Promise<object>;
+  readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
   /** The error if each field is valid, but not the whole. */
   readonly incomplete?: string;
   readonly open?: Open;
@@ -106,7 +106,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
           ...named.map((name, index) => [name, args[index]]),
           ...own.map(({ name, derived }) => [name, given[derived.attributeName()]]),
         ].filter(([, value]) => value !== undefined);
-        const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell)) };
+        const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
         const input = readInput(operation, said, settings.incomplete);
         await withStore(shell, (caller) => show(shell, caller, input), {
           yes: given.yes,
@@ -120,6 +120,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
 const SHORT: Readonly<Record<string, string>> = {
   clientId: 'client',
   userId: 'user',
+  grantId: 'grant',
   resourceId: 'resource',
   reference: 'ref',
 };

@@ -103,15 +103,15 @@ export class Shell {
   }
 
   /** Shows progress at a terminal; the next line overwrites it. */
-  showProgress(count: number): void {
-    if (!this.inJson && this.streams.stderr.isTTY) this.streams.stderr.write(`${count} revoked\r`);
+  showProgress(count: number, what: string): void {
+    if (!this.inJson && this.streams.stderr.isTTY) this.streams.stderr.write(`${count} ${what}\r`);
   }
 }
 
 /** One line a field or list element, broken if too long for a terminal, unless it is a command to paste. */
 function fieldLines(row: Row): string {
   const lines = Object.entries(row).flatMap(([name, value]) => {
-    const whole = Array.isArray(value) ? value.map(broken).join('\n') : text(value);
+    const whole = Array.isArray(value) ? value.map((one) => broken(text(one))).join('\n') : text(value);
     return whole.split('\n').map((line, at) => [at === 0 ? name : '', line]);
   });
   return alignColumns(lines);

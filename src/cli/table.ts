@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
 import { Option } from 'commander';
 import * as audit from '../operations/audit.ts';
 import * as clients from '../operations/clients.ts';
 import { checkDatabase, checkInvariants } from '../operations/doctor.ts';
 import { explain, showToken } from '../operations/explain.ts';
 import * as grants from '../operations/grants.ts';
+import * as imports from '../operations/import/imports.ts';
 import { maintain } from '../operations/maintain.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
@@ -14,8 +14,9 @@ import { followTrail, summary } from './audit.ts';
 import { CHANGE_OPTIONS, readSettings, SETTING_OPTIONS } from './clientOptions.ts';
 import { type CommandTable, command, optionOf } from './commands.ts';
 import { examine, showConfig } from './doctor.ts';
+import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
-import { ASKING } from './terminal.ts';
+import { ASKING, readLine } from './terminal.ts';
 
 interface StatusSet {
   readonly status: string;
@@ -75,12 +76,21 @@ export const COMMANDS: CommandTable = {
       ].join('\n'),
   }),
 
-  client: { summary: 'register, list, change, block and delete applications, and manage their secrets' },
+  client: {
+    summary: 'register, import, list, change, block and delete applications, and manage their secrets',
+  },
   'client create': command(clients.create, {
-    options: SETTING_OPTIONS,
-    read: readSettings,
+    options: {
+      ...SETTING_OPTIONS,
+      secret: () => [new Option('--secret-stdin', 'read the secret that it has already from standard input')],
+    },
+    read: async (options, shell) => ({
+      ...readSettings(options),
+      ...(options.secretStdin && { secret: await readLine(shell, 'The client secret') }),
+    }),
     view: (_document, created) => created,
   }),
+  'client import [file]': command(imports.clients, IMPORTING),
   'client update <id>': command(clients.update, {
     options: CHANGE_OPTIONS,
     read: readSettings,
@@ -103,17 +113,23 @@ export const COMMANDS: CommandTable = {
   'client secret list <id>': command(clients.secretList, SECRET_LIST),
   'client secret retire <id> <secret-id>': command(clients.retireSecret, SECRET_RETIRED),
 
-  user: { summary: 'create, list, block, sign out and delete users, and set their passwords' },
+  user: { summary: 'create, import, list, block, sign out and delete users, and set their passwords' },
   'user create <login>': command(users.create, {
     ...ASKING,
     summary: 'create a user; asks for the passwords without showing them',
   }),
+  'user import [file]': command(imports.users, IMPORTING),
   'user list': command(users.list, { none: 'no users' }),
   'user show <login>': command(users.show, {
     view: (user, { paymentPasswordHash }) => ({
       ...user,
       paymentPassword: paymentPasswordHash ? 'set' : 'none',
     }),
+  }),
+  'user update <login>': command(users.update, {
+    options: { newLogin: ({ description = '' }) => [new Option('--login <login>', description)] },
+    read: ({ login }) => (login === undefined ? {} : { newLogin: login }),
+    incomplete: 'say what to change: --login, --name or --external-id',
   }),
   'user block <login>': command(users.block, STATUS_SET),
   'user unblock <login>': command(users.unblock, STATUS_SET),
@@ -142,12 +158,14 @@ export const COMMANDS: CommandTable = {
   'resource secret list <id>': command(resources.secretList, SECRET_LIST),
   'resource secret retire <id> <secret-id>': command(resources.retireSecret, SECRET_RETIRED),
 
-  grant: { summary: 'list and revoke what users have allowed' },
+  grant: { summary: 'list, import and revoke what users have allowed' },
+  'grant import [file]': command(imports.grants, IMPORTING),
   'grant list': command(grants.list, {
     incomplete: 'say whose: --login, --client, or both',
     none: 'no authorizations',
-    view: (grant, { clientName }) => ({ clientName, ...grant }),
+    view: ({ clientName, ...grant }) => ({ clientName, ...grant }),
   }),
+  'grant show <grant-id>': command(grants.show, { view: (grant) => grant }),
   'grant revoke [grant-id]': command(grants.revoke, {
     options: {
       trail: () => [
@@ -169,7 +187,7 @@ export const COMMANDS: CommandTable = {
   audit: command(audit.show, {
     options: { userId: (derived) => [derived.conflicts('login')] },
     incomplete:
-      'say whose events: --login, --user, --client, --resource, --ref, --outcome, --since, --until or --limit',
+      'say whose events: --login, --user, --client, --grant, --resource, --ref, --outcome, --since, --until or --limit',
     none: async (caller, input) => ['no events', ...(await audit.findUnknown(caller, input))].join(', and '),
     table: summary,
   }),
@@ -192,12 +210,7 @@ export const COMMANDS: CommandTable = {
     summary: 'show state, user and rights of an access token read from standard input',
     options: { token: () => [] },
     view: (grant) => grant,
-    /** The token is no argument: every process on the machine can list arguments. */
-    async read(_options, shell) {
-      const { stdin } = shell.streams;
-      if (stdin.isTTY) shell.say('The access token, then Enter and Ctrl-D:');
-      return { token: await readAll(stdin) };
-    },
+    read: async (_options, shell) => ({ token: await readLine(shell, 'The access token') }),
   }),
 
   doctor: {

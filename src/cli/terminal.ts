@@ -46,6 +46,12 @@ async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean
   return { password, paymentPassword: paymentPassword || null };
 }
 
+/** Reads a secret: it is no argument, since every process on the machine can list those. @param what as in `The access token` */
+export async function readLine(shell: Shell, what: string): Promise<string> {
+  if (shell.streams.stdin.isTTY) shell.say(`${what}, then Enter and Ctrl-D:`);
+  return (await readAll(shell.streams.stdin)).replace(/\r?\n$/, '');
+}
+
 /** Readline echoes to its output, so that output is silent; prompts go to standard error. */
 function askWithoutEcho(shell: Shell): Promise<string[]> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });

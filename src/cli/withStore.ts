@@ -27,7 +27,7 @@ export async function withStore(
       operator,
       serviceNames: () => readServiceNames(env),
       warn: (sentence) => shell.warn(sentence),
-      progress: (revoked) => shell.showProgress(revoked),
+      progress: (count, what = 'revoked') => shell.showProgress(count, what),
       confirm: async (loss) => {
         if (!yes) await confirm(shell, await loss());
       },

@@ -13,6 +13,7 @@ const WORDS = {
   brand: BUILT_IN_BRAND,
   catalogue: BUILT_IN_CATALOGUE,
   directory: EMPTY_DIRECTORY,
+  provider: null,
   timeZone: 'UTC',
   language: 'en',
   texts: TEXTS.en,

@@ -17,7 +17,8 @@ export interface Caller {
   readonly serviceNames: () => readonly string[];
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
-  readonly progress: (revoked: number) => void;
+  /** @param what follows the number; `revoked` by default */
+  readonly progress: (count: number, what?: string) => void;
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
 }

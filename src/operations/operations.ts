@@ -3,6 +3,7 @@ import * as clients from './clients.ts';
 import * as doctor from './doctor.ts';
 import * as explain from './explain.ts';
 import * as grants from './grants.ts';
+import * as imports from './import/imports.ts';
 import * as maintain from './maintain.ts';
 import type { AnyOperation } from './operation.ts';
 import * as resources from './resources.ts';
@@ -17,6 +18,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   users,
   resources,
   grants,
+  imports,
   audit,
   explain,
   doctor,

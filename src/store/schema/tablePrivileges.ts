@@ -13,6 +13,8 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   { name: 'users', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'sessions', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'grants', privileges: 'select, insert, update' },
+  // Only the owner of the tables imports.
+  { name: 'imported_tokens', privileges: 'select' },
   { name: 'rejections', privileges: 'select, insert, update, delete' },
   // The same by its earlier name, a view for builds before schema version 17.
   { name: 'denials', privileges: 'select, insert, update, delete' },

@@ -1,0 +1,475 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { hexOf, sha256 } from '../../src/secrets/digest.ts';
+import { doctor, troublesIn } from '../processes/findings.ts';
+import { Agent } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
+import { createRole, ownDatabase } from '../support/database.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { onDatabase } from '../support/process.ts';
+import { useServer } from '../support/server.ts';
+
+const server = await useServer();
+const { database } = server;
+const folder = makeDataDir();
+afterAll(() => removeDataDir(folder));
+const variables = { ...onDatabase(database.url), ASSENT_OPERATOR: 'mover' };
+const { assent, json } = commandsOn(variables);
+const resource = await server.createResource();
+
+const BCRYPT = '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
+const OTHER = `${BCRYPT.slice(0, -1)}2`;
+
+type Kind = 'user' | 'client' | 'grant';
+type Fields = Record<string, unknown>;
+interface Report {
+  lines: number;
+  imported: number;
+  unchanged: number;
+  skipped: number;
+  bad: number;
+  bad_lines: { line: number; field: string | null; reason: string }[];
+}
+
+/** A file, since the ledger takes the first lines of standard input for passwords. */
+function fileOf(rows: readonly (Fields | string)[]): string {
+  const file = join(folder, some('rows'));
+  writeFileSync(file, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
+  return file;
+}
+
+/** What `--json` says, and the exit code. No secret of the rows may be in any output. */
+async function imports(kind: Kind, rows: readonly (Fields | string)[], more = '') {
+  const { code, stdout, stderr } = await assent(`${kind} import ${fileOf(rows)} ${more} --json`);
+  expect(stderr).toBe('');
+  const { lines, bad_lines, ...counts } = JSON.parse(stdout) as Report;
+  expect(lines).toBe(counts.imported + counts.unchanged + counts.skipped + counts.bad);
+  expect(code).toBe(counts.bad > 0 ? 1 : 0);
+  for (const row of rows)
+    for (const [name, value] of Object.entries(typeof row === 'string' ? {} : row))
+      if (/hash|token|secret/.test(name) && typeof value === 'string' && value.length > 8)
+        expect(stdout).not.toContain(value);
+  return { ...counts, bad_lines };
+}
+
+/** The counts, without those that are 0. */
+async function counts(kind: Kind, rows: readonly (Fields | string)[], more = '') {
+  const { bad_lines, ...all } = await imports(kind, rows, more);
+  return Object.fromEntries(Object.entries(all).filter(([name, count]) => name !== 'dry_run' && count !== 0));
+}
+
+const reasonsOf = async (kind: Kind, rows: readonly (Fields | string)[]) =>
+  (await imports(kind, rows)).bad_lines.map(({ line, field, reason }) => `${line} ${field}: ${reason}`);
+
+const some = (prefix: string) => `${prefix}-${randomBytes(4).toString('hex')}`;
+const userOf = (more: Fields = {}): Fields & { login: string } => ({
+  login: some('u'),
+  name: 'Anna Moved',
+  password_hash: BCRYPT,
+  ...more,
+});
+const clientOf = (more: Fields = {}) => ({
+  client_id: some('c'),
+  name: 'Old Shop',
+  redirect_uri: 'https://old.example/back',
+  ...more,
+});
+const sql = async <Row extends object>(text: string, ...values: unknown[]) =>
+  (await database.pool.query<Row>(text, values)).rows;
+const trailOf = (column: string, id: unknown) =>
+  sql(`select kind, operator, detail from audit_events where ${column} = $1 order by at`, id);
+
+const HOUR = 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+
+/** A user and an application that are there, and tokens for them. */
+async function ground() {
+  const [user, client] = [userOf({ external_id: some('x') }), clientOf()];
+  expect(await counts('user', [user])).toEqual({ imported: 1 });
+  expect(await counts('client', [client])).toEqual({ imported: 1 });
+  const grantOf = (more: Fields = {}) => ({
+    login: user.login,
+    client_id: client.client_id,
+    scope: 'account-info',
+    token: randomUUID(),
+    issued_at: ago(HOUR),
+    ...more,
+  });
+  const [{ user_id: userId } = {}] = await sql<{ user_id: string }>(
+    'select user_id from users where login = $1',
+    user.login,
+  );
+  return { user, client, grantOf, userId };
+}
+const isActive = async (token: unknown) => (await introspect(server, resource, String(token))).active;
+
+describe('assent user import', () => {
+  it('writes users with what they had, and an event each', async () => {
+    const row = userOf({
+      external_id: some('x'),
+      payment_password_hash: `{bcrypt}${OTHER}`,
+      status: 'blocked',
+      created_at: '2015-03-04T05:06:07+02:00',
+    });
+    expect(await counts('user', [row, userOf({ password_hash: null })])).toEqual({ imported: 2 });
+    const [user] = await sql<{ user_id: string }>('select * from users where login = $1', row.login);
+    expect(user).toMatchObject({
+      ...{ name: row.name, external_id: row.external_id, status: 'blocked', password_hash: BCRYPT },
+      ...{ payment_password_hash: OTHER, created_at: new Date('2015-03-04T03:06:07Z') },
+    });
+    expect(await trailOf('user_id', user?.user_id)).toEqual([
+      { kind: 'user_imported', operator: 'mover', detail: null },
+    ]);
+  });
+
+  it('says of each bad line its number, field and reason, and writes the others', async () => {
+    const [taken, external] = [userOf({ external_id: some('x') }), some('y')];
+    const good = [userOf({ external_id: external }), userOf()];
+    await imports('user', [taken]);
+    const lines = [
+      ...['{', '[]', '"text"', '', '   '],
+      { ...userOf(), shoe_size: 44 },
+      { ...userOf(), [BCRYPT]: 1 },
+      `{"__proto__":{},${JSON.stringify(userOf()).slice(1)}`,
+      { name: 'No Login' },
+      userOf({ login: 7 }),
+      userOf({ name: 'a\u0000b' }),
+      userOf({ password_hash: `${BCRYPT}!` }),
+      userOf({ payment_password_hash: '$2b$15$'.padEnd(60, 'a') }),
+      userOf({ password_hash: `pbkdf2_sha256$1000$a\u0000b$${'A'.repeat(43)}` }),
+      userOf({ external_id: 'with space' }),
+      userOf({ status: 'gone' }),
+      userOf({ created_at: '2015-03-04T05:06:07' }),
+      userOf({ created_at: new Date(Date.now() + HOUR).toISOString() }),
+      userOf({ created_at: '0001-01-01T00:00:00Z' }),
+      { ...taken, name: 'Another Anna' },
+      { ...taken, login: taken.login.toUpperCase(), password_hash: OTHER },
+      { ...taken, external_id: undefined },
+      userOf({ external_id: taken.external_id }),
+      userOf({ external_id: external }),
+      { ...good[1], name: 'The Same Login' },
+      JSON.stringify(userOf()).padEnd(65_537),
+    ];
+    const { bad_lines, ...all } = await imports('user', [...good, ...lines]);
+    expect(all).toMatchObject({ imported: 2, bad: 24, unchanged: 0 });
+    expect(bad_lines).toHaveLength(20);
+    const file = join(folder, 'bad.ndjson');
+    await assent(`user import ${fileOf([...good, ...lines])} --bad ${file}`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const bad = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(bad.slice(0, 20)).toEqual(bad_lines);
+    expect(bad.map(({ line, field, reason }) => `${line} ${field}: ${reason}`)).toEqual([
+      '3 null: is no JSON in UTF-8',
+      '4 null: is no JSON object',
+      '5 null: is no JSON object',
+      '8 shoe_size: is no field of this import',
+      '9 (unreadable): is no field of this import',
+      '10 (unreadable): is no field of this import',
+      '11 login: is missing',
+      '12 login: is no text',
+      '13 name: has a character that the database can’t store',
+      '14 password_hash: it has no known form, or is cut off',
+      expect.stringMatching(/^15 payment_password_hash: it/),
+      '16 password_hash: has a character that the database can’t store',
+      expect.stringMatching(/^17 external_id: the external id needs /),
+      '18 status: is neither active nor blocked',
+      '19 created_at: is no time with a zone, as 2026-11-20T09:30:00Z',
+      '20 created_at: is in the future',
+      '21 created_at: is before 1970',
+      '22 login: is taken by a user with another name',
+      '23 login: is taken by a user with another password',
+      '24 login: is taken by a user with another external_id',
+      '25 external_id: is taken by another user',
+      '26 external_id: is taken by another user',
+      '27 login: is taken by a user with another name',
+      '28 null: is longer than 64 KB',
+    ]);
+    expect(readFileSync(file, 'utf8')).not.toContain(BCRYPT.slice(7));
+  });
+
+  it('finds users unchanged that it wrote, even after their first sign-in, but not others with their login', async () => {
+    const [moved, native] = [userOf(), await server.createUser({ name: 'Anna Moved' })];
+    const twice = [moved, { ...moved }];
+    expect(await counts('user', twice)).toEqual({ imported: 1, unchanged: 1 });
+    const renewed = `update users set password_hash = (select password_hash from users where user_id = $1) where login = $2`;
+    await sql(renewed, native.userId, moved.login);
+    expect(await counts('user', twice)).toEqual({ unchanged: 2 });
+    expect(await reasonsOf('user', [{ ...moved, login: native.login }])).toEqual([
+      '1 login: is taken by a user with another password',
+    ]);
+  });
+
+  it('reads lines that end with CRLF, begin with a BOM or have no end, and no other encoding than UTF-8', async () => {
+    const [first, second, third] = [userOf(), userOf(), userOf({ name: 'Ägir' })].map((row) =>
+      JSON.stringify(row),
+    );
+    const file = join(folder, 'users.ndjson');
+    const latin1 = Buffer.from(`${third}\n`, 'latin1');
+    writeFileSync(
+      file,
+      Buffer.concat([Buffer.from(`\ufeff${first}\r\n\r\n`), latin1, Buffer.from(`${second}`)]),
+    );
+    const { code, stdout, stderr } = await assent(`user import ${file}`);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(
+      'line 3: is no JSON in UTF-8\nlines: 3, imported: 2, unchanged: 0, skipped: 0, bad: 1\n',
+    );
+    const same = await assent(
+      `user import ${file} --bad ${folder}/../${folder.split('/').at(-1)}/users.ndjson`,
+    );
+    expect(same).toMatchObject({ code: 2, stderr: '--bad names the file that is imported\n' });
+    expect(statSync(file).size).toBeGreaterThan(100);
+  });
+
+  it('keeps nothing of a dry run, which checks against the database too', async () => {
+    const [there, made] = [userOf(), userOf()];
+    await imports('user', [there]);
+    const rows = [made, there, { ...there, name: 'Another' }];
+    const before = await sql('select count(*) from audit_events');
+    expect(await counts('user', rows, '--dry-run')).toEqual({ imported: 1, unchanged: 1, bad: 1 });
+    expect(await sql('select from users where login = $1', made.login)).toEqual([]);
+    expect(await sql('select count(*) from audit_events')).toEqual(before);
+    const { stderr } = await assent(`user import ${fileOf([made])} --dry-run`);
+    expect(stderr).toMatch(/imported: 1, .* \(a dry run: nothing was kept\)\n$/);
+  });
+
+  it('shows people 20 bad lines and how many more there are', async () => {
+    const { code, stderr } = await assent('user import', '{\n'.repeat(1_021));
+    expect(code).toBe(1);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(22);
+    expect(lines.slice(19)).toEqual([
+      'line 20: is no JSON in UTF-8',
+      'and 1001 more bad lines',
+      'lines: 1021, imported: 0, unchanged: 0, skipped: 0, bad: 1021',
+    ]);
+  });
+
+  it('needs the owner of the tables', async () => {
+    const other = await ownDatabase();
+    const role = await createRole();
+    await commandsOn(onDatabase(other.url)).json(`migrate --server-role ${role.name}`);
+    const asServer = commandsOn(onDatabase(role.urlOf(other)));
+    expect(await asServer.refused('user import', 1)).toBe(
+      'only the owner of the tables may import: set DATABASE_URL to the role that migrates\n',
+    );
+  });
+});
+
+describe('assent client import', () => {
+  it('keeps client_id and secret, which then work', async () => {
+    const secret = some('a secret of another service');
+    const row = clientOf({
+      secret,
+      rights: ['account-info'],
+      most: '30,5000',
+      site: 'https://old.example',
+      reviewed: true,
+    });
+    const digest = { ...clientOf(), secret_sha256: hexOf(sha256(secret)).toUpperCase() };
+    const open = clientOf();
+    expect(await counts('client', [row, digest, open])).toEqual({ imported: 3 });
+    expect(await counts('client', [row, digest, open])).toEqual({ unchanged: 3 });
+    expect(await json(`client show ${row.client_id}`)).toMatchObject({
+      ...{ name: 'Old Shop', verified: true, allowed_rights: ['account-info'], site: 'https://old.example' },
+      ...{ most: { days: 30, sum: '5000' }, reviewed: true, status: 'active', user_limits: false },
+    });
+    const [{ secret_id } = {}] = await json<Fields[]>(`client secret list ${row.client_id}`);
+    expect(await trailOf('client_id', row.client_id)).toEqual([
+      {
+        kind: 'client_imported',
+        operator: 'mover',
+        detail: expect.objectContaining({ verified: true, secret_id }),
+      },
+    ]);
+    const user = await server.createUser();
+    for (const { client_id } of [row, digest]) {
+      const client = {
+        clientId: client_id,
+        clientSecret: secret,
+        redirectUri: row.redirect_uri,
+        name: row.name,
+      };
+      const fields = { client_id, redirect_uri: row.redirect_uri, scope: 'account-info' };
+      expect(await isActive(await obtainToken(new Agent(server.baseUrl), client, user, fields))).toBe(true);
+    }
+  });
+
+  it('refuses lines that no application could be of, and ids that are taken', async () => {
+    const taken = clientOf({ secret: some('a secret of another') });
+    const rows = [
+      taken,
+      { ...taken, secret: some('a secret of another') },
+      { ...taken, secret: undefined },
+      { ...taken, name: 'Another' },
+      clientOf({ client_id: 'a b' }),
+      clientOf({ redirect_uri: 'javascript:x' }),
+      clientOf({ secret: 'short' }),
+      clientOf({ secret_sha256: 'abc' }),
+      clientOf({ secret: some('a secret of another'), secret_sha256: '0'.repeat(64) }),
+      clientOf({ rights: ['all'] }),
+      clientOf({ rights: 'account-info' }),
+      clientOf({ most: '0,0' }),
+      clientOf({ site: 'http://x' }),
+      clientOf({ reviewed: 'yes' }),
+    ];
+    const reasons = await reasonsOf('client', rows);
+    expect(reasons.map((reason) => reason.replace(/^(\d+ \w+): .*(secret|settings)$/, '$1 $2'))).toEqual([
+      '2 client_id secret',
+      '3 client_id secret',
+      '4 client_id settings',
+      expect.stringMatching(/^5 client_id: the client id needs/),
+      expect.stringMatching(/^6 redirect_uri: /),
+      expect.stringMatching(/^7 secret: the secret needs 16 to 256/),
+      '8 secret_sha256: is no SHA-256 in hex',
+      expect.stringMatching(/^9 null: has both/),
+      expect.stringMatching(/^10 rights: /),
+      '11 rights: is no list of rights',
+      '12 most: is no days and sum, as 30,5000',
+      expect.stringMatching(/^13 site: the site must be/),
+      '14 reviewed: is neither true nor false',
+    ]);
+  });
+});
+
+describe('assent grant import', () => {
+  it('lets old tokens work on, by login or external_id, plain or as a digest', async () => {
+    const { user, client, grantOf, userId } = await ground();
+    const [token, second] = [randomUUID(), randomUUID()];
+    const rows = [
+      grantOf({ token, scope: 'payment-shop.limit(7,1500)' }),
+      { ...grantOf({ token: undefined, instance_name: 'касса "1"' }), token_sha256: hexOf(sha256(second)) },
+      { ...grantOf({ login: undefined, instance_name: 'by id' }), external_id: user.external_id },
+    ];
+    expect(await counts('grant', rows)).toEqual({ imported: 3 });
+    expect(await counts('grant', rows)).toEqual({ unchanged: 3 });
+    const shouted = { ...rows[1], token_sha256: hexOf(sha256(second)).toUpperCase() };
+    expect(await counts('grant', [rows[1] ?? {}, shouted])).toEqual({ unchanged: 2 });
+    expect(await introspect(server, resource, token)).toMatchObject({
+      ...{ active: true, client_id: client.client_id, scope: 'payment-shop.limit(7,1500)' },
+      iat: Math.floor(Date.parse(String(rows[0]?.issued_at)) / 1_000),
+    });
+    expect(await isActive(second)).toBe(true);
+    const trail = await sql(
+      `select kind, scope, instance_name from audit_events where user_id = $1 order by at`,
+      userId,
+    );
+    expect(trail).toHaveLength(4);
+    expect(trail).toContainEqual({ kind: 'imported', scope: 'account-info', instance_name: 'касса "1"' });
+  });
+
+  it('refuses what names no authorization of ours, or one that its token does not belong to', async () => {
+    const { grantOf } = await ground();
+    const first = grantOf();
+    const rows = [
+      first,
+      { ...first, instance_name: 'another' },
+      { ...first, scope: 'incoming-transfers' },
+      { ...first, issued_at: ago(2 * HOUR) },
+      grantOf({ login: some('missing') }),
+      grantOf({ login: undefined, external_id: some('missing') }),
+      grantOf({ client_id: some('missing') }),
+      grantOf({ external_id: 'x' }),
+      grantOf({ login: undefined }),
+      grantOf({ token: undefined }),
+      grantOf({ token: `assent_at_${'A'.repeat(64)}` }),
+      grantOf({ scope: 'everything' }),
+      grantOf({ scope: 'payment("a\u0000b")' }),
+      grantOf({ instance_name: 'two  spaces' }),
+      grantOf({ issued_at: new Date(Date.now() + HOUR).toISOString() }),
+    ];
+    expect(await reasonsOf('grant', rows)).toEqual([
+      '2 token: belongs to another authorization',
+      '3 token: is there with another scope or time',
+      '4 token: is there with another scope or time',
+      '5 login: is of no user',
+      '6 external_id: is of no user',
+      '7 client_id: is of no application',
+      '8 null: needs either login or external_id',
+      '9 null: needs either login or external_id',
+      '10 null: needs either token or token_sha256',
+      '11 token: is empty, or like ours',
+      expect.stringMatching(/^12 scope: expected the name of a right/),
+      '13 scope: has a character that the database can’t store',
+      expect.stringMatching(/^14 instance_name: /),
+      '15 issued_at: is in the future',
+    ]);
+  });
+
+  it.each(['in one batch', 'in two'])(
+    'takes the later of two tokens of one authorization, %s',
+    async (when) => {
+      const { user, grantOf, userId } = await ground();
+      for (const [instance_name, order] of [
+        ['a', [1, 0]],
+        ['b', [0, 1]],
+      ] as const) {
+        const pair = [
+          grantOf({ instance_name, issued_at: ago(2 * HOUR) }),
+          { ...grantOf({ instance_name, login: undefined }), external_id: user.external_id },
+        ];
+        const rows = order.map((index) => pair[index] ?? {});
+        if (when === 'in one batch') expect(await counts('grant', rows)).toEqual({ imported: 1, skipped: 1 });
+        else for (const row of rows) await imports('grant', [row]);
+        expect([await isActive(pair[0]?.token), await isActive(pair[1]?.token)]).toEqual([false, true]);
+        expect(await counts('grant', rows)).toEqual({ unchanged: 1, skipped: 1 });
+      }
+      const revisions = await sql<Fields>(
+        'select revision from grants where user_id = $1 order by instance_name',
+        userId,
+      );
+      expect(revisions.map(({ revision }) => revision)).toEqual(when === 'in two' ? [1, 2] : [1, 1]);
+    },
+  );
+
+  it('leaves alone what was given or revoked here meanwhile', async () => {
+    const agent = new Agent(server.baseUrl);
+    const [user, client] = [await server.createUser(), await server.createClient()];
+    const grantOf = (instance_name: string, age: number) => ({
+      ...{ login: user.login, client_id: client.clientId, instance_name, scope: 'account-info' },
+      ...{ token: randomUUID(), issued_at: ago(age) },
+    });
+    const old = grantOf('replaced', HOUR);
+    const gone = grantOf('revoked', HOUR);
+    expect(await counts('grant', [old, gone])).toEqual({ imported: 2 });
+    const fresh = await obtainToken(agent, client, user, { instance_name: 'replaced' });
+    const native = await obtainToken(agent, client, user, { instance_name: 'native' });
+    const form = {
+      token: String(gone.token),
+      client_id: client.clientId,
+      client_secret: client.clientSecret ?? '',
+    };
+    expect((await agent.post('/oauth/revoke', form)).status).toBe(200);
+    const later = ['replaced', 'native', 'revoked'].map((name) => grantOf(name, 1));
+    expect(await counts('grant', [old, gone, ...later])).toEqual({ unchanged: 1, skipped: 4 });
+    for (const token of [fresh, native]) expect(await isActive(token)).toBe(true);
+    for (const { token } of [old, gone, ...later]) expect(await isActive(token)).toBe(false);
+  });
+
+  it('skips what has expired, to the day', async () => {
+    const { grantOf } = await ground();
+    const yearsAgo = (years: number, ms: number) => {
+      const date = new Date(Date.now() + ms);
+      date.setUTCFullYear(date.getUTCFullYear() - years);
+      return date.toISOString();
+    };
+    const rows = [
+      grantOf({ instance_name: 'live', issued_at: yearsAgo(3, 60_000) }),
+      grantOf({ instance_name: 'over', issued_at: yearsAgo(3, 0) }),
+      grantOf({ instance_name: 'long over', issued_at: '2018-02-06T23:59:59Z' }),
+      grantOf({ login: some('missing'), issued_at: '2019-01-01T00:00:00Z' }),
+    ];
+    expect(await counts('grant', rows)).toEqual({ imported: 1, skipped: 3 });
+    expect(await counts('grant', rows)).toEqual({ unchanged: 1, skipped: 3 });
+  });
+
+  it('leaves rows that fit each other and their trail', async () => {
+    expect(troublesIn((await doctor(variables, '--invariants')).findings)).toEqual({});
+  });
+});

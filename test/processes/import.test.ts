@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { grantIdFor } from '../../src/secrets/grantId.ts';
+import { commandsOn } from '../support/commands.ts';
+import { ownDatabase, useDatabase } from '../support/database.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { ASSENT, Launch } from '../support/launch.ts';
+import { waitForLocks } from '../support/locks.ts';
+import { onDatabase } from '../support/process.ts';
+
+const database = await useDatabase();
+const { json } = commandsOn(onDatabase(database.url));
+const folder = makeDataDir();
+afterAll(() => removeDataDir(folder));
+
+function fileOf(rows: readonly object[]): string {
+  const file = join(folder, randomUUID());
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return file;
+}
+
+it('killed in the middle and run again, imports each line once', async () => {
+  const own = await ownDatabase();
+  const counts = async () => {
+    const text = `select (select count(*)::int from users) as users,
+      (select count(*)::int from audit_events where kind = 'user_imported') as events`;
+    return (await own.pool.query<{ users: number; events: number }>(text)).rows[0];
+  };
+  const rows = Array.from({ length: 30_000 }, (_, n) => ({ login: `user-${n}`, name: 'Anna' }));
+  const file = fileOf(rows);
+  const launch = new Launch([...ASSENT, 'user', 'import', file], onDatabase(own.url));
+  await expect.poll(async () => (await counts())?.users, { interval: 5 }).toBeGreaterThan(0);
+  process.kill(launch.pid, 'SIGKILL');
+  await launch.end;
+  await expect
+    .poll(
+      async () =>
+        (
+          await own.pool.query(
+            `select from pg_stat_activity where query like '%set local%' and datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+          )
+        ).rowCount,
+    )
+    .toBe(0);
+  const before = await counts();
+  expect(before?.users).toBeLessThan(rows.length);
+  expect(before?.users).toBe(before?.events);
+  const imported = rows.length - (before?.users ?? 0);
+  const again = await commandsOn(onDatabase(own.url)).json(`user import ${file}`);
+  expect(again).toMatchObject({ lines: rows.length, imported, unchanged: before?.users, bad: 0 });
+  expect(await counts()).toEqual({ users: rows.length, events: rows.length });
+});
+
+it('waits for an approval of the same authorization, and leaves it as it is', async () => {
+  const [user, client] = [
+    { login: 'anna', name: 'Anna' },
+    { client_id: 'shop', name: 'Shop', redirect_uri: 'https://s.example/' },
+  ];
+  await json(`user import ${fileOf([user])}`);
+  await json(`client import ${fileOf([client])}`);
+  const { rows } = await database.pool.query<{ user_id: string }>('select user_id from users');
+  const userId = rows[0]?.user_id ?? '';
+  const tokens = ['first', 'second'].map((instance_name) => ({
+    ...{ login: 'anna', client_id: 'shop', instance_name, scope: 'account-info' },
+    ...{ token: randomUUID(), issued_at: '2026-01-01T00:00:00Z' },
+  }));
+  const approving = await database.pool.connect();
+  await approving.query('begin');
+  await approving.query(
+    `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
+     values ($1, $2, 'shop', 'second', 1, 'account-info', 'u:', sha256('code'), now() + interval '50 s', now())`,
+    [grantIdFor(userId, 'shop', 'second'), userId],
+  );
+  const importing = json(`grant import ${fileOf(tokens)}`);
+  await waitForLocks(database.pool, 1);
+  await approving.query('commit');
+  approving.release();
+  expect(await importing).toMatchObject({ imported: 1, skipped: 1 });
+  const found = await database.pool.query(
+    `select token_hash, encode(code_hash, 'hex') as code from grants where instance_name = 'second'`,
+  );
+  expect(found.rows).toMatchObject([
+    { token_hash: null, code: '5694d08a2e53ffcae0c3103e5ad6f6076abd960eb1f8a56577040bc1028f702b' },
+  ]);
+});
+
+it.runIf(process.platform === 'linux')('takes as much memory for lines of 64 KB as for others', async () => {
+  const own = await ownDatabase();
+  const line = (n: number) => `${JSON.stringify({ login: `user-${n}`, name: 'Anna' }).padEnd(65_000)}\n`;
+  const file = join(folder, 'long');
+  writeFileSync(file, Array.from({ length: 3_000 }, (_, n) => line(n)).join(''));
+  const launch = new Launch([...ASSENT, 'user', 'import', file, '--json'], onDatabase(own.url));
+  let most = 0;
+  const look = () => {
+    most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(statusOf(launch.pid))?.[1] ?? 0));
+  };
+  const looking = setInterval(look, 10);
+  await launch.end;
+  clearInterval(looking);
+  expect(most).toBeGreaterThan(50_000);
+  expect(most).toBeLessThan(150_000);
+});
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+}
