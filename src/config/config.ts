@@ -114,6 +114,10 @@ export function readConfig(environment: Environment = process.env) {
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
     /** True under `npm start`: the server ends with npm. */
     startedByNpm: environment.npm_lifecycle_event === 'start',
+    /** Where users sign in; null for our own pages. */
+    provider: providerIn(values),
+    /** True if spending needs a payment password, even if the user has none. */
+    requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     currency: values.CURRENCY,
     timeZone: values.TIME_ZONE,
     catalogue: fromFile('CATALOGUE', readCatalogue) ?? BUILT_IN_CATALOGUE,
@@ -144,10 +148,21 @@ export function describeVariables(environment: Environment = process.env) {
   });
 }
 
+function providerIn(values: ReturnType<typeof readValues>) {
+  const {
+    SIGN_IN_ISSUER: issuer,
+    SIGN_IN_CLIENT_ID: clientId = '',
+    SIGN_IN_CLIENT_SECRET: clientSecret = '',
+  } = values;
+  const { SIGN_IN_PAYMENT_ACR: paymentAcr = null, SIGN_IN_NEW_USERS } = values;
+  const createsUsers = SIGN_IN_NEW_USERS === 'create';
+  return issuer === undefined ? null : { issuer, clientId, clientSecret, paymentAcr, createsUsers };
+}
+
 function told(variable: string, value: unknown): unknown {
   if (variable === 'SECRETS' && Array.isArray(value)) return `${value.length} set`;
   if (variable === 'DATABASE_URL' && typeof value === 'string') return shownUrl(value);
-  return /PASSWORD|TOKEN/.test(variable) && value !== null ? 'set' : value;
+  return /^PGPASSWORD$|_TOKEN$|_SECRET$/.test(variable) && value !== null ? 'set' : value;
 }
 
 function operatorFiles(given: Environment) {
@@ -170,7 +185,7 @@ function combinedProblems(given: Environment): string[] {
   const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
   const problems = gone.map(([name, sentence]) => `${name} ${sentence}`);
   if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
-  problems.push(...trialProblems(given));
+  problems.push(...providerProblems(given), ...trialProblems(given));
   if (!given.DATABASE_URL) return problems;
   const missing = ['BASE_URL', 'SECRETS'].filter((name) => originOf(name, given) === 'default');
   problems.push(...missing.map((name) => `${name} is required when DATABASE_URL is set.`));
@@ -178,6 +193,21 @@ function combinedProblems(given: Environment): string[] {
     problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
   }
   return problems;
+}
+
+const OF_PROVIDER = [
+  'SIGN_IN_CLIENT_ID',
+  'SIGN_IN_CLIENT_SECRET',
+  'SIGN_IN_PAYMENT_ACR',
+  'SIGN_IN_NEW_USERS',
+];
+
+function providerProblems(given: Environment): string[] {
+  const isSet = (name: string) => originOf(name, given) !== 'default';
+  const [needed, others] = [OF_PROVIDER.slice(0, 2), OF_PROVIDER];
+  return given.SIGN_IN_ISSUER
+    ? needed.filter((name) => !isSet(name)).map((name) => `${name} is required when SIGN_IN_ISSUER is set.`)
+    : others.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`);
 }
 
 /** A forgotten `DATABASE_URL` must not start trial mode, whose data are temporary. */

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Variables that a file may hold, named by the variable with the suffix `_FILE`. */
-const SECRET_VARIABLES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN'];
+const SECRET_VARIABLES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN', 'SIGN_IN_CLIENT_SECRET'];
 
 /** The absolute path of a file; relative paths start at the checkout, not at the current directory. */
 export function inCheckout(file: string): string {

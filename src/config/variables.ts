@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
+import { isLoopback } from '../rules/common/network.ts';
 import { findUnclearInName } from '../rules/common/text.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
@@ -35,6 +36,14 @@ function isNetwork(text: string): boolean {
   const [address = '', bits = '1', ...more] = text.split('/');
   const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits;
+}
+
+/** OpenID Connect Discovery 1.0, section 3; on this machine also over http. */
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return isSafe && username + password + search + hash === '';
 }
 
 /** True for a name known to `Intl`. Newer Node versions also accept offsets such as +03:00, which have no name. */
@@ -138,6 +147,35 @@ export const VARIABLES = {
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max)
     .default(INSTANCES.default)
     .describe('live authorizations of one user for one client, by `instance_name`'),
+  PAYMENT_PASSWORD: z
+    .enum(['optional', 'required'], 'must be optional or required')
+    .default('optional')
+    .describe(
+      '`required`: users without a payment password can’t allow a right that spends; `optional`: Allow alone suffices for them',
+    ),
+  SIGN_IN_ISSUER: z
+    .string()
+    .refine(isIssuer, 'must be the https:// address of an OpenID provider, without a query')
+    .optional()
+    .meta({
+      description:
+        'issuer of the OpenID provider where users sign in; it needs the next two: [Moving in](moving-in.md)',
+      unset: 'users sign in on the pages of Assent',
+    }),
+  SIGN_IN_CLIENT_ID: z.string().optional().describe('`client_id` of Assent at the provider'),
+  SIGN_IN_CLIENT_SECRET: z.string().optional().describe('its client secret there'),
+  SIGN_IN_PAYMENT_ACR: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be one value without spaces')
+    .optional()
+    .meta({
+      description: 'the `acr` by which the provider confirms a right that spends',
+      unset: 'the payment password of Assent confirms it',
+    }),
+  SIGN_IN_NEW_USERS: z
+    .enum(['create', 'refuse'], 'must be create or refuse')
+    .default('create')
+    .describe('whether a user whom the provider knows, and Assent doesn’t, is registered or refused'),
   DEMO: z
     .enum(['on', 'off'], 'must be on or off')
     .default('on')

@@ -25,6 +25,7 @@ import { assetRoutes } from './routes/assets.ts';
 import { authorizeRoutes } from './routes/authorize/authorize.ts';
 import { decisionRoutes } from './routes/authorize/decision.ts';
 import { languageRoutes } from './routes/authorize/language.ts';
+import { providerRoutes } from './routes/authorize/provider.ts';
 import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
 import { introspectRoutes } from './routes/token/introspect.ts';
@@ -99,7 +100,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);
-    pages.decorateRequest('chosenLanguage').decorateRequest('limitFields');
+    pages.decorateRequest('chosenLanguage').decorateRequest('limitFields').decorateRequest('wayBack');
     await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
     await pages.register(async (decisions) => {
@@ -128,6 +129,7 @@ function noSchemas(): never {
 const FOR_PEOPLE = [
   authorizeRoutes,
   signInRoutes,
+  providerRoutes,
   accountRoutes,
   historyRoutes,
   securityRoutes,

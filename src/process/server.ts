@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Context } from '../flows/common/context.ts';
+import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
 import { drain } from '../http/connections/draining.ts';
 import { addressesOf, listenAt } from '../http/connections/listen.ts';
@@ -66,7 +67,11 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   const limits = { codeLifetimeSeconds, maxInstances };
   const showsRules = config.databaseUrl === null;
   const words = { brand, catalogue, directory, currency, timeZone };
-  const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
+  const provider = config.provider && openProvider(config.provider);
+  provider?.client().catch((error: Error) => log.warn(`${error.message}; users can't sign in until it does`));
+  const confirmsPayments = config.requiresPaymentPassword || provider?.paymentAcr != null;
+  const signIn = { provider, confirmsPayments };
+  const context: Context = { db, keyRing, baseUrl, ...words, ...limits, ...signIn, showsRules };
   const metrics = { onThisPort: config.metricsPort === null, token: config.metricsToken };
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
 }

@@ -46,10 +46,11 @@ describe.each(LANGUAGES)('in %s', (language) => {
   });
 });
 
-/** The page for its reader, but for the reference and for the request that a link leads to. */
+/** The page for its reader, but for the reference, a port, and the request that a link leads to. */
 function mainOf(html: string): string {
   const main = cheerio.load(html)('main').prop('outerHTML') ?? '';
-  return main.replaceAll(/href="([^"?]*)\?[^"]*"/g, 'href="$1"').replace(/[0-9a-f]{10}|k3v9-7qxp/, '…');
+  const shown = main.replaceAll(/href="([^"?]*)\?[^"]*"/g, 'href="$1"').replace(/localhost:\d+/, 'localhost');
+  return shown.replace(/[0-9a-f]{10}|k3v9-7qxp/, '…');
 }
 
 /** The note over a form, at whichever time of day and whatever the host is called. */

@@ -14,6 +14,7 @@ const BUILT_IN = {
   directory: EMPTY_DIRECTORY,
   timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
+  provider: null,
   language: 'en',
   texts: TEXTS.en,
 } as const;

@@ -14,8 +14,8 @@ export const KINDS = [
   'signing secret',
   'visit cookie',
 ] as const;
-/** The password of a `DATABASE_URL` and the token of the metrics are some too, where a test sets them. */
-export type Kind = (typeof KINDS)[number] | 'database password' | 'metrics token';
+/** Those of a `DATABASE_URL`, of the metrics and of a sign-in at a provider are some too, where a test has them. */
+export type Kind = (typeof KINDS)[number] | 'database password' | 'metrics token' | 'sign-in secret';
 
 /** What is shorter could be anything. Everything that we make is as long, or longer. */
 const MIN_SECRET = 12;

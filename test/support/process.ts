@@ -47,7 +47,7 @@ async function noting(
   variables: Variables,
   stdin: string,
 ): Promise<Run> {
-  const [password, paymentPassword] = stdin.split('\n');
+  const [password, paymentPassword] = args.includes('--password-stdin') ? stdin.split('\n') : [];
   noteTyped('password', password);
   noteTyped('payment_password', paymentPassword);
   noteVariables(variables);
@@ -118,8 +118,11 @@ function start(args: readonly string[], variables: Variables, executable = EXECU
   return spawn(process.execPath, [executable, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
+/** A server of the tests has to read the cheap hashes of their users. */
+const CHEAP_PASSWORDS = `--import=${new URL('cheapPasswords.mjs', import.meta.url)}`;
+
 function surroundings(): Variables {
-  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' };
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', NODE_OPTIONS: CHEAP_PASSWORDS };
 }
 
 /** The one place where passwords may be read: what trial mode says to type in. */

@@ -223,6 +223,7 @@ export function approvalOf(
     formExpiresAt: new Date(Date.now() + CONSENT_FORM_MS),
     limits: '[]',
     maxInstances: 100,
+    confirmsPayments: false,
     caller: CALLER,
   };
 }

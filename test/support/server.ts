@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import type { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import type { Context } from '../../src/flows/common/context.ts';
+import { openProvider, type ProviderSettings } from '../../src/flows/common/provider.ts';
 import { buildApp, type Dependencies } from '../../src/http/app.ts';
 import { drain } from '../../src/http/connections/draining.ts';
 import { addressesOf, listenAt } from '../../src/http/connections/listen.ts';
@@ -60,6 +61,9 @@ export interface ServerOptions {
   readonly directory?: Directory;
   readonly timeZone?: string;
   readonly showsRules?: boolean;
+  readonly provider?: ProviderSettings;
+  /** `PAYMENT_PASSWORD=required`. */
+  readonly requiresPaymentPassword?: boolean;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
   /** The public address, when it is not the one that the test connects to. */
@@ -77,6 +81,11 @@ export const CALLER: Caller = {
 };
 
 export const TEST_SECRET = 'a secret of the tests with more than 32 characters';
+
+function signInOf({ provider, requiresPaymentPassword = false }: ServerOptions) {
+  const confirmsPayments = requiresPaymentPassword || provider?.paymentAcr != null;
+  return { provider: provider ? openProvider(provider) : null, confirmsPayments };
+}
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const database = options.database ?? (await createDatabase());
@@ -97,6 +106,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     timeZone: options.timeZone ?? 'UTC',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
     maxInstances: options.maxInstances ?? 100,
+    ...signInOf(options),
     showsRules: options.showsRules ?? false,
   };
   const app = await buildApp({

@@ -13,6 +13,11 @@ const KIND_OF_FIELD = new Map<string, Kind>([
   ['token', 'access token'],
 ]);
 
+const KIND_OF_COOKIE = new Map<string, Kind>([
+  ['session', 'session cookie'],
+  ['visit', 'visit cookie'],
+]);
+
 /** Tests also type words, such as "never issued", and words are in logs. */
 const MIN_TYPED = 16;
 /** Only people make up a secret with other characters: a test that types an address as a code means no secret. */
@@ -36,8 +41,9 @@ export function noteAnswer({ headers }: Pick<Response, 'headers'>, body: string)
 
 /** A cookie of ours, as `name=value` with or without what `Set-Cookie` adds. */
 export function noteCookie(line: string): void {
-  const [, name, value] = /^(?:__Host-)?assent_(session|visit)=([^;]+)/.exec(line) ?? [];
-  if (name !== undefined) ledger.note(name === 'session' ? 'session cookie' : 'visit cookie', value);
+  const [, name = '', value] = /^(?:__Host-)?assent_(session|visit|sign_in\w*)=([^;]+)/.exec(line) ?? [];
+  const kind = KIND_OF_COOKIE.get(name) ?? 'sign-in secret';
+  if (name !== '') ledger.note(kind, value);
 }
 
 export function noteVariables(variables: Record<string, string>): void {

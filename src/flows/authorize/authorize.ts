@@ -11,16 +11,19 @@ import { findClient } from '../../store/common/clients.ts';
 import { findInstance, type InstanceState } from '../../store/common/grants.ts';
 import type { Context } from '../common/context.ts';
 import { signForm } from '../common/signedForm.ts';
+import type { SentCookies } from '../signIn/openSession.ts';
 import { currentSession, signOutToken } from '../signIn/session.ts';
-import { type SentCookies, type SignInStep, signInStep } from '../signIn/signIn.ts';
-import { needsPaymentPassword, paymentPasswordForm } from './confirmPayment.ts';
+import { type SignInStep, signInStep } from '../signIn/signIn.ts';
+import { needsConfirmation, paymentPasswordForm } from './confirmPayment.ts';
 import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from './decisionForms.ts';
 
 // The flow of an authorization (contract 1.2 and section 3):
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
-// 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`), which leads back to the request.
+// 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`, or `providerSignIn.ts` at an
+//    OpenID provider), which leads back to the request.
 // 3. With one, `nextStep` chooses: a notice, if the user has the maximum of instances of this application;
-// 4. or the payment password, if a right spends money (`confirmPayment.ts`); a second form rejects without typing it;
+// 4. or the payment password, if a right spends money (`confirmPayment.ts`), or the provider's confirmation
+//    (`providerSignIn.ts`); a second form rejects without it;
 // 5. or the consent page, with a form token over its contents.
 // 6. Allow writes the grant with a code's hash, Reject a row of `rejections` (`decide.ts`); both lead to the application.
 // 7. The application exchanges the code for a token (`exchange.ts`).
@@ -76,7 +79,7 @@ export async function nextStep(context: Context, pending: PendingAuthorization) 
   if (!state.mayHold) return { step: 'full', authorizationRequest } as const;
   const access = requestedAccess(context, pending, state);
   const revision = state.grant?.revision ?? 0;
-  if (!needsPaymentPassword(pending)) {
+  if (!needsConfirmation(context, pending)) {
     const decisionToken = signForm(context, decisionForm(pending), revision);
     return { step: 'consent', ...access, decisionToken } as const;
   }
@@ -98,6 +101,8 @@ function requestedAccess(
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },
+    /** Spending needs a confirmation, here by the payment password or at the provider. */
+    confirms: context.confirmsPayments || hasPaymentPassword,
     /** Expiry of a token issued now, and its lifetime in days, rounded up. */
     expiresAt,
     daysLeft: daysUntil(expiresAt, session.now),

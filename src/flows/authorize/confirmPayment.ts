@@ -9,9 +9,13 @@ import { type Form, verifyForm } from '../common/signedForm.ts';
 import { type Attempt, attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { PendingAuthorization } from './decisionForms.ts';
 
-/** A right spends money, and the user has a payment password that hasn't just confirmed this request (contract 5.1). */
-export function needsPaymentPassword({ authorizationRequest, session }: PendingAuthorization): boolean {
-  if (!spends(authorizationRequest.rights) || !session.user.hasPaymentPassword) return false;
+/** A right spends money, and the payment password, or the provider, hasn't just confirmed this request (contract 5.1). */
+export function needsConfirmation(
+  { confirmsPayments }: Context,
+  { authorizationRequest, session }: PendingAuthorization,
+): boolean {
+  if (!spends(authorizationRequest.rights)) return false;
+  if (!confirmsPayments && !session.user.hasPaymentPassword) return false;
   const { confirmedRequest, confirmedAt, now } = session;
   if (confirmedRequest !== sha256(authorizationRequest.canonicalQuery) || confirmedAt === null) return true;
   return now.getTime() - confirmedAt.getTime() >= PAYMENT_CONFIRMATION_MS;
@@ -35,7 +39,8 @@ export const confirmPayment = telling(
     const { sessionHash, paymentPasswordHash: passwordHash, user } = pending.session;
     const { userId, status } = user;
     const { password, deviceCookie } = sent;
-    const attempt = { guarded: 'payment password', login: userId, password, deviceCookie } as const;
+    const given = { password, deviceCookie, renews: true } as const;
+    const attempt = { guarded: 'payment password', login: userId, ...given } as const;
     const account = { userId, status, passwordHash };
     const result = await attemptPassword(context, attempt, caller, async () => account);
     if (result.outcome !== 'right') return result;
@@ -45,6 +50,7 @@ export const confirmPayment = telling(
       requestDigest: sha256(canonicalQuery),
       clientId: client.clientId,
       paymentPasswordHash: result.passwordHash,
+      externalId: null,
     };
     const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...caller });
     if (!valid) return { outcome: 'wrong' } as const;

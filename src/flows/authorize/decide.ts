@@ -79,7 +79,7 @@ function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, co
 }
 
 function decisionOf(
-  { codeLifetimeSeconds, maxInstances }: Context,
+  { codeLifetimeSeconds, maxInstances, confirmsPayments }: Context,
   pending: PendingAuthorization,
   { revision, expiresAt: formExpiresAt, page }: SignedForm,
   { rights, isLower }: Extract<ReturnType<typeof lowerLimits>, { problems: null }>,
@@ -106,6 +106,7 @@ function decisionOf(
     sessionHash,
     requestDigest: sha256(canonicalQuery),
     maxInstances,
+    confirmsPayments,
     formExpiresAt,
     page,
     caller,

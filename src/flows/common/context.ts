@@ -3,6 +3,7 @@ import type { Catalogue } from '../../languages/catalogue.ts';
 import type { Brand } from '../../rules/face/brand.ts';
 import type { Directory } from '../../rules/face/directory.ts';
 import type { KeyRing } from '../../secrets/keyRing.ts';
+import type { Provider } from './provider.ts';
 
 /** The argument of every flow and page: the database, the keys, and the operator's settings. */
 export interface Context {
@@ -21,6 +22,10 @@ export interface Context {
   readonly codeLifetimeSeconds: number;
   /** Maximum of a user's live authorizations for one application, by `instance_name`. */
   readonly maxInstances: number;
+  /** Where users sign in; null for our own pages. */
+  readonly provider: Provider | null;
+  /** True if spending always needs a confirmation, not only of users with a payment password. */
+  readonly confirmsPayments: boolean;
   /** True in trial mode: error pages name the exact rule, for developers. */
   readonly showsRules: boolean;
 }

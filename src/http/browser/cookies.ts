@@ -3,12 +3,15 @@ import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WARNING_DAYS } from '../../flows/account/warnings.ts';
 import { isLanguage, type Language } from '../../languages/languages.ts';
-import { KNOWN_DEVICE_SECONDS } from '../../rules/common/lifetimes.ts';
+import { KNOWN_DEVICE_SECONDS, PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
 
 const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
 
 /** A user may read a page for a while before answering or reloading it. */
 const OUTCOME_SECONDS = 10 * 60;
+
+/** A sign-in at the provider carries the request, which may be longer than a cookie (4,096 bytes): so three of them. */
+const PIECE_CHARACTERS = 3_800;
 
 /** Our cookies: name, age and contents. Those without an age are session cookies. */
 const COOKIES = {
@@ -25,9 +28,15 @@ const COOKIES = {
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
   /** The previous form's outcome and its request's digest (`outcomes.ts`), encoded by `toJsonCookie`. */
   outcome: { name: 'outcome', maxAge: OUTCOME_SECONDS },
+  /** A sign-in at the provider: a signed payload in pieces (`flows/authorize/providerSignIn.ts`), until its answer. */
+  signIn: { name: 'sign_in', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
+  signIn2: { name: 'sign_in_2', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
+  signIn3: { name: 'sign_in_3', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
 };
 
 type Cookie = keyof typeof COOKIES;
+
+const SIGN_IN = ['signIn', 'signIn2', 'signIn3'] as const;
 
 /** Our cookies in the request; null for missing ones. */
 export function readCookies({ cookies, server }: FastifyRequest) {
@@ -43,6 +52,7 @@ export function readCookies({ cookies, server }: FastifyRequest) {
     paymentDevice: read('paymentDevice'),
     seen: read('seen'),
     outcome: read('outcome'),
+    signIn: SIGN_IN.map((piece) => read(piece) ?? '').join('') || null,
   };
 }
 
@@ -55,6 +65,15 @@ export function setCookie(reply: FastifyReply, cookie: Cookie, value: string): v
 export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
   const { baseUrl } = reply.server.context;
   reply.clearCookie(wireName(baseUrl, cookie), optionsFor(baseUrl));
+}
+
+/** The cookie of a sign-in at the provider. @param value empty to remove it */
+export function setSignInCookie(reply: FastifyReply, value: string): void {
+  for (const [index, piece] of SIGN_IN.entries()) {
+    const text = value.slice(index * PIECE_CHARACTERS, (index + 1) * PIECE_CHARACTERS);
+    if (text !== '') setCookie(reply, piece, text);
+    else if (readCookies(reply.request).signIn !== null) clearCookie(reply, piece);
+  }
 }
 
 /** `SameSite=Lax` is explicit: browsers treat a cookie without it differently. */

@@ -21,6 +21,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Chosen by this request's form. */
     chosenLanguage?: Language;
+    /** The address to go on at, for a page whose own can't be asked for again. */
+    wayBack?: string;
     /** The limit fields of this request's consent form. */
     limitFields?: readonly string[];
   }
@@ -97,7 +99,8 @@ export function pageAddress(request: FastifyRequest): string {
 }
 
 function addressOf(request: FastifyRequest): string {
-  const { method, routeOptions, raw } = request;
+  const { method, routeOptions, raw, wayBack } = request;
+  if (wayBack !== undefined) return wayBack;
   if (method === 'GET') return raw.url ?? '';
   const form = bodyParameters(request);
   if (routeOptions?.url === '/oauth/authorize') {

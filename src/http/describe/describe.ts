@@ -13,15 +13,15 @@ import { languageOf } from '../browser/language.ts';
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A page's language and texts, and the operator's own words. */
-export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory' | 'timeZone'> {
+export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory' | 'provider' | 'timeZone'> {
   readonly language: Language;
   readonly texts: Texts;
 }
 
 export function wordsFor(request: FastifyRequest): Words {
   const language = languageOf(request);
-  const { brand, catalogue, directory, timeZone } = request.server.context;
-  return { brand, catalogue, directory, timeZone, language, texts: TEXTS[language] };
+  const { brand, catalogue, directory, provider, timeZone } = request.server.context;
+  return { brand, catalogue, directory, provider, timeZone, language, texts: TEXTS[language] };
 }
 
 /** Contract 1.2: "sees the requested rights and the payment limits". Default limits and sources are shown like written ones. */

@@ -85,12 +85,14 @@ function isFolded({ change, spending }: AskedRight): boolean {
   return change?.isSame === true && !spending;
 }
 
-export function describeGuard({ authorizationRequest: { rights }, user }: RequestedAccess, { texts }: Words) {
-  const isSecondStep = spends(rights) && user.hasPaymentPassword;
+export function describeGuard(
+  { authorizationRequest: { rights }, user, confirms }: RequestedAccess,
+  { provider, texts }: Words,
+) {
   return {
-    isSecondStep,
+    isSecondStep: spends(rights) && user.hasPaymentPassword && provider?.paymentAcr == null,
     /** Set if pressing Allow suffices to spend. */
-    unguarded: spends(rights) && !isSecondStep ? texts.consent.unguarded : null,
+    unguarded: spends(rights) && !confirms ? texts.consent.unguarded : null,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Context } from '../../flows/common/context.ts';
 import type { Texts } from '../../languages/languages.ts';
 
 export interface Link {
@@ -14,10 +15,17 @@ export function toStop({ stop }: Texts): Link {
   return { href: '/account/stop', text: stop.see };
 }
 
-export function toPasswords({ security }: Texts, hasPaymentPassword: boolean): readonly [Link, Link] {
-  const payment = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
+/** Where passwords are changed: of the provider only its page in `BRAND` is known. */
+export function toPasswords(
+  { brand, provider, texts: { security } }: Pick<Context, 'brand' | 'provider'> & { readonly texts: Texts },
+  hasPaymentPassword: boolean,
+): readonly Link[] {
+  const text = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
+  const payment = { href: '/account/payment-password', text };
+  if (provider === null) return [{ href: '/account/password', text: security.changePassword }, payment];
+  const there = brand.support?.password;
   return [
-    { href: '/account/password', text: security.changePassword },
-    { href: '/account/payment-password', text: payment },
+    ...(there ? [{ href: there, text: security.changePassword }] : []),
+    ...(hasPaymentPassword && provider.paymentAcr === null ? [payment] : []),
   ];
 }

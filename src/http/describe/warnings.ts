@@ -27,7 +27,7 @@ export function describeWarnings(
       heading: texts.warnings.others(others.warnings.length),
     },
     hasMore,
-    ways: [toStop(texts), ...toPage, ...toPasswords(texts, hasPaymentPassword)],
+    ways: [toStop(texts), ...toPage, ...toPasswords(words, hasPaymentPassword)],
   };
 }
 

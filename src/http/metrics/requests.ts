@@ -8,7 +8,9 @@ const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export function countRequests(app: FastifyInstance, metrics: Metrics): void {
   const requests = metrics.counter('assent_requests_total', { method: [], route: [], status: [], error: [] });
   const seconds = metrics.histogram('assent_request_seconds', { route: [] }, LATENCY_BUCKETS);
-  const unavailable = metrics.counter('assent_unavailable_total', { reason: ['database', 'overload'] });
+  const unavailable = metrics.counter('assent_unavailable_total', {
+    reason: ['database', 'overload', 'provider'],
+  });
   const faults = metrics.counter('assent_faults_total');
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';

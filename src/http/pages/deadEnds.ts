@@ -17,6 +17,8 @@ interface WayOn {
   readonly title?: keyof Texts['errors']['titles'];
 }
 
+const LEADS_BACK: readonly WayOn['next'][] = ['again', 'signIn'];
+
 /** For a refused request. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
 
@@ -28,6 +30,11 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   wrong_return_address: { fault: 'application', next: 'doubt' },
   // The application or the user was blocked at the last moment; the page doesn't reveal which.
   no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
+  sign_in_lost: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
+  sign_in_failed: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
+  sign_in_other_user: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
+  sign_in_refused: { fault: 'nobodys', next: 'support', title: 'not_signed_in' },
+  providerAway: { fault: 'nobodys', next: 'again' },
   notFound: { fault: 'address', next: 'account' },
   notAllowed: { fault: 'nobodys', next: 'account' },
   brokenForm: { fault: 'between', next: 'account' },
@@ -81,7 +88,7 @@ export function wordsOf(
     text: isUnsure ? `${text} ${texts.errors.pressed[did]}` : text,
     fault: isReason(cause) ? `${fault} ${unchanged}` : fault,
     next: next[way.next](clientName),
-    link: way.next === 'again' ? { href: again, text: tryAgain } : toAccount(texts),
+    link: LEADS_BACK.includes(way.next) ? { href: again, text: tryAgain } : toAccount(texts),
     passOn: isOfApplication ? passOn(clientName) : tellUs,
     parameter: isReason(cause) ? parameter : null,
   };
@@ -100,9 +107,9 @@ export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
 }
 
 /** The lower part of a notice, for developers and support. */
-export function refusalOf(request: FastifyRequest, status: number) {
+export function refusalOf(request: FastifyRequest) {
   const { passOn, tellUs } = textsOf(request).errors;
-  const isEmbedded = status === 403; // the application was not read
+  const isEmbedded = request.logFields?.rule_id === 'embedded'; // the application was not read
   const [reference, explained] = [request.id, explain(request)];
   return { passOn: isEmbedded ? passOn(null) : tellUs, code: null, parameter: null, reference, explained };
 }

@@ -39,6 +39,8 @@ interface DocumentHead extends Pick<Brand, 'support'> {
   readonly logo: string | null;
   /** The host in the address bar. */
   readonly address: string;
+  /** The hosts of all pages that ask for a password. */
+  readonly passwordsAt: string;
   readonly legal: string | null;
   readonly accent: string;
 }
@@ -46,7 +48,11 @@ interface DocumentHead extends Pick<Brand, 'support'> {
 /** Our default colour, as in `views/style.css`. */
 const ACCENT = '#0b5e4a';
 
-export function brandingOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'>): Branding {
+export function brandingOf({
+  brand,
+  baseUrl,
+  provider,
+}: Pick<Context, 'brand' | 'baseUrl' | 'provider'>): Branding {
   const body = Buffer.from(STYLE + accentStyle(brand));
   const style = { path: `/style-${hashOf(body)}.css`, body };
   const policy = [
@@ -57,10 +63,13 @@ export function brandingOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+  const [address, there] = [new URL(baseUrl).host, new URL(provider?.issuer ?? baseUrl).host];
+  const asking = provider === null ? [address] : [there, ...(provider.paymentAcr === null ? [address] : [])];
   const documentHead = eachLanguage((language) => ({
     service: brand.name[language],
     logo: brand.logo?.path ?? null,
-    address: new URL(baseUrl).host,
+    address,
+    passwordsAt: asking.join(', '),
     support: brand.support,
     legal: brand.legal?.[language] ?? null,
     accent: brand.accent?.light ?? ACCENT,

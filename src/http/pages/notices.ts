@@ -3,6 +3,7 @@ import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
 import { describeWait } from '../describe/describe.ts';
 import type { Link } from '../describe/links.ts';
@@ -22,10 +23,15 @@ export function logRefused({ request }: FastifyReply, error: RuleId, rule: strin
   request.logFields = { error, rule, rule_id: error };
 }
 
+const warn = onceAMinute((text: string, { log }: FastifyReply, user_id: string) =>
+  log.warn({ user_id }, text),
+);
+
 /** Sets status and log fields of a password form shown again. @returns the sentence on the form */
 export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: keyof typeof WRONG): string {
   const texts = textsOf(reply.request);
   if (failed.outcome === 'wrong') {
+    if (failed.unreadableOf) warn("this user's password hash can't be read", reply, failed.unreadableOf);
     logRefused(reply.code(422), 'wrong_password', WRONG[form]);
     return wrongIn(texts)[form];
   }
@@ -81,13 +87,41 @@ export function showTooMany(reply: FastifyReply, link: Link, text: 'text' | 'sto
   return showRefusal(reply, 429, { title: tooMany.title, text: tooMany[text] }, [link]);
 }
 
+/** The user rejected, or left, at the provider. @param rejectable the request that a signed-in user can reject; null for none */
+export function showNotSignedIn(
+  reply: FastifyReply,
+  again: string,
+  rejectable: AuthorizationRequest | null,
+): FastifyReply {
+  const { notices, errors, consent } = textsOf(reply.request);
+  const reject = rejectable && { href: rejectPath(rejectable), text: consent.reject };
+  const links = [{ href: again, text: errors.tryAgain }, ...(reject ? [reject] : [])];
+  return showPage(reply, { name: 'notice', ...notices.notSignedIn, links, refusal: null });
+}
+
+/** A right spends money, `PAYMENT_PASSWORD` is required, and the user has none. */
+export function showNoPaymentPassword(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
+  logRefused(reply, 'no_payment_password', 'a right spends money, and the user has no payment password');
+  const { notices, security, consent } = textsOf(reply.request);
+  const { title, text } = notices.noPaymentPassword;
+  const set = { href: '/account/payment-password', text: security.setPaymentPassword, inNewTab: true };
+  const links = [
+    ...(reply.server.context.provider === null ? [set] : []),
+    { href: requestPath(request), text: notices.seeRequest },
+    { href: rejectPath(request), text: consent.reject },
+  ];
+  return showRefusal(reply, 403, { title, text: text(request.client.name) }, links);
+}
+
+const rejectPath = ({ canonicalQuery }: AuthorizationRequest) => `/reject?${canonicalQuery}`;
+
 function showRefusal(
   reply: FastifyReply,
   status: number,
   { title, text }: Pick<NoticePage, 'title' | 'text'>,
   links: NoticePage['links'],
 ): FastifyReply {
-  const refusal = refusalOf(reply.request, status);
+  const refusal = refusalOf(reply.request);
   return showPage(reply, { name: 'notice', title, text, links, refusal }, status);
 }
 

@@ -121,7 +121,9 @@ export interface SecurityPage extends OwnPage, Said {
   readonly sessions: ReturnType<typeof describeSessions>;
   /** Null if the user is signed in only here. */
   readonly endOthersToken: string | null;
-  readonly hasPaymentPassword: boolean;
+  readonly passwords: readonly Link[];
+  /** Allow alone lets an application pay. */
+  readonly isUnguarded: boolean;
 }
 
 export interface StopPage extends OwnPage, Pick<Said, 'undone'> {

@@ -1,11 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import type { PaymentPasswordStep, Step } from '../../flows/authorize/authorize.ts';
+import type { Provider } from '../../flows/common/provider.ts';
 import { type Session, signOutToken } from '../../flows/signIn/session.ts';
 import type { SignInStep } from '../../flows/signIn/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { setCookie } from '../browser/cookies.ts';
-import { requestPath } from '../browser/language.ts';
-import { COOKIE_CHECK, requestNote, signInNote } from '../browser/outcomes.ts';
+import { requestPath, textsOf } from '../browser/language.ts';
+import { requestNote, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
 import {
   describeAsking,
@@ -14,7 +15,8 @@ import {
   describeRequest,
   type TypedLimits,
 } from '../describe/describeRequest.ts';
-import { showFull } from './notices.ts';
+import { queryParameters } from '../request/parameters.ts';
+import { showFull, showNoPaymentPassword } from './notices.ts';
 import type { SignInPage } from './pages.ts';
 import { showPage } from './views.ts';
 
@@ -28,10 +30,39 @@ export function backToRequest(reply: FastifyReply, request: AuthorizationRequest
   return seeOther(reply, request === null ? '/account' : requestPath(request));
 }
 
-/** Like {@link backToRequest}, for a form without our cookie: the next page checks for one. */
-export function backWithCookieCheck(reply: FastifyReply, request: AuthorizationRequest | null): FastifyReply {
+/** Like {@link backToRequest}, with a further parameter. */
+export function backWith(
+  reply: FastifyReply,
+  request: AuthorizationRequest | null,
+  more: string,
+): FastifyReply {
   const path = request === null ? '/account?' : `${requestPath(request)}&`;
-  return seeOther(reply, path + COOKIE_CHECK);
+  return seeOther(reply, path + more);
+}
+
+/** The query after signing out: the provider asks for a user anew. */
+export const AGAIN = 'prompt=login';
+
+/** The address that leads to the provider. @param query the canonical one of a request; null for the account page */
+export function signInPath(query: string | null, more = ''): string {
+  const whole = [query, more].filter(Boolean).join('&');
+  return whole === '' ? '/sign-in' : `/sign-in?${whole}`;
+}
+
+/** Leads to the provider by a page: a redirect would be part of an application's form, whose `form-action` may forbid it. */
+function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
+  const { title, elsewhere } = textsOf(reply.request).signIn;
+  const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
+  const href = signInPath(query, again);
+  const links = [{ href, text: title }];
+  const text = elsewhere(new URL(issuer).host);
+  return showPage(reply.header('refresh', `0; url=${href}`), {
+    name: 'notice',
+    title,
+    text,
+    links,
+    refusal: null,
+  });
 }
 
 /** Shows the page of a step. @param error the reason for showing its form again */
@@ -39,6 +70,10 @@ export function showStep(reply: FastifyReply, step: Step, error: string | null =
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
   if (step.step === 'consent') return showConsent(reply, step);
+  const { canonicalQuery } = step.authorizationRequest;
+  const { provider } = reply.server.context;
+  if (provider?.paymentAcr != null) return showLeaving(reply, provider, canonicalQuery);
+  if (!step.user.hasPaymentPassword) return showNoPaymentPassword(reply, step.authorizationRequest);
   return showPage(reply, {
     name: 'payment-password',
     undone: error === null ? requestNote(reply.request, step) : null,
@@ -91,6 +126,8 @@ export function showSignIn(
   { authorizationRequest, formToken, newCookie }: SignInStep,
   said: Partial<Pick<SignInPage, 'login' | 'error' | 'undone'>> = {},
 ): FastifyReply {
+  const { provider } = reply.server.context;
+  if (provider !== null) return showLeaving(reply, provider, authorizationRequest?.canonicalQuery ?? null);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const request = authorizationRequest?.canonicalQuery ?? null;
   const client = authorizationRequest && describeClient(authorizationRequest, wordsFor(reply.request));

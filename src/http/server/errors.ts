@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { whyUnavailable } from '../../flows/common/unavailable.ts';
+import { type Unavailable, whyUnavailable } from '../../flows/common/unavailable.ts';
 import { invalidRequest, OAuthError, type OAuthErrorCode } from '../../rules/common/error.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
@@ -24,7 +24,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     logFields: LogFields | null;
     /** The reason of a 503, for the metrics. */
-    unavailable: 'database' | 'overload' | null;
+    unavailable: Unavailable | null;
   }
   interface FastifyContextConfig {
     /** True if attackers could guess secrets here: failures are limited. */
@@ -56,10 +56,11 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
       return answerError(reply, OUR_FAULT);
     }
     request.unavailable = unavailable;
-    const rule = unavailable === 'overload' ? error.message : watch.noteError(error);
+    const rule = unavailable === 'database' ? watch.noteError(error) : error.message;
     request.logFields = { error: UNAVAILABLE.error, rule, rule_id: unavailable };
-    watch.countRefused();
-    return answerError(reply.header('retry-after', RETRY_AFTER_SECONDS), UNAVAILABLE);
+    if (unavailable !== 'provider') watch.countRefused();
+    const answer = unavailable === 'provider' ? PROVIDER_AWAY : UNAVAILABLE;
+    return answerError(reply.header('retry-after', RETRY_AFTER_SECONDS), answer);
   });
 }
 
@@ -77,7 +78,7 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, failures: Failu
 /** A form of ours without a known application's request was damaged: no application is at fault. */
 function causeOf({ routeOptions }: FastifyRequest, { reason, clientName }: OAuthError): Cause {
   const isOwnForm = routeOptions.url !== '/oauth/authorize';
-  const isAboutForm = reason !== 'unknown_application' && reason !== 'no_longer_possible';
+  const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);
   return isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;
 }
 
@@ -144,6 +145,12 @@ const TOO_MANY_FAILURES = response(
   'unavailable', // no page has this limit
 );
 const OUR_FAULT = response(500, 'server_error', 'The fault is ours. Please try again.', 'ourFault');
+const PROVIDER_AWAY = response(
+  503,
+  'temporarily_unavailable',
+  'Please try again in a moment.',
+  'providerAway',
+);
 const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
 
 function notAllowed(allowed: string, method: string) {

@@ -23,6 +23,8 @@ export interface Approval extends Decision {
   readonly requestDigest: Digest;
   /** The user's maximum of live grants for this application. */
   readonly maxInstances: number;
+  /** Spending is confirmed even by a user without a payment password. */
+  readonly confirmsPayments: boolean;
 }
 
 type ApprovalVerdict =
@@ -49,8 +51,8 @@ type ApprovalResult = {
   readonly annulled: boolean;
 };
 
-/** For an approval `r`, its user `u` and session `s`: spending requires the payment password, if there is one (contract 5.1). */
-const PAYMENT_IS_CONFIRMED = `(u.payment_password_hash is null or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
+/** For an approval `r`, its user `u` and session `s`: spending requires a confirmation, if there is a way (contract 5.1). */
+const PAYMENT_IS_CONFIRMED = `((u.payment_password_hash is null and not r.confirms_payments) or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
 
 // A page gives one code, for any typed sums: a second Allow, or Reject, finds the first; with other sums its page is stale.
 // Optimistic locking: of many forms for one key the one with the row's current `revision` writes (contract section 3).
@@ -75,6 +77,7 @@ const approve = batchedDecision<ApprovalResult, Approval>(
     request_digest: 'bytea',
     form_expires_at: 'timestamptz',
     max_instances: 'int',
+    confirms_payments: 'boolean',
     ...CALLER_COLUMNS,
   },
   (input) => `

@@ -5,12 +5,14 @@ import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { type Session, sessionIdOf } from '../common/sessions.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 
-/** A right payment password, for one authorization request. */
+/** A right payment password, or the provider's confirmation, for one authorization request. */
 interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
   readonly requestDigest: Digest;
   readonly clientId: string;
-  /** The stored hash that the payment password was checked against. */
-  readonly paymentPasswordHash: string;
+  /** The stored hash that the payment password was checked against; null if the provider confirmed. */
+  readonly paymentPasswordHash: string | null;
+  /** The `sub` of the provider's answer; null if a payment password confirmed. */
+  readonly externalId: string | null;
 }
 
 /** Confirmed requests kept in a session in addition to the last: their pages may be open at the same time. */
@@ -40,7 +42,7 @@ export const setSessionConfirmed = decision<PaymentConfirmation & Caller, { vali
 with locked as (
   select s.session_hash, s.user_id, jsonb_build_object('session', ${sessionIdOf('s.session_hash')}) as detail
     from sessions s join users u using (user_id)
-   where s.session_hash = @sessionHash and u.payment_password_hash = @paymentPasswordHash
+   where s.session_hash = @sessionHash and (u.payment_password_hash = @paymentPasswordHash or u.external_id = @externalId)
      for no key update of s
 ), ${momentOf('locked')}, confirmed as (
   update sessions s set confirmed_request = @requestDigest, confirmed_at = clock_timestamp(), confirmed_before = ${BEFORE}

@@ -28,7 +28,8 @@ const UNDONE = '/account?undone=disconnect';
 
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   // After a wrong password the address bar has the form's path: opened as a page, it leads to the account page.
-  for (const path of ['/', '/sign-in', '/payment-password']) {
+  const ownSignIn = context.provider === null ? ['/sign-in'] : [];
+  for (const path of ['/', '/payment-password', ...ownSignIn]) {
     app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
   }
 

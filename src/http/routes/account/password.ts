@@ -24,8 +24,14 @@ const PASSWORDS = {
 
 type PathOfPassword = keyof typeof PASSWORDS;
 
+/** The provider keeps the password, and with an `acr` confirms payments. */
+function offered({ provider }: Context): readonly PathOfPassword[] {
+  if (provider === null) return ['password', 'payment-password'];
+  return provider.paymentAcr === null ? ['payment-password'] : [];
+}
+
 export function passwordRoutes(app: FastifyInstance, context: Context): void {
-  for (const password of Object.keys(PASSWORDS) as PathOfPassword[]) {
+  for (const password of offered(context)) {
     const path = `/account/${password}`;
     app.get(path, async (request, reply) => {
       const session = await sessionOf(request);

@@ -39,7 +39,8 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
       sessions: describeSessions(sessions, words),
       endOthersToken,
       warnings,
-      hasPaymentPassword: session.user.hasPaymentPassword,
+      passwords: toPasswords(words, session.user.hasPaymentPassword),
+      isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
       done: said === 'ended' || said === 'changed' ? security[said] : null,
       ways: said === 'changed' ? [{ href: '/account', text: account.title }] : [],
       undone: said === 'stale' ? security.undone : null,
@@ -90,7 +91,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 export async function describeStop(context: Context, session: Session, texts: Texts) {
   const { stop } = texts;
   const isDone = await isEverythingStopped(context, session);
-  const ways = isDone ? toPasswords(texts, session.user.hasPaymentPassword) : [toStop(texts)];
+  const ways = isDone ? toPasswords({ ...context, texts }, session.user.hasPaymentPassword) : [toStop(texts)];
   return isDone
     ? { title: stop.titleDone, done: stop.done, undone: null, ways }
     : { title: stop.titleUndone, done: null, undone: stop.undone, ways };

@@ -4,18 +4,18 @@ import { signOut } from '../../../flows/signIn/session.ts';
 import { type SentSignIn, signIn, signInStep } from '../../../flows/signIn/signIn.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
-import { forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
+import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
 import { refuseAttempt } from '../../pages/notices.ts';
-import { backToRequest, backWithCookieCheck, showSignIn } from '../../pages/steps.ts';
+import { AGAIN, backToRequest, backWith, showSignIn } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { bodyParameters } from '../../request/parameters.ts';
 
 /** Longest login that is shown again: none is longer. */
 const MAX_SHOWN = 512;
 
-/** Signing in and out, before a request or the account page (contract 5.1). */
+/** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */
 export function signInRoutes(app: FastifyInstance, context: Context): void {
-  app.post('/sign-in', OWN_FORM, async (request, reply) => {
+  const signInHere = async (request: FastifyRequest, reply: FastifyReply) => {
     const sent = await receiveSignIn(request);
     const cookies = readCookies(request);
     const result = await signIn(context, sent, cookies, callerOf(request));
@@ -25,15 +25,10 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       return showSignIn(reply, step, { login: sent.login.slice(0, MAX_SHOWN), error });
     }
     if (result.outcome === 'stale') return backSignedOut(reply, sent.authorizationRequest);
-    // The pre-login session continues: a sign-in form in another tab stays valid.
-    setCookie(reply, 'session', result.sessionCookie);
-    setCookie(reply, 'device', result.deviceCookie);
-    if (result.seenCookie !== null) setCookie(reply, 'seen', result.seenCookie);
-    if (result.language === null) forgetKeptLanguage(reply);
-    else setCookie(reply, 'language', `${result.language}.`);
-    forgetOutcome(reply);
+    keepSignedIn(reply, result);
     return backToRequest(reply, sent.authorizationRequest);
-  });
+  };
+  if (context.provider === null) app.post('/sign-in', OWN_FORM, signInHere);
 
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
@@ -50,8 +45,23 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     if (outcome === 'stale' && authorizationRequest !== null) {
       rememberOutcome(reply, 'not_signed_out', authorizationRequest);
     }
+    if (outcome === 'signed_out' && context.provider !== null)
+      return backWith(reply, authorizationRequest, AGAIN);
     return backToRequest(reply, authorizationRequest);
   });
+}
+
+/** Sets the cookies of a new session. The pre-login session continues: a sign-in form in another tab stays valid. */
+export function keepSignedIn(
+  reply: FastifyReply,
+  opened: Record<'sessionCookie' | 'deviceCookie', string> & Record<'seenCookie' | 'language', string | null>,
+): void {
+  setCookie(reply, 'session', opened.sessionCookie);
+  setCookie(reply, 'device', opened.deviceCookie);
+  if (opened.seenCookie !== null) setCookie(reply, 'seen', opened.seenCookie);
+  if (opened.language === null) forgetKeptLanguage(reply);
+  else setCookie(reply, 'language', `${opened.language}.`);
+  forgetOutcome(reply);
 }
 
 /** Shows the sign-in page again, with a reason, or a hint that cookies are off. */
@@ -62,7 +72,9 @@ function backSignedOut(
   const { request } = reply;
   rememberOutcome(reply, 'not_signed_in', authorizationRequest);
   const isLost = readCookies(request).preLogin === null && isFromOwnPage(request);
-  return (isLost ? backWithCookieCheck : backToRequest)(reply, authorizationRequest);
+  return isLost
+    ? backWith(reply, authorizationRequest, COOKIE_CHECK)
+    : backToRequest(reply, authorizationRequest);
 }
 
 async function receiveSignIn(request: FastifyRequest): Promise<SentSignIn> {

@@ -1,0 +1,246 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { ClientError, IDToken } from 'openid-client';
+import { loginKey } from '../../rules/account/loginKey.ts';
+import { checkExternalId, checkLogin, checkName } from '../../rules/account/registration.ts';
+import type { Caller } from '../../rules/common/caller.ts';
+import { invalidRequest } from '../../rules/common/error.ts';
+import { PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
+import type { RuleId } from '../../rules/common/remedies.ts';
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { spends } from '../../rules/scope/scope.ts';
+import { type Digest, s256, sha256 } from '../../secrets/digest.ts';
+import { tell } from '../../signals/happenings.ts';
+import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
+import { findUserByExternalId, insertExternalUser, type User } from '../../store/common/users.ts';
+import type { Context } from '../common/context.ts';
+import { type Provider, ProviderAwayError, reasonOf } from '../common/provider.ts';
+import { knownDevice, newDeviceCookie } from '../signIn/device.ts';
+import { openSession, type SentCookies } from '../signIn/openSession.ts';
+import { currentSession, type Session } from '../signIn/session.ts';
+import { needsConfirmation } from './confirmPayment.ts';
+
+// Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
+// A sign-in's secrets travel in a signed cookie; nothing is stored before the user is known.
+
+/** A sign-in that began in this browser, as in its cookie. */
+interface Begun {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly at: number;
+  /** The canonical query of the request to continue; null for the account page. */
+  readonly query: string | null;
+  /** The session whose user confirms a payment; null if the user signs in. */
+  readonly sessionHash: Digest | null;
+  readonly isPayment: boolean;
+}
+
+interface Beginning {
+  /** Null for the account page. */
+  readonly authorizationRequest: AuthorizationRequest | null;
+  readonly session: Session | null;
+  /** True after signing out here: the provider must not sign in the same user by its own session. */
+  readonly again: boolean;
+  /** The page's, as a language tag. */
+  readonly language: string;
+}
+
+/** The callback at the provider (OpenID Connect Core 1.0, section 3.1.2.5). */
+export const CALLBACK = '/sign-in/callback';
+
+/** The provider's page, and the cookie's value; null if there is nothing to sign in for. @throws {ProviderAwayError} */
+export async function beginSignIn(context: Context, provider: Provider, beginning: Beginning) {
+  const { authorizationRequest, session, again, language } = beginning;
+  // A user of our own passwords signs in anew: the provider can't confirm for that user.
+  const known = session?.user.externalId == null ? null : session;
+  const needsPayment =
+    provider.paymentAcr !== null &&
+    authorizationRequest !== null &&
+    (known === null
+      ? spends(authorizationRequest.rights)
+      : needsConfirmation(context, { authorizationRequest, session: known }));
+  if (known !== null && !needsPayment) return null;
+  const { openid, configuration } = await provider.client();
+  const begun: Begun = {
+    state: openid.randomState(),
+    nonce: openid.randomNonce(),
+    verifier: openid.randomPKCECodeVerifier(),
+    at: Date.now(),
+    query: authorizationRequest?.canonicalQuery ?? null,
+    sessionHash: known?.sessionHash ?? null,
+    isPayment: needsPayment,
+  };
+  const location = openid.buildAuthorizationUrl(configuration, {
+    redirect_uri: context.baseUrl + CALLBACK,
+    scope: 'openid profile',
+    state: begun.state,
+    nonce: begun.nonce,
+    code_challenge: s256(begun.verifier),
+    code_challenge_method: 'S256',
+    ui_locales: language,
+    ...((again || needsPayment) && { prompt: 'login' }),
+    ...(needsPayment && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
+  });
+  const payload = deflateRawSync(JSON.stringify(begun));
+  return { location: location.href, cookie: context.keyRing.sign('provider', payload) };
+}
+
+/** The begun sign-in of a cookie; null for none, or a late one. */
+export function begunIn({ keyRing }: Context, cookie: string): Begun | null {
+  const signed = keyRing.verify('provider', cookie);
+  if (signed === undefined) return null;
+  const begun: Begun = JSON.parse(inflateRawSync(signed.payload).toString());
+  return Date.now() - begun.at < PROVIDER_SIGN_IN_MS ? begun : null;
+}
+
+/** The provider's answer to what began here. */
+interface Answer {
+  /** Null for nothing, or nothing recent. */
+  readonly begun: Begun | null;
+  /** That of `begun`, checked again. */
+  readonly authorizationRequest: AuthorizationRequest | null;
+  /** The whole callback. */
+  readonly url: URL;
+}
+
+/**
+ * Completes a sign-in, or the confirmation of a payment, by the provider's answer.
+ * @returns `rejected` if the user did not sign in there; values of new cookies, null to keep them
+ * @throws {OAuthError} for an answer that can't be trusted or used; {@link ProviderAwayError}
+ */
+export async function finishSignIn(
+  context: Context,
+  provider: Provider,
+  { begun, authorizationRequest, url }: Answer,
+  cookies: SentCookies,
+  caller: Caller,
+) {
+  if (begun === null)
+    throw refused(
+      'sign_in_lost',
+      'this browser began no sign-in within the last 10 minutes, or it was answered',
+    );
+  const claims = await claimsOf(provider, begun, url);
+  if (claims === null) return { outcome: 'rejected' } as const;
+  if (begun.isPayment) requireConfirmation(claims, provider, begun);
+  const earlier = begun.sessionHash === null ? null : await currentSession(context, cookies.session);
+  if (begun.sessionHash !== null && earlier?.sessionHash !== begun.sessionHash)
+    throw refused('sign_in_lost', 'the session that asked for the confirmation is over');
+  if (earlier !== null && earlier.user.externalId !== claims.sub)
+    throw refused('sign_in_other_user', 'another user (sub) confirmed than the one who is signed in');
+  const opened = earlier === null ? await openFor(context, provider, claims, cookies, caller) : null;
+  const sessionHash = opened?.sessionHash ?? earlier?.sessionHash;
+  if (begun.isPayment && authorizationRequest !== null && sessionHash !== undefined)
+    await confirm(context, authorizationRequest, { sessionHash, externalId: claims.sub }, caller);
+  return { outcome: 'signed_in', opened } as const;
+}
+
+async function claimsOf(provider: Provider, begun: Begun, url: URL): Promise<IDToken | null> {
+  const { openid, configuration } = await provider.client();
+  const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
+  const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
+  try {
+    const tokens = await openid.authorizationCodeGrant(configuration, url, checks);
+    return tokens.claims() ?? null;
+  } catch (error) {
+    if (error instanceof openid.AuthorizationResponseError) {
+      if (error.error === 'access_denied') return null;
+      throw refused('sign_in_failed', `the provider answered ${wordOf(error.error)}`);
+    }
+    if (error instanceof openid.ResponseBodyError)
+      throw refused('sign_in_failed', `the provider’s token endpoint answered ${wordOf(error.error)}`);
+    if (error instanceof openid.ClientError && error.code?.startsWith('OAUTH_') && !isAway(error))
+      throw refused('sign_in_failed', `the provider’s answer was refused: ${reasonOf(error)}`);
+    throw new ProviderAwayError(error);
+  }
+}
+
+/** No answer in time, or a failure there, which are errors of the library too. */
+const isAway = ({ code, cause }: ClientError) =>
+  code === 'OAUTH_TIMEOUT' || (cause instanceof Response && cause.status >= 500);
+
+const wordOf = (error: string) => /^\w{1,40}$/.exec(error)?.[0] ?? 'an error';
+
+/** Of the clocks: the library would tolerate 30 seconds, in which an earlier sign-in could be used. */
+const TOLERANCE_MS = 10_000;
+
+/** The provider confirmed a payment now, in the required way (OpenID Connect Core 1.0, section 2: `acr`, `auth_time`). */
+function requireConfirmation(claims: IDToken, { paymentAcr }: Provider, { at }: Begun): void {
+  if (claims.acr !== paymentAcr)
+    throw refused('sign_in_unconfirmed', 'the acr of the answer is not SIGN_IN_PAYMENT_ACR');
+  if (!(Number(claims.auth_time) * 1000 >= at - TOLERANCE_MS))
+    throw refused('sign_in_unconfirmed', 'the auth_time of the answer is missing, or before the request');
+}
+
+async function openFor(
+  context: Context,
+  provider: Provider,
+  claims: IDToken,
+  cookies: SentCookies,
+  caller: Caller,
+) {
+  const { sub: externalId } = claims;
+  const { userId, login, status } = await userOf(context, provider, claims, caller);
+  // The external id has the place of the password hash: a browser is known once its user has signed in at the provider.
+  const key = loginKey(login);
+  const device = await knownDevice(context, 'password', key, cookies.device, async () => externalId);
+  const proof = { userId, passwordHash: null, externalId, knownDevice: device !== null };
+  const opened = status === 'active' ? await openSession(context, proof, cookies, caller) : null;
+  if (opened === null) throw refused('user_blocked', 'the user is blocked');
+  tell('signIn', 'signed_in');
+  return { ...opened, deviceCookie: newDeviceCookie(context, 'password', key, externalId, cookies.device) };
+}
+
+/** The user with this `sub`, never one of the same login: logins are not the provider's. */
+async function userOf(
+  { db }: Context,
+  { createsUsers }: Provider,
+  { sub: externalId, preferred_username, name }: IDToken,
+  caller: Caller,
+): Promise<User> {
+  if (!passes(checkExternalId, externalId))
+    throw refused('sign_in_user_unusable', 'the sub is no external id: 1 to 128 characters that can be seen');
+  const found = await findUserByExternalId(db, { externalId });
+  if (found !== null) return found;
+  if (!createsUsers)
+    throw refused(
+      'sign_in_user_unknown',
+      'no user has this sub as external id (SIGN_IN_NEW_USERS is refuse)',
+    );
+  for (const login of [preferred_username, externalId]) {
+    if (!passes(checkLogin, login)) continue;
+    const user = { login, key: loginKey(login), name: passes(checkName, name) ? name : login, externalId };
+    const made = await insertExternalUser(db, { ...user, ...caller });
+    if (made !== null) return made;
+  }
+  const made = await findUserByExternalId(db, { externalId }); // by another request meanwhile
+  if (made === null)
+    throw refused('sign_in_user_unusable', 'preferred_username and sub are logins of others');
+  return made;
+}
+
+function passes(check: (text: string) => void, text: unknown): text is string {
+  try {
+    if (typeof text === 'string') check(text);
+    return typeof text === 'string';
+  } catch {
+    return false;
+  }
+}
+
+async function confirm(
+  { db }: Context,
+  { client, canonicalQuery }: AuthorizationRequest,
+  by: { readonly sessionHash: Digest; readonly externalId: string },
+  caller: Caller,
+): Promise<void> {
+  const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
+  const proof = { paymentPasswordHash: null, ...by };
+  const { valid } = await setSessionConfirmed(db, { ...confirmation, ...proof, ...caller });
+  if (!valid) throw refused('sign_in_lost', 'the session that asked for the confirmation is over');
+  tell('paymentConfirmation', 'confirmed');
+}
+
+function refused(ruleId: RuleId, rule: string) {
+  return invalidRequest(ruleId, 'The sign-in could not be completed.', { rule });
+}

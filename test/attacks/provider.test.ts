@@ -1,0 +1,386 @@
+import { randomUUID } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
+import { generateKeyPair } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/secrets/digest.ts';
+import type { SignaturePurpose } from '../../src/secrets/keyRing.ts';
+import { insertSession } from '../../src/store/common/sessions.ts';
+import { copyOf } from '../support/account.ts';
+import { Agent } from '../support/agent.ts';
+import { requestOf } from '../support/flow.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
+import { CALLER, useServer } from '../support/server.ts';
+import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
+import { linkTo, sessionOf } from './browsers.ts';
+import { begunIn, expectRefused, usersWith } from './refusals.ts';
+
+// An attacker wants to sign in as the victim by what goes between the wallet and us, or to have the victim signed in as the
+// attacker.
+
+const wallet = await useWallet();
+const server = await useServer({ provider: wallet.settings });
+const shop = await server.createClient();
+const { pool } = server.database;
+const { keyRing } = server.context;
+const other = await generateKeyPair('RS256');
+
+const refuse = (agent: Agent, callback: string, ruleId: string, rule?: RegExp) =>
+  expectRefused(server, agent, callback, ruleId, rule);
+
+/** A browser that has come back from the wallet, but for the last step. */
+async function returning(from = '/account') {
+  const agent = new Agent(server.baseUrl);
+  const callback = await callbackOf(agent, await leaveFor(wallet, agent, from));
+  return { agent, callback };
+}
+
+/** The same with other parameters in the address of our callback; undefined removes one. */
+function changed(callback: string, changes: Record<string, string | undefined>): string {
+  const url = new URL(callback);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  }
+  return url.href;
+}
+
+const parameter = (callback: string, name: string) => new URL(callback).searchParams.get(name) ?? '';
+
+describe('the way through the wallet', () => {
+  it('signs in without one of these attacks, and only by a signed ID token', async () => {
+    const { agent, callback } = await returning();
+    const answer = await agent.get(callback);
+    expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account`]);
+    expect([...agent.cookies.keys()].toSorted()).toEqual(
+      ['assent_device', 'assent_seen', 'assent_session'].filter((name) => agent.cookies.has(name)),
+    );
+    expect((await agent.get('/account')).page).toBe('account');
+  });
+
+  it('asks the wallet with secrets of its own each time, and tells it nothing of the request', async () => {
+    const agent = new Agent(server.baseUrl);
+    const request = linkTo(requestOf(shop, { state: 'the-state-of-the-shop' }));
+    const [first, second] = [await leaveFor(wallet, agent, request), await leaveFor(wallet, agent, request)];
+    for (const name of ['state', 'nonce', 'code_challenge']) {
+      expect(parameter(first, name)).toMatch(/^[\w-]{43}$/);
+      expect(parameter(first, name)).not.toBe(parameter(second, name));
+    }
+    expect(first).not.toMatch(new RegExp(`${shop.clientId}|the-state-of-the-shop|account-info`));
+    const left = await agent.get(`/sign-in?${request.split('?')[1]}`);
+    expect(left.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(left.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('an ID token that was not made for this sign-in', () => {
+  const text = new TextEncoder();
+  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const now = Math.floor(Date.now() / 1000);
+  const REPLACED: Record<string, readonly [reason: RegExp, replaced: typeof wallet.replaced]> = {
+    'of another issuer': [/"iss"/, { claims: { iss: 'https://wallet.example' } }],
+    'of no issuer': [/"iss"/, { without: 'iss' }],
+    'for another client': [/"aud"/, { claims: { aud: 'another' } }],
+    'for no client': [/"aud"/, { without: 'aud' }],
+    'for several clients, without azp': [/"aud"/, { claims: { aud: ['assent', 'another'] } }],
+    'for several, made for the other': [/"azp"/, { claims: { aud: ['assent', 'another'], azp: 'another' } }],
+    'with another nonce': [/"nonce"/, { claims: { nonce: 'another' } }],
+    'with no nonce': [/"nonce"/, { without: 'nonce' }],
+    'of no user': [/"sub"/, { without: 'sub' }],
+    'expired a minute ago': [/"exp"/, { claims: { exp: now - 60 } }],
+    'that never expires': [/"exp"/, { without: 'exp' }],
+    'of the future': [/"nbf"/, { claims: { nbf: now + 600 } }],
+    'not signed': [/"alg"/, { idToken: (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` }],
+    'signed by our client secret': [
+      /"alg"/,
+      { header: { alg: 'HS256' }, key: text.encode(wallet.settings.clientSecret) },
+    ],
+    'signed by a key that is not the wallet’s': [/key/, { header: { kid: '2' }, key: other.privateKey }],
+    'signed by another key under the name of the wallet’s': [/signature/, { key: other.privateKey }],
+    'with another letter in it': [/signature/, { idToken: (_claims, signed) => withAnotherSub(signed) }],
+    'that is none': [
+      /"id_token"/,
+      { token: { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' } },
+    ],
+  };
+  const withAnotherSub = (signed: string) => {
+    const [header, payload = '', signature] = signed.split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+    return [header, encoded({ ...claims, sub: 'another' }), signature].join('.');
+  };
+
+  it.each(Object.entries(REPLACED))('is refused: %s', async (_name, [reason, replaced]) => {
+    const { agent, callback } = await returning();
+    wallet.replaced = replaced;
+    await refuse(agent, callback, 'sign_in_failed', reason);
+    expect(wallet.exchanges).toHaveLength(1);
+  });
+});
+
+describe('an answer that this browser did not ask for', () => {
+  it.each([
+    ['another state', { state: 'another' }],
+    ['no state', { state: undefined }],
+    ['no iss, though the wallet says that it sends it', { iss: undefined }],
+    ['the iss of another wallet (mix-up)', { iss: 'https://wallet.example' }],
+    ['no code', { code: undefined }],
+    ['an ID token in front', { id_token: 'x.y.z' }],
+    ['a signed response', { response: 'x.y.z' }],
+  ])('is refused before its code is used: %s', async (_what, changes) => {
+    const { agent, callback } = await returning();
+    await refuse(agent, changed(callback, changes), 'sign_in_failed');
+    expect(wallet.exchanges).toEqual([]);
+  });
+
+  it('is refused with two of one parameter', async () => {
+    for (const name of ['code', 'state', 'iss']) {
+      const { agent, callback } = await returning();
+      await refuse(agent, `${callback}&${name}=${parameter(callback, name)}`, 'sign_in_failed');
+    }
+    expect(wallet.exchanges).toEqual([]);
+  });
+
+  it('is refused in another browser, which began nothing (login CSRF)', async () => {
+    const { callback } = await returning();
+    const victim = new Agent(server.baseUrl);
+    await refuse(victim, callback, 'sign_in_lost');
+    expect(wallet.exchanges).toEqual([]);
+  });
+
+  it('is refused in a browser that began another sign-in, and that is over then', async () => {
+    const { callback } = await returning();
+    const victim = await returning();
+    await refuse(victim.agent, callback, 'sign_in_failed', /state/);
+    await refuse(victim.agent, victim.callback, 'sign_in_lost');
+  });
+
+  it('leaves a session as it is', async () => {
+    const { agent, callback } = await returning();
+    await agent.get(callback);
+    const session = sessionOf(agent);
+    await refuse(agent, (await returning()).callback, 'sign_in_lost');
+    expect([sessionOf(agent), (await agent.get('/account')).page]).toEqual([session, 'account']);
+  });
+
+  it('is refused with a code of the attacker’s own sign-in: its verifier is in the other browser', async () => {
+    const [attacker, victim] = [await returning(), await returning()];
+    const planted = changed(victim.callback, { code: parameter(attacker.callback, 'code') });
+    await refuse(victim.agent, planted, 'sign_in_failed', /token endpoint answered invalid_grant$/);
+    expect(wallet.exchanges).toHaveLength(1);
+  });
+
+  it('is refused a second time, also with the cookie of before: the code is used', async () => {
+    const { agent, callback } = await returning();
+    const thief = copyOf(agent);
+    await agent.get(callback);
+    await refuse(agent, callback, 'sign_in_lost');
+    await refuse(thief, callback, 'sign_in_failed', /invalid_grant/);
+  });
+
+  it('is refused when a later sign-in of the same browser has begun', async () => {
+    const { agent, callback } = await returning();
+    await leaveFor(wallet, agent, '/account');
+    await refuse(agent, callback, 'sign_in_failed', /state/);
+  });
+});
+
+describe('the cookie of a sign-in', () => {
+  const put = (agent: Agent, begun: Record<string, unknown>, purpose: SignaturePurpose = 'provider') =>
+    agent.cookies.set('assent_sign_in', keyRing.sign(purpose, deflateRawSync(JSON.stringify(begun))));
+
+  it('is good for ten minutes', async () => {
+    const { agent, callback } = await returning();
+    const begun = begunIn(server, agent);
+    put(agent, { ...begun, at: Date.now() - 599_000 });
+    expect((await copyOf(agent).get(callback)).status).toBe(303);
+    const late = await returning();
+    put(late.agent, { ...begunIn(server, late.agent), at: Date.now() - 600_000 });
+    await refuse(late.agent, late.callback, 'sign_in_lost');
+    expect(wallet.exchanges).toHaveLength(1);
+  });
+
+  it.each<SignaturePurpose>(['form', 'visit', 'device'])(
+    'is not one that was signed as %s',
+    async (purpose) => {
+      const { agent, callback } = await returning();
+      put(agent, begunIn(server, agent), purpose);
+      await refuse(agent, callback, 'sign_in_lost');
+    },
+  );
+
+  it('is refused with another letter anywhere, in parts, or as nothing', async () => {
+    const { agent, callback } = await returning();
+    const cookie = agent.cookies.get('assent_sign_in') ?? '';
+    const letters = [0, 4, Math.floor(cookie.length / 2), cookie.length - 1];
+    const tampered = letters.map(
+      (at) => cookie.slice(0, at) + (cookie[at] === 'A' ? 'B' : 'A') + cookie.slice(at + 1),
+    );
+    for (const value of [...tampered, cookie.slice(0, -1), `${cookie}A`, 'x', encodeURIComponent('{}')]) {
+      const browser = copyOf(agent);
+      browser.cookies.set('assent_sign_in', value);
+      await refuse(browser, callback, 'sign_in_lost');
+    }
+    expect(wallet.exchanges).toEqual([]);
+  });
+
+  it('leads to no request but one that is right, checked again when the browser is back', async () => {
+    const refusedRequest = linkTo(requestOf(shop, { redirect_uri: 'https://evil.example/' }));
+    const answer = await new Agent(server.baseUrl).get(
+      refusedRequest.replace('/oauth/authorize', '/sign-in'),
+    );
+    expect([answer.status, answer.page, answer.location]).toEqual([400, 'error', null]);
+    const client = await server.createClient();
+    const { agent, callback } = await returning(linkTo(requestOf(client)));
+    await pool.query(`update clients set redirect_uri = 'https://shop.example/' where client_id = $1`, [
+      client.clientId,
+    ]);
+    await refuse(agent, callback, 'redirect_uri_unregistered');
+  });
+
+  it('leads back to our pages only, whatever the callback says', async () => {
+    const { agent, callback } = await returning(linkTo(requestOf(shop)));
+    const evil = 'https://evil.example/';
+    const more = { redirect_uri: evil, back: evil, client_id: evil, target_link_uri: evil };
+    const answer = await agent.get(changed(callback, more));
+    expect([answer.status, answer.body]).toEqual([303, '']);
+    expect(answer.location).toMatch(`${server.baseUrl}/oauth/authorize?client_id=${shop.clientId}&`);
+    expect(answer.location).not.toContain('evil');
+  });
+});
+
+describe('what the wallet answers instead of a code', () => {
+  const answering = (error: string) => ({
+    callback: { code: undefined, error, error_description: 'SECRET' },
+  });
+
+  it('says "You did not sign in" after access_denied, with the way back to the request', async () => {
+    const agent = new Agent(server.baseUrl);
+    wallet.replaced = answering('access_denied');
+    const answer = await passWallet(wallet, agent, linkTo(requestOf(shop)));
+    expect([answer.status, answer.page]).toEqual([200, 'notice']);
+    expect(answer.text).toContain('You did not sign in');
+    expect(answer.body).toMatch(`href="/sign-in?client_id=${shop.clientId}&amp;`);
+    expect([...agent.cookies.keys()]).toEqual([]);
+    wallet.replaced = {};
+    const again = /href="(\/sign-in[^"]*)"/.exec(answer.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect((await passWallet(wallet, agent, again)).location).toContain('/oauth/authorize?');
+  });
+
+  it('is not believed without the state, nor from another issuer', async () => {
+    for (const changes of [{ state: undefined }, { state: 'x' }, { iss: 'https://wallet.example' }]) {
+      wallet.replaced = answering('access_denied');
+      const { agent, callback } = await returning();
+      await refuse(agent, changed(callback, changes), 'sign_in_failed', /was refused/);
+    }
+  });
+
+  it.each([
+    ['login_required', /^the provider answered login_required$/],
+    ['x'.repeat(40), /^the provider answered x{40}$/],
+    ['x'.repeat(41), /^the provider answered an error$/],
+    ['<script>alert(1)</script>', /^the provider answered an error$/],
+    ['a\nforged line', /^the provider answered an error$/],
+  ])('is refused, and told in the log only as a word: %j', async (error, rule) => {
+    wallet.replaced = answering(error);
+    const { agent, callback } = await returning();
+    const answer = await refuse(agent, callback, 'sign_in_failed', rule);
+    expect(answer.body + server.logLines.join('')).not.toMatch(/SECRET|<script>alert|forged line/);
+  });
+});
+
+describe('the user of a `sub`', () => {
+  it('is never one of the same login, name or id of ours, who stays as before', async () => {
+    const victim = await server.createUser({ login: `anna-${randomUUID()}` });
+    const before = await usersWith(server, { login: victim.login });
+    wallet.user = { sub: `s-${randomUUID()}`, preferred_username: victim.login.toUpperCase(), name: 'Anna' };
+    const agent = new Agent(server.baseUrl);
+    await passWallet(wallet, agent, '/account');
+    expect(await usersWith(server, { login: victim.login })).toEqual(before);
+    expect(before[0]?.external_id).toBeNull();
+    const [made] = await usersWith(server, { external_id: wallet.user.sub });
+    expect(made).toMatchObject({ login: wallet.user.sub, name: 'Anna', password_hash: null });
+    expect((await agent.get('/account')).text).not.toContain(victim.login);
+  });
+
+  it('is not made if both preferred_username and sub are logins of others', async () => {
+    const victim = await server.createUser({ login: `v-${randomUUID()}` });
+    wallet.user = { sub: victim.login, preferred_username: victim.login };
+    const { agent, callback } = await returning();
+    await refuse(agent, callback, 'sign_in_user_unusable', /logins of others/);
+  });
+
+  it('is found again by it, whatever else the wallet says then, and compared to the letter', async () => {
+    wallet.user = { sub: `Sub-${randomUUID()}`, preferred_username: `p-${randomUUID()}`, name: 'First' };
+    await passWallet(wallet, new Agent(server.baseUrl), '/account');
+    const [made] = await usersWith(server, { external_id: wallet.user.sub });
+    expect(made).toMatchObject({ login: wallet.user.preferred_username, name: 'First' });
+    wallet.user = { sub: wallet.user.sub, preferred_username: 'other', name: 'Second' };
+    await passWallet(wallet, new Agent(server.baseUrl), '/account');
+    expect(await usersWith(server, { external_id: wallet.user.sub })).toEqual([made]);
+    wallet.user = { ...wallet.user, sub: wallet.user.sub.toUpperCase() };
+    await passWallet(wallet, new Agent(server.baseUrl), '/account');
+    const [another] = await usersWith(server, { external_id: wallet.user.sub });
+    expect(another?.user_id).not.toBe(made?.user_id);
+  });
+
+  it.each([
+    ['of 128 characters', 'x'.repeat(128), true],
+    ['of 129 characters', 'x'.repeat(129), false],
+    ['of no character', '', false],
+    ['with a space', 'sub 1', false],
+    ['with an invisible character', 'sub\u200b1', false],
+  ])('is made, or not, by one %s', async (_what, sub, isMade) => {
+    wallet.user = { sub };
+    const { agent, callback } = await returning();
+    if (isMade) expect((await agent.get(callback)).status).toBe(303);
+    else await refuse(agent, callback, 'sign_in_user_unusable', /external id/);
+    expect(await usersWith(server, { external_id: sub })).toHaveLength(isMade ? 1 : 0);
+  });
+
+  it('takes no login or name that ours could not have', async () => {
+    for (const bad of ['', ' ', 'x'.repeat(129), 'a\u202eb', 7, ['a'], null]) {
+      const sub = `s-${randomUUID()}`;
+      wallet.user = { sub, preferred_username: bad, name: bad };
+      await passWallet(wallet, new Agent(server.baseUrl), '/account');
+      expect(await usersWith(server, { external_id: sub })).toMatchObject([{ login: sub, name: sub }]);
+    }
+  });
+
+  it('is made once by two answers at the same time', async () => {
+    const both = [await returning(), await returning()];
+    const waiting = await whileHeld(pool, 'lock table users in share mode', [], async () => {
+      const sent = both.map(({ agent, callback }) => agent.get(callback));
+      await waitForLocks(pool, 2);
+      return sent;
+    });
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    expect(await usersWith(server, { external_id: wallet.user.sub })).toHaveLength(1);
+  });
+
+  it('is refused while blocked, by this answer too', async () => {
+    await passWallet(wallet, new Agent(server.baseUrl), '/account');
+    const { agent, callback } = await returning();
+    await pool.query(`update users set status = 'blocked' where external_id = $1`, [wallet.user.sub]);
+    const answer = await refuse(agent, callback, 'user_blocked');
+    expect(answer.text).toContain('You can’t sign in here with this account.');
+  });
+
+  it('is needed by the statement that opens a session, with the status, whatever was looked at before', async () => {
+    await passWallet(wallet, new Agent(server.baseUrl), '/account');
+    const [user] = await usersWith(server, { external_id: wallet.user.sub });
+    const origin = { browser: null, system: null, network: null, knownDevice: false, earlierHash: null };
+    const open = (externalId: string | null) => {
+      const session = {
+        sessionHash: sha256(randomUUID()),
+        userId: String(user?.user_id),
+        passwordHash: null,
+      };
+      return insertSession(pool, { ...session, externalId, ...origin, ...CALLER });
+    };
+    for (const externalId of ['another', null])
+      expect(await open(externalId)).toMatchObject({ valid: false });
+    expect(await open(wallet.user.sub)).toMatchObject({ valid: true });
+    await pool.query(`update users set status = 'blocked' where user_id = $1`, [user?.user_id]);
+    expect(await open(wallet.user.sub)).toMatchObject({ valid: false });
+  });
+});

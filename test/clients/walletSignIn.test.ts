@@ -1,0 +1,114 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { s256 } from '../../src/secrets/digest.ts';
+import { Agent, type Answer } from '../support/agent.ts';
+import { codeOf, decide, introspect, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { ledger } from '../support/ledger.ts';
+import { startProgram } from '../support/program.ts';
+import { freePort, startServer } from '../support/server.ts';
+import { goOn, leaveFor } from '../support/wallet.ts';
+import { environment, exampleFile } from './examples.ts';
+
+// examples/walletSignIn.mjs, as a process of its own, signs users of Assent in and confirms their payments.
+
+const port = await freePort();
+const issuer = `http://localhost:${port}`;
+const [clientId, clientSecret] = ['assent', 'a secret: 5e0f_7b0a~4c1f/4d6e+9c7b=e0f2%'];
+ledger.note('client secret', clientSecret);
+const provider = { issuer, clientId, clientSecret, paymentAcr: 'payment', createsUsers: true };
+const server = await startServer({ provider });
+const variables = { ISSUER: issuer, PORT: String(port), CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
+const wallet = await startProgram([process.execPath, exampleFile('walletSignIn.mjs')], port, {
+  env: environment({ ...variables, BASE_URL: server.baseUrl }),
+});
+afterAll(async () => {
+  await wallet.stop('SIGTERM');
+  await server.close();
+});
+
+const client = await server.createClient();
+const resource = await server.createResource();
+const ANNA = { login: 'anna', password: 'what anna knows' };
+const BORIS = { login: 'boris', password: 'what boris knows' };
+const REFUSED = '{"error":"invalid_grant"}';
+const SPENDING = { scope: 'account-info payment-shop.limit(7,1500)' };
+
+let agent: Agent;
+beforeEach(() => {
+  agent = new Agent(server.baseUrl);
+});
+
+/** From one of our pages over the wallet's form, and on. */
+async function fillIn(from: Answer | string, fields: Record<string, string>): Promise<Answer> {
+  const address = await leaveFor({ issuer }, agent, from);
+  expect((await agent.get(address)).forms).toHaveLength(1);
+  return goOn({ issuer }, agent, await agent.post(address, fields));
+}
+
+const ask = (fields: Record<string, string> = {}) =>
+  agent.post('/oauth/authorize', requestOf(client, fields));
+
+describe('the wallet of the example', () => {
+  it('signs in, and its user gets a token, whose external id a payment API reads', async () => {
+    const consent = await fillIn(await ask(), ANNA);
+    expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
+    const code = codeOf(await decide(agent, consent, 'allow'));
+    const { body } = await agent.post('/oauth/token', tokenRequestOf(client, code));
+    const { access_token: token } = JSON.parse(body) as { access_token: string };
+    expect(await introspect(server, resource, token)).toMatchObject({ active: true, external_id: '1001' });
+  });
+
+  it('knows its users again, and takes no wrong password', async () => {
+    expect((await fillIn('/account', BORIS)).text).toContain('Boris Ivanov');
+    agent = new Agent(server.baseUrl);
+    const address = await leaveFor({ issuer }, agent, '/account');
+    const again = await agent.post(address, { ...BORIS, password: 'wrong' });
+    expect([again.status, again.location, again.forms.length]).toEqual([200, null, 1]);
+    expect((await goOn({ issuer }, agent, await agent.post(address, BORIS))).text).toContain('Boris Ivanov');
+    const { rows } = await server.database.pool.query(`select from users where external_id = '1002'`);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('confirms a payment of the user who is signed in, and of no other', async () => {
+    await fillIn('/account', ANNA);
+    const refused = await fillIn(await ask(SPENDING), BORIS);
+    expect([refused.status, refused.page]).toEqual([400, 'error']);
+    expect((await agent.get('/account')).text).toContain('Anna Petrova');
+    const consent = await fillIn(await ask(SPENDING), ANNA);
+    expect(consent.page).toBe('consent');
+    expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
+    const { status, location } = await ask(SPENDING);
+    expect([status, await leaveFor({ issuer }, agent, location ?? '')]).toEqual([
+      303,
+      expect.stringMatching(/acr_values=payment/),
+    ]);
+  });
+
+  it('leads back without a sign-in when its user presses Cancel', async () => {
+    const notice = await fillIn(await ask(), { cancel: 'yes' });
+    expect([notice.page, notice.text]).toEqual(['notice', expect.stringContaining('You did not sign in')]);
+    expect([...agent.cookies.keys()]).toEqual([]);
+  });
+
+  it('leads nowhere else than to us', async () => {
+    const elsewhere = new URL(await leaveFor({ issuer }, agent, '/account'));
+    elsewhere.searchParams.set('redirect_uri', 'https://evil.example/');
+    expect((await agent.post(elsewhere.href, ANNA)).location).toBeNull();
+  });
+
+  it('gives an ID token once for a code, to us, and to the browser that began', async () => {
+    const address = new URL(await leaveFor({ issuer }, agent, '/account'));
+    const verifier = 'a-verifier-of-the-tests-with-43-letters-or-more';
+    address.searchParams.set('code_challenge', s256(verifier));
+    const newCode = async () => codeOf(await agent.post(address.href, ANNA));
+    const basic = (secret: string) =>
+      `Basic ${Buffer.from(`assent:${encodeURIComponent(secret)}`).toString('base64')}`;
+    const exchange = (code: string, code_verifier: string, authorization: string) =>
+      agent.post(`${issuer}/token`, { code, code_verifier }, { authorization });
+    for (const authorization of ['', 'Basic', 'Basic JQ==', basic('wrong')])
+      expect((await exchange(await newCode(), verifier, authorization)).body).toBe(REFUSED);
+    expect((await exchange(await newCode(), `${verifier}x`, basic(clientSecret))).body).toBe(REFUSED);
+    const code = await newCode();
+    expect((await exchange(code, verifier, basic(clientSecret))).body).toContain('"id_token"');
+    expect((await exchange(code, verifier, basic(clientSecret))).body).toBe(REFUSED);
+  });
+});

@@ -1,0 +1,329 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { MAX_CANONICAL_QUERY_BYTES } from '../../src/rules/common/limits.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { logOf, usersWith } from '../attacks/refusals.ts';
+import { fieldsFor, signedIn } from '../support/account.ts';
+import { Agent, type Answer } from '../support/agent.ts';
+import { codeOf, decide, introspect, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { readSeries } from '../support/metrics.ts';
+import { type ServerOptions, startServer, useServer } from '../support/server.ts';
+import { callbackOf, goOn, leaveFor, openWallet, passWallet, useWallet } from '../support/wallet.ts';
+
+// Users sign in at an OpenID provider: every page on the way, and what is no longer there.
+
+const wallet = await useWallet();
+const support = { url: null, phone: null, email: null, password: 'https://wallet.example/password' };
+const server = await useServer({ provider: wallet.settings, brand: { ...BUILT_IN_BRAND, support } });
+const { pool } = server.database;
+const client = await server.createClient();
+
+const linkTo = (fields: Record<string, string> = {}) =>
+  `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const browser = () => new Agent(server.baseUrl);
+const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams);
+
+/** Works at a server of its own, with the same database. */
+async function at<Result>(options: ServerOptions, work: (agent: Agent) => Promise<Result>): Promise<Result> {
+  const other = await startServer({ database: server.database, provider: wallet.settings, ...options });
+  try {
+    return await work(new Agent(other.baseUrl));
+  } finally {
+    await other.close();
+  }
+}
+
+describe('the contract’s flow', () => {
+  it('goes through the wallet: code, token, and whose account it is', async () => {
+    const agent = browser();
+    wallet.user = { sub: 'user-1001', preferred_username: 'anna', name: 'Anna Petrova' };
+    const consent = await goOn(
+      wallet,
+      agent,
+      await agent.post('/oauth/authorize', requestOf(client, { state: 's' })),
+    );
+    expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
+    const answer = await decide(agent, consent, 'allow');
+    expect(answer.location).toMatch(/[?&]state=s(&|$)/);
+    const { body } = await agent.post('/oauth/token', tokenRequestOf(client, codeOf(answer)));
+    const { access_token: token } = JSON.parse(body) as { access_token: string };
+    const [user] = await usersWith(server, { external_id: 'user-1001' });
+    expect(await introspect(server, await server.createResource(), token)).toMatchObject({
+      active: true,
+      sub: user?.user_id,
+      external_id: 'user-1001',
+      username: 'anna',
+    });
+  });
+
+  it('ends in Reject as before', async () => {
+    const agent = browser();
+    const answer = await decide(agent, await goOn(wallet, agent, linkTo()), 'reject');
+    expect(answer.location).toMatch(/error=access_denied/);
+  });
+});
+
+describe('the way to the wallet', () => {
+  it('is an authorization request of OpenID Connect with PKCE, in the language of the page', async () => {
+    const agent = new Agent(server.baseUrl, { 'accept-language': 'ru' });
+    const address = await leaveFor(wallet, agent, linkTo());
+    expect(address).toMatch(`${wallet.issuer}/authorize?`);
+    expect(queryOf(address)).toEqual({
+      response_type: 'code',
+      client_id: 'assent',
+      redirect_uri: `${server.baseUrl}/sign-in/callback`,
+      scope: 'openid profile',
+      state: expect.any(String),
+      nonce: expect.any(String),
+      code_challenge: expect.any(String),
+      code_challenge_method: 'S256',
+      ui_locales: 'ru',
+    });
+  });
+
+  it('is none for a user who is signed in', async () => {
+    const agent = browser();
+    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+    for (const [from, to] of [
+      ['/sign-in', '/account'],
+      [linkTo().replace('/oauth/authorize', '/sign-in'), '/oauth/authorize?client_id='],
+    ] as const) {
+      const answer = await agent.get(from);
+      expect([answer.status, answer.location?.startsWith(server.baseUrl + to)]).toEqual([303, true]);
+    }
+  });
+
+  it('asks for a user anew after signing out, and only then', async () => {
+    const agent = browser();
+    for (const from of ['/account', linkTo()]) {
+      const page = await goOn(wallet, agent, from);
+      const answer = await agent.post('/sign-out', fieldsFor(page, '/sign-out'));
+      expect(agent.cookies.has('assent_session')).toBe(false);
+      expect(queryOf(await leaveFor(wallet, agent, answer)).prompt).toBe('login');
+      expect(queryOf(await leaveFor(wallet, agent, from)).prompt).toBeUndefined();
+    }
+  });
+
+  it('brings back the longest request whole, also when it is begun twice', async () => {
+    const agent = browser();
+    const short = new URLSearchParams(requestOf(client, { state: '' })).toString().length;
+    const state = randomBytes(MAX_CANONICAL_QUERY_BYTES).toString('base64url');
+    const longest = state.slice(0, MAX_CANONICAL_QUERY_BYTES - short - 20);
+    await leaveFor(wallet, agent, linkTo({ state: longest }));
+    const answer = await decide(agent, await goOn(wallet, agent, linkTo({ state: longest })), 'allow');
+    expect(new URL(answer.location ?? '').searchParams.get('state')).toBe(longest);
+    expect([...agent.cookies.keys()].filter((name) => name.includes('sign_in'))).toEqual([]);
+  });
+
+  it('keeps its cookie to this host, to https and to ten minutes', async () => {
+    await at({ baseUrl: 'https://pay.example' }, async (agent) => {
+      const answer = await agent.get('/sign-in');
+      expect(queryOf(answer.location ?? '').redirect_uri).toBe('https://pay.example/sign-in/callback');
+      expect(answer.headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          /^__Host-assent_sign_in=[\w-]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+        ),
+      ]);
+      const callback = new URL(await callbackOf(agent, answer.location ?? ''));
+      const back = await agent.get(callback.pathname + callback.search);
+      expect([back.status, back.location]).toEqual([303, 'https://pay.example/account']);
+      expect(agent.cookies.has('__Host-assent_session')).toBe(true);
+    });
+  });
+
+  it('proves who we are in the way that the wallet offers', async () => {
+    const { clientId, clientSecret } = wallet.settings;
+    const encoded = clientSecret.replaceAll('-', '%2D'); // RFC 6749, section 2.3.1
+    const basic = `Basic ${Buffer.from(`${clientId}:${encoded}`).toString('base64')}`;
+    for (const [methods, authorization, secret] of [
+      [undefined, basic, null],
+      [['client_secret_post', 'client_secret_basic'], basic, null],
+      [['client_secret_post'], undefined, clientSecret],
+    ] as const) {
+      wallet.replaced = { metadata: { token_endpoint_auth_methods_supported: methods } };
+      await at({}, (agent) => passWallet(wallet, agent, '/account'));
+      const exchange = wallet.exchanges.pop();
+      const sent = [exchange?.authorization, exchange?.form.get('client_secret') ?? null];
+      expect(sent).toEqual([authorization, secret]);
+    }
+  });
+});
+
+describe('pages with passwords of ours', () => {
+  it('are not there: the wallet keeps them', async () => {
+    const agent = browser();
+    await goOn(wallet, agent, '/account');
+    const posted = await agent.post('/sign-in', { login: 'a', password: 'b' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await agent.get('/account/password')).status).toBe(404);
+    expect((await agent.post('/account/password', {})).status).toBe(404);
+  });
+
+  it('are the page of BRAND for the password, and ours for a payment password only of users who have one', async () => {
+    const agent = browser();
+    await goOn(wallet, agent, '/account');
+    const security = await agent.get('/account/security');
+    expect(hrefs(security)).toEqual(['https://wallet.example/password']);
+    expect((await agent.get('/account/payment-password')).location).toBe(`${server.baseUrl}/account`);
+    await pool.query(`update users set payment_password_hash = 'x' where external_id = $1`, [
+      wallet.user.sub,
+    ]);
+    expect(hrefs(await agent.get('/account/security'))).toContain('/account/payment-password');
+    expect((await agent.get('/account/payment-password')).page).toBe('password');
+    await at({ provider: { ...wallet.settings, paymentAcr: 'payment' } }, async (there) => {
+      await goOn(wallet, there, '/account');
+      expect(hrefs(await there.get('/account/security'))).toEqual([]);
+      expect((await there.get('/account/payment-password')).status).toBe(404);
+    });
+  });
+
+  it('are named in the foot of each page: the wallet’s, and ours while a payment password is asked for', async () => {
+    const [there, here] = [new URL(wallet.issuer).host, new URL(server.baseUrl).host];
+    const footOf = async (agent: Agent) =>
+      /passwords only on pages at (.*), never/.exec((await agent.get('/account')).text)?.[1];
+    expect(await footOf(browser())).toBe(`${there}, ${here}`);
+    const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
+    expect(await at(confirming, footOf)).toBe(there);
+  });
+
+  it('confirm a payment where the wallet does not', async () => {
+    const { paymentPassword } = await server.createUser();
+    const agent = browser();
+    await goOn(wallet, agent, '/account');
+    expect((await agent.get(linkTo({ scope: 'payment-shop' }))).page).toBe('consent');
+    await pool.query(
+      `update users set payment_password_hash = (select payment_password_hash from users where external_id is null limit 1)
+        where external_id = $1`,
+      [wallet.user.sub],
+    );
+    const asked = await agent.get(linkTo({ scope: 'payment-shop' }));
+    expect(asked.page).toBe('payment-password');
+    const signedIn = await goOn(wallet, browser(), linkTo({ scope: 'payment-shop' }));
+    expect(signedIn.page).toBe('payment-password');
+    const confirmed = await agent.submit(asked, 'payment_password', {
+      payment_password: paymentPassword ?? '',
+    });
+    expect((await goOn(wallet, agent, confirmed)).page).toBe('consent');
+  });
+
+  const hrefs = ({ body }: Answer) =>
+    [...body.matchAll(/<a class="button second" href="([^"]*password[^"]*)"/g)].map(([, href]) => href);
+});
+
+describe('a user whom we don’t know', () => {
+  it('is registered, and the trail says by whom', async () => {
+    await goOn(wallet, browser(), '/account');
+    const [user] = await usersWith(server, { external_id: wallet.user.sub });
+    const { rows } = await pool.query(
+      `select kind, detail from audit_events where user_id = $1 order by at`,
+      [user?.user_id],
+    );
+    expect(rows[0]).toEqual({ kind: 'user_created', detail: { by: 'provider' } });
+    expect(rows.map(({ kind }) => kind)).toContain('signed_in');
+  });
+
+  it('is refused with SIGN_IN_NEW_USERS=refuse, until one has this external id', async () => {
+    const user = await server.createUser();
+    await at({ provider: { ...wallet.settings, createsUsers: false } }, async (agent) => {
+      const answer = await passWallet(wallet, agent, '/account');
+      expect([answer.status, answer.page, agent.cookies.size]).toEqual([400, 'error', 0]);
+      expect(await usersWith(server, { external_id: wallet.user.sub })).toEqual([]);
+      await pool.query('update users set external_id = $2 where user_id = $1', [
+        user.userId,
+        wallet.user.sub,
+      ]);
+      expect((await goOn(wallet, agent, '/account')).text).toContain(user.login);
+    });
+  });
+
+  it('is known at a browser from the second sign-in on, and not at another one', async () => {
+    const [known, other] = [browser(), browser()];
+    for (const agent of [known, known, other]) {
+      await goOn(wallet, agent, '/account');
+      agent.cookies.delete('assent_session');
+    }
+    const { rows } = await pool.query<{ known: boolean }>(
+      `select (detail ->> 'known_device')::boolean as known from audit_events join users using (user_id)
+        where kind = 'signed_in' and external_id = $1 order by at`,
+      [wallet.user.sub],
+    );
+    expect(rows.map(({ known }) => known)).toEqual([false, true, false]);
+  });
+});
+
+describe('a wallet that does not answer', () => {
+  const refusedAt = async (agent: Agent, path: string) => {
+    const answer = await agent.get(path);
+    expect([answer.status, answer.page, answer.headers.get('retry-after')]).toEqual([503, 'error', '5']);
+    return answer;
+  };
+
+  it('stops nothing but sign-in, from the start on, and is asked again by the next one', async () => {
+    const away = await openWallet();
+    await away.down();
+    const there = await startServer({ provider: away.settings });
+    const agent = new Agent(there.baseUrl);
+    expect(await logOf(there, await refusedAt(agent, '/sign-in'))).toMatchObject({
+      rule_id: 'provider',
+      rule: expect.stringMatching(/^SIGN_IN_ISSUER does not answer as it should: .*ECONNREFUSED/),
+    });
+    expect((await agent.get('/health/ready')).status).toBe(200);
+    const shop = await there.createClient();
+    const exchange = await agent.post('/oauth/token', tokenRequestOf(shop, 'x'));
+    expect([exchange.status, JSON.parse(exchange.body).error]).toEqual([400, 'invalid_grant']);
+    const counted = readSeries((await agent.get('/metrics')).body);
+    expect(counted.get('assent_unavailable_total{reason="provider"}')).toBe(1);
+    await away.up();
+    expect((await goOn(away, agent, '/account')).page).toBe('account');
+
+    const left = new Agent(there.baseUrl);
+    const callback = await callbackOf(left, await leaveFor(away, left, '/account'));
+    await away.down();
+    const answer = await refusedAt(left, callback);
+    expect(answer.body).toContain('href="/sign-in"');
+    expect([...left.cookies.keys()]).toEqual([]);
+    expect((await agent.get('/account')).page).toBe('account');
+    await there.close();
+  });
+
+  it.each([
+    ['fails', { status: 500, body: '{"error":"server_error"}' }],
+    ['is replaced by its proxy', { status: 502, body: '<h1>Bad Gateway</h1>' }],
+    ['never comes', null],
+  ])('is away too when its token endpoint %s', async (_what, token) => {
+    const agent = browser();
+    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+    wallet.replaced = { token };
+    expect(await logOf(server, await refusedAt(agent, callback))).toMatchObject({ rule_id: 'provider' });
+    expect(agent.cookies.has('assent_session')).toBe(false);
+  });
+
+  it.each([
+    ['refuses us at length', { status: 400, body: '{"error":"SECRET of the wallet"}' }],
+    ['refuses us', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
+    ['answers what is none', { status: 200, body: '{"access_token":"SECRET-1234","id_token":"SECRET" oops' }],
+    ['answers a page', { status: 200, body: '<h1>SECRET</h1>' }],
+  ])('is at fault when its token endpoint %s, of which nothing is shown or logged', async (_what, token) => {
+    const agent = browser();
+    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+    wallet.replaced = { token };
+    const answer = await agent.get(callback);
+    expect([answer.status, answer.page]).toEqual([400, 'error']);
+    expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
+    expect(answer.body + server.logLines.join('')).not.toMatch(/SECR/);
+  });
+
+  it('is one that calls itself something else', async () => {
+    wallet.replaced = { metadata: { issuer: 'https://wallet.example' } };
+    await at({}, (agent) => refusedAt(agent, '/sign-in'));
+  });
+});
+
+it('without a provider there is no callback, and sign-in is ours', async () => {
+  const own = await startServer({ database: server.database });
+  const agent = new Agent(own.baseUrl);
+  expect((await agent.get('/sign-in/callback?code=x&state=y')).status).toBe(404);
+  expect((await agent.get('/account')).page).toBe('sign-in');
+  expect((await (await signedIn(own, await server.createUser())).get('/account')).page).toBe('account');
+  await own.close();
+});

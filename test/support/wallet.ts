@@ -1,0 +1,222 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import {
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  SignJWT,
+} from 'jose';
+import { afterAll, beforeEach } from 'vitest';
+import type { ProviderSettings } from '../../src/flows/common/provider.ts';
+import type { Agent, Answer } from './agent.ts';
+import { ledger } from './ledger.ts';
+import { freePort } from './server.ts';
+
+// An OpenID provider inside the test's process. It signs in its user at once, without a page.
+
+/** What a test replaces in the provider's answers. */
+interface Replaced {
+  readonly claims?: JWTPayload;
+  readonly without?: string;
+  readonly header?: Partial<JWTHeaderParameters>;
+  readonly key?: CryptoKey | Uint8Array;
+  /** The whole ID token, from the right one. */
+  readonly idToken?: (claims: JWTPayload, signed: string) => string;
+  /** Of the answer in the callback; undefined leaves one out. */
+  readonly callback?: Record<string, string | undefined>;
+  /** Of the token endpoint; null never comes. */
+  readonly token?: { readonly status: number; readonly body: string } | null;
+  readonly metadata?: Record<string, unknown>;
+}
+
+/** A sign-in that the provider was asked for. */
+interface Asked {
+  readonly query: URLSearchParams;
+  readonly sub: string;
+}
+
+export type Wallet = Awaited<ReturnType<typeof openWallet>>;
+
+/** Starts one at a port of its own. @param settings of the server whose users sign in there */
+export async function openWallet(settings: Partial<ProviderSettings> = {}) {
+  const port = await freePort();
+  const issuer = `http://localhost:${port}`;
+  const [clientId, clientSecret] = ['assent', `secret-at-the-wallet-${randomUUID()}`];
+  ledger.note('client secret', clientSecret);
+  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  const codes = new Map<string, Asked>();
+  const wallet = {
+    issuer,
+    settings: { issuer, clientId, clientSecret, paymentAcr: null, createsUsers: true, ...settings },
+    /** Who signs in next, with further claims. */
+    user: { sub: 'sub-1' } as JWTPayload & { readonly sub: string },
+    replaced: {} as Replaced,
+    /** The requests of the token endpoint: its credentials and its form. */
+    exchanges: [] as { readonly authorization: string | undefined; readonly form: URLSearchParams }[],
+    up,
+    down,
+  };
+
+  const routes: Record<string, (request: IncomingMessage, url: URL) => Promise<Reply | null>> = {
+    '/.well-known/openid-configuration': async () => json(200, metadata()),
+    '/jwks': async () => json(200, { keys: [{ ...(await exportJWK(publicKey)), kid: '1', alg: 'RS256' }] }),
+    '/authorize': async (_request, { searchParams: query }) => {
+      for (const name of ['state', 'nonce']) ledger.note('sign-in secret', query.get(name));
+      const code = `code-${randomUUID()}`;
+      codes.set(code, { query, sub: wallet.user.sub });
+      const answer = { code, state: query.get('state') ?? '', iss: issuer, ...wallet.replaced.callback };
+      return { status: 302, location: `${query.get('redirect_uri')}?${parametersOf(answer)}`, body: '' };
+    },
+    '/token': async (request) => {
+      const form = new URLSearchParams(await text(request));
+      ledger.note('code verifier', form.get('code_verifier'));
+      wallet.exchanges.push({ authorization: request.headers.authorization, form });
+      const { token } = wallet.replaced;
+      if (token !== undefined) return token && { ...token, location: null };
+      const code = form.get('code') ?? '';
+      const asked = codes.get(code);
+      codes.delete(code);
+      const isProven = asked?.query.get('code_challenge') === s256(form.get('code_verifier') ?? '');
+      if (asked === undefined || !isProven) return json(400, { error: 'invalid_grant' });
+      const tokens = { access_token: `token-${randomUUID()}`, id_token: await idTokenFor(asked) };
+      for (const value of Object.values(tokens)) ledger.note('sign-in secret', value);
+      return json(200, { ...tokens, token_type: 'Bearer', expires_in: 60 });
+    },
+  };
+
+  const metadata = () => ({
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    authorization_response_iss_parameter_supported: true,
+    ...wallet.replaced.metadata,
+  });
+
+  async function idTokenFor({ query, sub }: Asked): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const ofUser = { ...wallet.user, sub, acr: query.get('acr_values') ?? 'login', auth_time: now };
+    const right = {
+      iss: issuer,
+      aud: clientId,
+      nonce: query.get('nonce'),
+      iat: now,
+      exp: now + 60,
+      ...ofUser,
+    };
+    const { claims: others, without, header, key = privateKey, idToken } = wallet.replaced;
+    const claims = Object.entries({ ...right, ...others }).filter(([name]) => name !== without);
+    const token = new SignJWT(Object.fromEntries(claims));
+    const signed = await token.setProtectedHeader({ alg: 'RS256', kid: '1', ...header }).sign(key);
+    return idToken?.(right, signed) ?? signed;
+  }
+
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '', issuer);
+    const reply = await (routes[url.pathname] ?? (async () => json(404, {})))(request, url);
+    if (reply !== null) send(response, reply);
+  });
+
+  async function up(): Promise<void> {
+    await once(server.listen(port, 'localhost'), 'listening');
+  }
+
+  async function down(): Promise<void> {
+    const closed = once(server.close(), 'close');
+    server.closeAllConnections();
+    await closed;
+  }
+
+  await up();
+  return wallet;
+}
+
+/** A wallet for all tests of a file. What one replaced is right again for the next. */
+export async function useWallet(settings: Partial<ProviderSettings> = {}): Promise<Wallet> {
+  const wallet = await openWallet(settings);
+  afterAll(() => wallet.down());
+  beforeEach(() => {
+    wallet.replaced = {};
+    wallet.exchanges.length = 0;
+    wallet.user = { sub: `sub-${randomUUID()}` };
+  });
+  return wallet;
+}
+
+/** Where a browser goes on by itself: by a redirect, or by a page that leads on. */
+const nextOf = ({ location, headers }: Answer) =>
+  location ?? /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1] ?? null;
+
+/** Follows answers while `goesOn`. */
+async function walk(
+  agent: Agent,
+  from: string | Answer,
+  goesOn: (next: URL) => boolean,
+): Promise<{ answer: Answer; next: URL | null }> {
+  let answer = typeof from === 'string' ? await agent.get(from) : from;
+  for (let steps = 0; steps < 12; steps += 1) {
+    const address = nextOf(answer);
+    const next = address === null ? null : new URL(address, agent.baseUrl);
+    if (next === null || !goesOn(next)) return { answer, next };
+    answer = await agent.get(next.href);
+  }
+  throw new Error('the way has no end');
+}
+
+/** A wallet, perhaps another one than {@link openWallet} has. */
+type At = Pick<Wallet, 'issuer'>;
+
+/** Leaves for the wallet from one of our pages. @returns the address there */
+export async function leaveFor({ issuer }: At, agent: Agent, from: string | Answer): Promise<string> {
+  const { answer, next } = await walk(agent, from, ({ origin }) => origin !== issuer);
+  if (next === null) throw new Error(`no way to the wallet: ${answer.status} ${answer.page} ${answer.text}`);
+  return next.href;
+}
+
+/** Signs in at the wallet. @returns the address that its answer leads to */
+export async function callbackOf(agent: Agent, address: string): Promise<string> {
+  return (await agent.get(address)).location ?? '';
+}
+
+/** From one of our pages to the wallet and back, up to the answer of our callback. */
+export async function passWallet(wallet: Wallet, agent: Agent, from: string | Answer): Promise<Answer> {
+  return agent.get(await callbackOf(agent, await leaveFor(wallet, agent, from)));
+}
+
+/** Goes wherever answers lead, also through the wallet, up to a page or the application. */
+export async function goOn({ issuer }: At, agent: Agent, from: string | Answer): Promise<Answer> {
+  const { answer } = await walk(agent, from, ({ origin }) => [agent.baseUrl, issuer].includes(origin));
+  return answer;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly location: string | null;
+}
+
+function json(status: number, value: unknown): Reply {
+  return { status, body: JSON.stringify(value), location: null };
+}
+
+function send(response: ServerResponse, { status, body, location }: Reply): void {
+  const isJson = body.startsWith('{');
+  const type = { 'content-type': isJson ? 'application/json' : 'text/html' };
+  response.writeHead(status, { ...type, ...(location === null ? {} : { location }) }).end(body);
+}
+
+function parametersOf(values: Record<string, string | undefined>): URLSearchParams {
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return new URLSearchParams(given);
+}
+
+const s256 = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
