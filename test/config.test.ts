@@ -52,6 +52,8 @@ describe('the environment', () => {
       demo: true,
       currency: 'RUB',
       timeZone: 'UTC',
+      provider: null,
+      requiresPaymentPassword: false,
     });
   });
 
@@ -89,6 +91,7 @@ describe('the environment', () => {
     ['METRICS_TOKEN', `short ${'x'.repeat(31)} ${'ö'.repeat(32)}`],
     ['DEMO', 'maybe'],
     ['CURRENCY', 'rub RUBL'],
+    ['PAYMENT_PASSWORD', 'always'],
     ['DATABASE_URL', 'mysql://x/y x'],
   ])('refuses a wrong %s in one line that says what is allowed', (name, values) => {
     for (const value of values.split(' '))
@@ -120,6 +123,95 @@ describe('the environment', () => {
   ])('is read, with an empty value for none: %o', (given: Record<string, string>, read) => {
     expect(readConfig(given)).toMatchObject(read);
   });
+});
+
+describe('SIGN_IN_ISSUER', () => {
+  const AT_WALLET = {
+    ...COMPLETE,
+    SIGN_IN_ISSUER: 'https://wallet.example/realms/users',
+    SIGN_IN_CLIENT_ID: 'assent',
+    SIGN_IN_CLIENT_SECRET: 'hidden at the wallet',
+  };
+
+  it('is read with all that belongs to it', () => {
+    const provider = {
+      issuer: AT_WALLET.SIGN_IN_ISSUER,
+      clientId: 'assent',
+      clientSecret: 'hidden at the wallet',
+      paymentAcr: null,
+      createsUsers: true,
+    };
+    expect(readConfig(AT_WALLET).provider).toEqual(provider);
+    const more = { SIGN_IN_PAYMENT_ACR: 'urn:payment', SIGN_IN_NEW_USERS: 'refuse' };
+    const changed = { ...provider, paymentAcr: 'urn:payment', createsUsers: false };
+    expect(readConfig({ ...AT_WALLET, ...more }).provider).toEqual(changed);
+    expect(readConfig({ ...COMPLETE, SIGN_IN_ISSUER: '' }).provider).toBeNull();
+  });
+
+  it('has its client secret in a file too, which no one is told', () => {
+    const SIGN_IN_CLIENT_SECRET_FILE = write('client-secret', 'hidden in a file\n');
+    const environment = { ...AT_WALLET, SIGN_IN_CLIENT_SECRET: '', SIGN_IN_CLIENT_SECRET_FILE };
+    expect(readConfig(environment).provider?.clientSecret).toBe('hidden in a file');
+    for (const [origin, given] of [
+      ['SIGN_IN_CLIENT_SECRET_FILE', environment],
+      ['environment', AT_WALLET],
+    ] as const) {
+      const described = describeVariables(given);
+      expect(described.find(({ variable }) => variable === 'SIGN_IN_CLIENT_SECRET')).toMatchObject({
+        value: 'set',
+        origin,
+      });
+      expect(JSON.stringify(described)).not.toContain('hidden');
+    }
+    expect(problems({ ...AT_WALLET, SIGN_IN_CLIENT_SECRET_FILE })).toEqual([
+      'SIGN_IN_CLIENT_SECRET and SIGN_IN_CLIENT_SECRET_FILE are both set: leave one of them out.',
+    ]);
+  });
+
+  it('needs a client, and each of the others needs it', () => {
+    const { SIGN_IN_ISSUER } = AT_WALLET;
+    expect(problems({ ...COMPLETE, SIGN_IN_ISSUER })).toEqual([
+      'SIGN_IN_CLIENT_ID is required when SIGN_IN_ISSUER is set.',
+      'SIGN_IN_CLIENT_SECRET is required when SIGN_IN_ISSUER is set.',
+    ]);
+    for (const name of ['CLIENT_ID', 'CLIENT_SECRET', 'PAYMENT_ACR', 'NEW_USERS'])
+      expect(problems({ ...COMPLETE, [`SIGN_IN_${name}`]: 'refuse' })).toEqual([
+        `SIGN_IN_${name} needs SIGN_IN_ISSUER.`,
+      ]);
+  });
+
+  it.each([
+    'http://localhost:4000',
+    'http://127.0.0.1:4000',
+    'http://[::1]:4000',
+    'https://wallet.example',
+    'https://wallet.example:8443/a/b',
+  ])('may be %s', (SIGN_IN_ISSUER) => {
+    expect(readConfig({ ...AT_WALLET, SIGN_IN_ISSUER }).provider?.issuer).toBe(SIGN_IN_ISSUER);
+  });
+
+  it.each([
+    ['SIGN_IN_ISSUER', 'http://wallet.example'],
+    ['SIGN_IN_ISSUER', 'http://192.168.1.7:4000'],
+    ['SIGN_IN_ISSUER', 'http://localhost.wallet.example'],
+    ['SIGN_IN_ISSUER', 'https://wallet.example/?x'],
+    ['SIGN_IN_ISSUER', 'https://wallet.example/#x'],
+    ['SIGN_IN_ISSUER', 'https://user@wallet.example/'],
+    ['SIGN_IN_ISSUER', 'https://:word@wallet.example/'],
+    ['SIGN_IN_ISSUER', 'wallet.example'],
+    ['SIGN_IN_ISSUER', 'ftp://wallet.example'],
+    ['SIGN_IN_PAYMENT_ACR', 'one two'],
+    ['SIGN_IN_NEW_USERS', 'maybe'],
+  ])('is refused in one line: %s=%s', (name, value) => {
+    expect(problems({ ...AT_WALLET, [name]: value })).toEqual([
+      expect.stringMatching(`^${name} must .{10,}\\.$`),
+    ]);
+  });
+});
+
+it('PAYMENT_PASSWORD is optional unless it says that it is required', () => {
+  const read = (PAYMENT_PASSWORD: string) => readConfig({ PAYMENT_PASSWORD }).requiresPaymentPassword;
+  expect(['', 'optional', 'required'].map(read)).toEqual([false, false, true]);
 });
 
 describe('CATALOGUE', () => {
@@ -229,13 +321,16 @@ describe('what is in force', () => {
     expect(Object.keys(of({})).toSorted()).toEqual(
       Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES }).toSorted(),
     );
-    expect(of({ PORT: '4000', CATALOGUE: '', ASSENT_OPERATOR: 'olga' })).toMatchObject({
+    expect(
+      of({ PORT: '4000', CATALOGUE: '', ASSENT_OPERATOR: 'olga', PAYMENT_PASSWORD: 'required' }),
+    ).toMatchObject({
       PORT: [4000, 'environment'],
       BASE_URL: ['http://localhost:4000', 'default'],
       CATALOGUE: [null, 'default'],
       DATABASE_URL: [null, 'default'],
       BRAND: ['demo/wallet/brand.json', 'default'],
       ASSENT_OPERATOR: ['olga', 'environment'],
+      PAYMENT_PASSWORD: ['required', 'environment'],
     });
     expect(of(COMPLETE)).toMatchObject({
       BRAND: [null, 'default'],

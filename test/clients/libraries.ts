@@ -79,7 +79,11 @@ export const openidClient: Library = {
 };
 
 /** What a resource server is told of a token, by the same library. */
-export async function introspectAs(server: TestServer, resource: Caller, token: string) {
+export async function introspectAs(
+  server: TestServer,
+  resource: Caller,
+  token: string,
+): Promise<openid.IntrospectionResponse> {
   return await openid.tokenIntrospection(await discover(server, resource), token);
 }
 

@@ -133,6 +133,7 @@ describe('many users who allow at one moment', () => {
       requestDigest: sha256('the same request in each tab'),
       clientId: client.clientId,
       paymentPasswordHash: 'hash',
+      externalId: null,
     };
     const tab = async (instanceName: string, pool: pg.Pool) => {
       const grantId = grantIdFor(userId, client.clientId, instanceName);

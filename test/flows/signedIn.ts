@@ -29,7 +29,14 @@ export async function newSessionOf(
   { login }: TestUser,
   cookie: string,
 ): Promise<NewSession> {
-  const { userId = '', passwordHash = '' } = (await findUserByLogin(database.pool, login)) ?? {};
+  const { userId = '', passwordHash } = (await findUserByLogin(database.pool, login)) ?? {};
   const origin = { browser: null, system: null, network: null, knownDevice: false };
-  return { sessionHash: sha256(cookie), userId, passwordHash, earlierHash: null, ...origin };
+  return {
+    sessionHash: sha256(cookie),
+    userId,
+    passwordHash: passwordHash ?? '',
+    externalId: null,
+    earlierHash: null,
+    ...origin,
+  };
 }

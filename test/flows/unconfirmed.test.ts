@@ -116,7 +116,7 @@ describe('a confirmation by the payment password', () => {
   it('is kept beside a few others only', async () => {
     await confirm();
     const { sessionHash, paymentPasswordHash } = await sessionOf(server, agent);
-    const confirmation = { sessionHash, paymentPasswordHash: paymentPasswordHash ?? '', ...CALLER };
+    const confirmation = { sessionHash, paymentPasswordHash, externalId: null, ...CALLER };
     for (let n = 0; n < 12; n += 1) {
       const request = { requestDigest: sha256(`${n}`), clientId: client.clientId };
       expect(await setSessionConfirmed(pool, { ...request, ...confirmation })).toMatchObject({ valid: true });

@@ -7,10 +7,13 @@ import type { OAuthErrorCode } from '../../src/rules/common/error.ts';
 import { fieldsFor, follow } from '../support/account.ts';
 import { decide, obtainCode, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { expireCode } from '../support/state.ts';
+import { goOn, passWallet } from '../support/wallet.ts';
 import {
   afterManyDecisions,
   amid,
   asAnna,
+  at,
+  atWallet,
   blockedAtTheLastMoment,
   endSessions,
   fillIn,
@@ -47,6 +50,10 @@ interface WithSample extends DeadEnd {
 const INVALID = { code: 'invalid_request' } as const;
 const SCOPE = { code: 'invalid_scope', parameter: 'scope' } as const;
 
+const SPENDING = { scope: 'payment-shop' };
+/** Of the request nothing is known that is sure. */
+const AT_WALLET = { nameless: true, again: '/sign-in' };
+
 /** By the type, no error page can be forgotten. */
 const ERRORS: Record<
   Cause,
@@ -56,6 +63,9 @@ const ERRORS: Record<
     readonly parameter?: string;
     /** The application is not known. */
     readonly nameless?: boolean;
+    /** Where its request stands, if not at the front door. */
+    readonly again?: string;
+    readonly pressed?: string;
   }
 > = {
   unknown_application: { code: 'unauthorized_client', nameless: true, reach: sent({ client_id: 'x' }) },
@@ -85,6 +95,41 @@ const ERRORS: Record<
     nameless: true,
     reach: (browser) => browser.post('/oauth/authorize', '{}', { 'content-type': 'application/json' }),
   },
+  sign_in_lost: { ...AT_WALLET, reach: atWallet((browser) => browser.get('/sign-in/callback')) },
+  sign_in_failed: {
+    ...AT_WALLET,
+    reach: atWallet((browser, wallet) => {
+      wallet.replaced = { claims: { nonce: 'another' } };
+      return passWallet(wallet, browser, '/account');
+    }),
+  },
+  sign_in_other_user: {
+    ...AT_WALLET,
+    reach: atWallet(async (browser, wallet, server) => {
+      await goOn(wallet, browser, '/account');
+      const asked = queryOf(requestOf(await server.createClient(), SPENDING));
+      wallet.user = { sub: 'another' };
+      return passWallet(wallet, browser, asked);
+    }),
+  },
+  sign_in_refused: {
+    ...AT_WALLET,
+    reach: atWallet((browser, wallet) => {
+      wallet.user = { sub: 'x'.repeat(129) };
+      return passWallet(wallet, browser, '/account');
+    }),
+  },
+  providerAway: {
+    status: 503,
+    again: '/sign-in',
+    pressed: '/sign-in',
+    reach: atWallet(async (browser, wallet) => {
+      await wallet.down();
+      const answer = await browser.get('/sign-in');
+      await wallet.up();
+      return answer;
+    }),
+  },
   notFound: { status: 404, reach: (browser) => browser.get('/nowhere') },
   notAllowed: { ...INVALID, status: 405, reach: (browser) => browser.get('/consent') },
   brokenForm: { ...INVALID, reach: (browser) => browser.post('/consent', { decision: 'allow' }) },
@@ -102,7 +147,7 @@ const REQUEST = '/oauth/authorize?client_id=x';
 
 /** The page of an error, as a sample. @param pressed the path of the form that was sent @param again where it stands */
 export const errorSample =
-  (cause: Cause, pressed = '', again = REQUEST) =>
+  (cause: Cause, pressed = ERRORS[cause].pressed ?? '', again = ERRORS[cause].again ?? REQUEST) =>
   (texts: Texts): ErrorPage => {
     const ofRequest = Object.hasOwn(texts.errors.reasons, cause) ? INVALID.code : null;
     const { code = ofRequest, parameter = null, nameless = false } = ERRORS[cause];
@@ -151,8 +196,6 @@ const PRESSED: WithSample[] = [
   unavailableOn('/account/password', '/account/password'),
 ];
 
-const SPENDING = { scope: 'payment-shop' };
-
 export const noticeSample = (
   { title, text }: Pick<NoticePage, 'title' | 'text'>,
   links: NoticePage['links'],
@@ -165,6 +208,8 @@ export const noticeSample = (
 const toAccount = ({ account }: Texts) => ({ href: '/account', text: account.see });
 const toStop = ({ stop }: Texts) => ({ href: '/account/stop', text: stop.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
+
+const REJECT = '/reject?client_id=x';
 
 const NOTICES: WithSample[] = [
   {
@@ -244,7 +289,64 @@ const NOTICES: WithSample[] = [
       return decide(browser, page, 'reject');
     }),
   },
+  {
+    name: 'notice, sign-in elsewhere',
+    status: 200,
+    sample: ({ signIn: { title, elsewhere } }) =>
+      noticeSample({ title, text: elsewhere('localhost') }, [{ href: '/sign-in', text: title }], null),
+    reach: atWallet((browser) => browser.get('/account')),
+  },
+  {
+    name: 'notice, not signed in',
+    status: 200,
+    sample: ({ notices, errors }) =>
+      noticeSample(notices.notSignedIn, [{ href: '/sign-in', text: errors.tryAgain }], null),
+    reach: atWallet((browser, wallet) => {
+      wallet.replaced = CANCELLED;
+      return passWallet(wallet, browser, '/account');
+    }),
+  },
+  {
+    name: 'notice, not confirmed',
+    status: 200,
+    sample: ({ notices, errors, consent }) =>
+      noticeSample(
+        notices.notSignedIn,
+        [
+          { href: '/sign-in?client_id=x', text: errors.tryAgain },
+          { href: REJECT, text: consent.reject },
+        ],
+        null,
+      ),
+    reach: atWallet(async (browser, wallet, server) => {
+      await goOn(wallet, browser, '/account');
+      wallet.replaced = CANCELLED;
+      return passWallet(wallet, browser, queryOf(requestOf(await server.createClient(), SPENDING)));
+    }),
+  },
+  {
+    name: 'notice, no payment password',
+    status: 403,
+    sample: (texts) => {
+      const { title, text } = texts.notices.noPaymentPassword;
+      const set = {
+        href: '/account/payment-password',
+        text: texts.security.setPaymentPassword,
+        inNewTab: true,
+      };
+      const links = [set, toRequest(texts), { href: REJECT, text: texts.consent.reject }];
+      return noticeSample({ title, text: text(SHOP) }, links, texts.errors.tellUs);
+    },
+    reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
+      const { login, password } = await server.createUser({ paymentPassword: null });
+      await signIn(browser, login, password);
+      return browser.get(queryOf(requestOf(await server.createClient({ name: SHOP }), SPENDING)));
+    }),
+  },
 ];
+
+/** What the wallet answers when its user presses Cancel. */
+const CANCELLED = { callback: { code: undefined, error: 'access_denied' } };
 
 /** Notes over the form of a sign-in page. */
 const SIGN_IN: DeadEnd[] = [

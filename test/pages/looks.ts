@@ -37,10 +37,13 @@ const BRANDS: Readonly<Record<string, Brand>> = {
 
 /** The look of each brand, by its name in the gallery. */
 export const LOOKS: Readonly<Record<string, Branding>> = Object.fromEntries(
-  Object.entries(BRANDS).map(([name, brand]) => [name, brandingOf({ brand, baseUrl: BASE_URL })]),
+  Object.entries(BRANDS).map(([name, brand]) => [
+    name,
+    brandingOf({ brand, baseUrl: BASE_URL, provider: null }),
+  ]),
 );
 
-export const BUILT_IN_LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: BASE_URL });
+export const BUILT_IN_LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: BASE_URL, provider: null });
 
 interface Asset {
   readonly contentType: string;

@@ -7,7 +7,7 @@ import { LANGUAGES } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { pageSamplesIn } from './samples.ts';
 
-const LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example' });
+const LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example', provider: null });
 const HELPING = brandingOf({
   brand: {
     ...BUILT_IN_BRAND,
@@ -20,6 +20,7 @@ const HELPING = brandingOf({
     legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
   },
   baseUrl: 'https://pay.example',
+  provider: null,
 });
 const FORM = { action: '/language', fields: { back: '/account' } };
 const pages = LANGUAGES.flatMap((language) =>

@@ -6,8 +6,9 @@ import { createDatabase } from '../support/database.ts';
 import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { openLine } from '../support/line.ts';
 import { converse } from '../support/rawHttp.ts';
-import { startServer, type TestServer, type TestUser } from '../support/server.ts';
+import { type ServerOptions, startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { setUserStatus } from '../support/state.ts';
+import { openWallet, type Wallet } from '../support/wallet.ts';
 
 // How a browser comes to a page that is not on the way of a request.
 
@@ -150,6 +151,31 @@ export const blockedAtTheLastMoment: Reach = async ({ headers }) => {
     await database.drop();
   }
 };
+
+/** The same at a server with other settings. */
+export const at =
+  (options: ServerOptions, reach: (browser: Agent, server: TestServer) => Promise<Answer>): Reach =>
+  async ({ headers }) => {
+    const server = await startServer(options);
+    try {
+      return await reach(new Agent(server.baseUrl, headers), server);
+    } finally {
+      await server.close();
+    }
+  };
+
+/** The same at a server whose users sign in at a wallet, which also confirms payments. */
+export const atWallet =
+  (reach: (browser: Agent, wallet: Wallet, server: TestServer) => Promise<Answer>): Reach =>
+  async (browser, stage) => {
+    const wallet = await openWallet({ paymentAcr: 'payment' });
+    try {
+      const there = at({ provider: wallet.settings }, (agent, server) => reach(agent, wallet, server));
+      return await there(browser, stage);
+    } finally {
+      await wallet.down();
+    }
+  };
 
 export async function raw({ baseUrl }: TestServer, bytes: string): Promise<Answer> {
   const { answers } = await converse(baseUrl, bytes);

@@ -74,6 +74,7 @@ const OPERATORS = {
   catalogue: BUILT_IN_CATALOGUE,
   timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
+  provider: null,
   directory: parseDirectory('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
 };
 
@@ -167,6 +168,7 @@ const EARLIER: Asked = {
 function access(asked: Asked): RequestedAccess {
   const { scope = 'account-info operation-history payment-shop.limit(7,3000)', earlier, others = [] } = asked;
   const { lastUsedOn = null, user = { name: 'Anna Petrova', login: 'anna' } } = asked;
+  const { hasPaymentPassword = true } = asked;
   return {
     authorizationRequest: {
       client: { ...CLIENT, ...asked.client },
@@ -178,7 +180,8 @@ function access(asked: Asked): RequestedAccess {
       codeChallenge: null,
       canonicalQuery: REQUEST,
     },
-    user: { ...user, hasPaymentPassword: asked.hasPaymentPassword ?? true },
+    user: { ...user, hasPaymentPassword },
+    confirms: hasPaymentPassword,
     expiresAt: new Date('2029-11-20T12:00:00Z'),
     daysLeft: 1_096,
     earlier: earlier
@@ -361,7 +364,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     sessions: describeSessions(sessions, words),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
     warnings: null,
-    hasPaymentPassword: true,
+    passwords: toPasswords(words, true),
+    isUnguarded: false,
     done: null,
     ways: [],
     undone: null,
@@ -591,7 +595,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'account, everything stopped': account([], {
       title: texts.stop.titleDone,
       done: texts.stop.done,
-      ways: toPasswords(texts, true),
+      ways: toPasswords(words, true),
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
@@ -627,7 +631,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       warnings: warnings('security', ['payment_password_guessed', 'password_guessed', 'payment_confirmed']),
     }),
     'security, this browser only': security([{ ...thisSession, network: null }], {
-      hasPaymentPassword: false,
+      passwords: toPasswords(words, false),
+      isUnguarded: true,
       done: texts.security.changed,
       ways: [{ href: '/account', text: texts.account.title }],
     }),
@@ -635,6 +640,9 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],
       { undone: texts.security.undone },
     ),
+    'security, passwords at a provider': security([thisSession], {
+      passwords: [],
+    }),
     'security, ended': security([thisSession], { done: texts.security.ended }),
 
     password: password(),

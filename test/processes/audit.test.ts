@@ -36,6 +36,7 @@ describe('assent audit', () => {
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       outcome: 'approved',
       login: user.login,
+      external_id: null,
       client_id: client.clientId,
       client_name: 'Test Shop',
       instance_name: 'till',

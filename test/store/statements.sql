@@ -237,10 +237,11 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
        (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at
   from pg_current_snapshot() s;
 
--- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, kind text, operator text, userId uuid, login text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
+-- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, kind text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId", c.name as "clientName",
+       a.at, case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
+       a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail, a.transaction::text
   from (
@@ -271,7 +272,8 @@ select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri"
 insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
                         user_limits)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-           $11);
+           $11)
+   on conflict do nothing;
 
 -- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
@@ -351,14 +353,14 @@ delete from throttles where slot = any (array(
   select slot from throttles where (select is_alone from alone) and greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
    limit 1000 for update skip locked));
 
--- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], timestamp with time zone[], integer[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
+-- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], timestamp with time zone[], integer[], boolean[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
 with requests as materialized (
-  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::bytea[], $12::float8[], $13::text[], $14::bytea[], $15::bytea[], $16::timestamptz[], $17::int[], $18::text[], $19::text[]) with ordinality as input (grant_id, user_id, client_id, client_revision, instance_name, revision, scope, asked_scope, limits, redirect_uri, code_hash, code_lifetime_seconds, code_challenge, session_hash, request_digest, form_expires_at, max_instances, address, reference, n)
+  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::bytea[], $12::float8[], $13::text[], $14::bytea[], $15::bytea[], $16::timestamptz[], $17::int[], $18::boolean[], $19::text[], $20::text[]) with ordinality as input (grant_id, user_id, client_id, client_revision, instance_name, revision, scope, asked_scope, limits, redirect_uri, code_hash, code_lifetime_seconds, code_challenge, session_hash, request_digest, form_expires_at, max_instances, confirms_payments, address, reference, n)
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
-         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (u.payment_password_hash is null or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ((u.payment_password_hash is null and not r.confirms_payments) or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
   (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - interval '1200000 milliseconds') as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
@@ -382,12 +384,12 @@ with requests as materialized (
                      or s.created_at < clock_timestamp() - interval '12 hours')
    order by s.session_hash for no key update
 ), moment as materialized (
-  select clock_timestamp() >= $20::timestamptz as late
+  select clock_timestamp() >= $21::timestamptz as late
     from (select (select count(*) from counted) + (select count(*) from locked_sessions) as rows) locked where rows >= 0
 ), capacity as materialized (
   select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
     from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
-   where not late and (u.payment_password_hash is null or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
+   where not late and ((u.payment_password_hash is null and not r.confirms_payments) or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
   (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - interval '1200000 milliseconds')
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
@@ -403,7 +405,7 @@ with requests as materialized (
          code_expires_at = clock_timestamp() + (excluded.code_expires_at - excluded.confirmed_at),
          client_revision = excluded.client_revision, lowered = excluded.lowered, token_hash = null, token_issued_at = null, revoked_at = null,
          last_used_on = null
-   where g.revision = excluded.revision - 1 and clock_timestamp() < $20::timestamptz  -- checked again when the row is locked
+   where g.revision = excluded.revision - 1 and clock_timestamp() < $21::timestamptz  -- checked again when the row is locked
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
@@ -429,7 +431,7 @@ select j.n::int as n,
             else 'stale' end as verdict,
        w.grant_id is not null as written, w.grant_id is not null and j.was_live is true as annulled,
        -- an approval that is retried after a lost answer is there already
-       w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= $20::timestamptz as late
+       w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= $21::timestamptz as late
   from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id;
 
 -- grant-exchange(uuid[], bytea[], text[], bytea[], text[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, verdict text, late boolean, issuedAt timestamp with time zone, scope text
@@ -657,8 +659,8 @@ select case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.at,
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
   from (
-select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'user_created', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
-offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'user_created', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
+select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
+offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
   left join clients c using (client_id)
  order by a.at desc;
 
@@ -687,6 +689,105 @@ select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_mo
  order by row_number() over (partition by kind order by at desc), at desc limit $1) a
   left join clients c using (client_id)
  order by a.at desc;
+
+-- import-clients(jsonb, text) → n integer, verdict text
+with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n int, client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
+   site text, reviewed boolean, secret_id text, secret_hash bytea, detail jsonb)), written as (
+  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed)
+  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed from given order by n
+  on conflict do nothing returning client_id
+), secrets as (
+  insert into client_secrets (client_id, secret_id, secret_hash)
+  select client_id, secret_id, secret_hash from given join written using (client_id) where verified
+), logged as (
+  insert into audit_events (kind, client_id, operator, detail)
+  select 'client_imported', client_id, $2, detail from given join written using (client_id)
+)
+select r.n, case when w.client_id is not null then 'imported'
+                 when c.verified <> r.verified or r.verified and s.client_id is null
+                 then 'client_id: is taken by an application with another secret'
+                 when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed) is distinct from
+                      (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed)
+                 then 'client_id: is taken by an application with other settings'
+                 else 'unchanged' end as verdict
+  from given r left join written w using (client_id) left join clients c using (client_id)
+  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash;
+
+-- import-grants(jsonb, text) → n integer, verdict text
+with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n int, key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz)), located as materialized (
+  select r.*, u.user_id, c.redirect_uri, c.revision as client_revision, encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
+         coalesce(to_json(instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid as grant_id,
+         case when not is_live(issued_at, issued_at, null) then 'skipped'
+              when user_id is null and key is null then 'external_id: is of no user'
+              when user_id is null then 'login: is of no user'
+              when c.client_id is null then 'client_id: is of no application'
+              when i.grant_id <> encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
+         coalesce(to_json(instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid then 'token: belongs to another authorization' end as problem
+    from given r
+    left join lateral (select user_id from users where login_key = r.key union all
+                       select user_id from users where external_id = r.external_id offset 0) u on true
+    left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
+    left join lateral (select grant_id from imported_tokens where token_hash = r.token_hash offset 0) i on true
+), judged as materialized (
+  select *, first_value(n) over (partition by grant_id, problem is null order by issued_at desc, n) = n as is_newest from located
+), written as (
+  insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                           code_expires_at, confirmed_at, client_revision, token_hash, token_issued_at)
+  select grant_id, user_id, client_id, instance_name, 1, scope, redirect_uri, sha256(uuid_send(gen_random_uuid())),
+         issued_at, issued_at, client_revision, token_hash, issued_at
+    from judged where problem is null and is_newest order by grant_id
+  on conflict (grant_id) do update
+     set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
+         code_hash = excluded.code_hash, code_challenge = null, code_expires_at = excluded.code_expires_at,
+         confirmed_at = excluded.confirmed_at, client_revision = excluded.client_revision, lowered = false,
+         token_hash = excluded.token_hash, token_issued_at = excluded.token_issued_at, last_used_on = null
+   where g.revoked_at is null and g.token_issued_at < excluded.token_issued_at
+     and exists (select from imported_tokens i where i.grant_id = g.grant_id and i.token_hash = g.token_hash)
+  returning grant_id, user_id, client_id, instance_name, scope, token_hash
+), kept as (
+  insert into imported_tokens (token_hash, grant_id) select token_hash, grant_id from written
+  on conflict (grant_id) do update set token_hash = excluded.token_hash
+), logged as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator)
+  select 'imported', grant_id, user_id, client_id, instance_name, scope, $2 from written
+)
+select r.n, case when problem is not null then problem
+                 when w.grant_id is not null then 'imported'
+                 when g.token_hash is distinct from r.token_hash then 'skipped'
+                 when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
+                 else 'unchanged' end as verdict
+  from judged r left join written w using (token_hash)
+  left join lateral (select * from grants where grant_id = r.grant_id offset 0) g on true;
+
+-- import-users(jsonb, text) → n integer, verdict text
+with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n int, login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
+   created_at timestamptz)), written as (
+  insert into users (login, login_key, name, external_id, password_hash, payment_password_hash, status, created_at)
+  select login, key, name, external_id, password_hash, payment_password_hash, status, coalesce(created_at, clock_timestamp())
+    from given order by n
+  on conflict do nothing returning user_id, login_key
+), logged as (
+  insert into audit_events (kind, user_id, operator)
+  select 'user_imported', user_id, $2 from written
+)
+select r.n, case when w.user_id is not null then 'imported'
+                 when u.user_id is null then 'external_id: is taken by another user'
+                 when u.external_id is distinct from r.external_id then 'login: is taken by a user with another external_id'
+                 when u.name <> r.name then 'login: is taken by a user with another name'
+                 when 
+  case when u.password_hash is not distinct from r.password_hash then false
+       when u.password_hash is null or hash_form(u.password_hash) is not null then true
+       else not exists (select from audit_events a where a.user_id = u.user_id and a.kind = 'user_imported' offset 0) end or 
+  case when u.payment_password_hash is not distinct from r.payment_password_hash then false
+       when u.payment_password_hash is null or hash_form(u.payment_password_hash) is not null then true
+       else not exists (select from audit_events a where a.user_id = u.user_id and a.kind = 'user_imported' offset 0) end
+                 then 'login: is taken by a user with another password'
+                 else 'unchanged' end as verdict
+  from given r left join written w on w.login_key = r.key
+  left join lateral (select * from users where login_key = r.key offset 0) u on true;
+
+-- imported-token-find(bytea[]) → n integer, grantId uuid
+select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);
 
 -- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
@@ -776,10 +877,10 @@ insert into audit_events (kind, user_id, address, reference)
 -- session-delete-of-user(uuid) → nothing
 delete from sessions where user_id = $1;
 
--- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, paymentPasswordHash text, confirmedRequest bytea, confirmedAt timestamp with time zone, now timestamp with time zone
+-- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, confirmedRequest bytea, confirmedAt timestamp with time zone, now timestamp with time zone
 with found as (
   select input.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
-         u.login, u.name, u.status, u.payment_password_hash,
+         u.login, u.name, u.status, u.external_id, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '1 minute' as unseen
     from unnest($1::bytea[]) with ordinality as input (session_hash, n)
    cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
@@ -793,55 +894,55 @@ with found as (
             where session_hash = any (array(select session_hash from found where unseen))
               for no key update skip locked))
 )
-select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status,
+select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status, external_id as "externalId",
        payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
        confirmed_at as "confirmedAt", clock_timestamp() as now
   from found;
 
--- session-insert(uuid, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, language text, late boolean
+-- session-insert(uuid, text, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, language text, late boolean
 with locked as (
   select user_id, language from users
-   where user_id = $1 and password_hash = $2 and status = 'active' for share
+   where user_id = $1 and (password_hash = $2 or external_id = $3) and status = 'active' for share
 ), ending as (
   select s.session_hash from sessions s, locked
-   where s.session_hash = $3 or (s.user_id = locked.user_id and ((s.seen_at < clock_timestamp() - interval '30 minutes'
+   where s.session_hash = $4 or (s.user_id = locked.user_id and ((s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours') or s.session_hash in (
            select session_hash from sessions where user_id = $1
             order by created_at desc offset 99)))
    order by s.session_hash for update of s
 ), moment as materialized (
-  select clock_timestamp() >= $11::timestamptz as late
+  select clock_timestamp() >= $12::timestamptz as late
     from (select (select count(*) from locked) + (select count(*) from ending) as rows) locked where rows >= 0
 ), signed_in as (
   insert into sessions (session_hash, user_id, browser, system, network)
-  select $4, user_id, $5, $6, $7 from locked, moment where not late
+  select $5, user_id, $6, $7, $8 from locked, moment where not late
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
   insert into audit_events (kind, user_id, detail, address, reference)
-  select 'signed_in', user_id, jsonb_build_object('known_device', $8::boolean, 'browser', $5::text, 'system', $6::text,
-  'session', substr(encode(sha256($4::bytea), 'hex'), 1, 32)), $9, $10 from locked, moment where not late
+  select 'signed_in', user_id, jsonb_build_object('known_device', $9::boolean, 'browser', $6::text, 'system', $7::text,
+  'session', substr(encode(sha256($5::bytea), 'hex'), 1, 32)), $10, $11 from locked, moment where not late
 )
 select exists (select from locked) as valid, (select language from locked) as language, late from moment;
 
--- session-mark-confirmed(bytea, text, bytea, text, text, text, timestamp with time zone) → valid boolean, late boolean
+-- session-mark-confirmed(bytea, text, text, bytea, text, text, text, timestamp with time zone) → valid boolean, late boolean
 with locked as (
   select s.session_hash, s.user_id, jsonb_build_object('session', substr(encode(sha256(s.session_hash), 'hex'), 1, 32)) as detail
     from sessions s join users u using (user_id)
-   where s.session_hash = $1 and u.payment_password_hash = $2
+   where s.session_hash = $1 and (u.payment_password_hash = $2 or u.external_id = $3)
      for no key update of s
 ), moment as materialized (
-  select clock_timestamp() >= $7::timestamptz as late
+  select clock_timestamp() >= $8::timestamptz as late
     from (select (select count(*) from locked) as rows) locked where rows >= 0
 ), confirmed as (
-  update sessions s set confirmed_request = $3, confirmed_at = clock_timestamp(), confirmed_before = (select coalesce(jsonb_object_agg(request, at), '{}') from (
+  update sessions s set confirmed_request = $4, confirmed_at = clock_timestamp(), confirmed_before = (select coalesce(jsonb_object_agg(request, at), '{}') from (
     select * from jsonb_each_text(s.confirmed_before || jsonb_build_object(coalesce(encode(s.confirmed_request, 'hex'), ''), s.confirmed_at))
         as earlier (request, at)
      where at::timestamptz > clock_timestamp() - interval '1200000 milliseconds' order by at desc limit 8) kept)
     from locked, moment where s.session_hash = locked.session_hash and not late
 ), logged as (
   insert into audit_events (kind, user_id, client_id, detail, address, reference)
-  select 'payment_confirmed', user_id, $4, detail, $5, $6 from locked, moment where not late
+  select 'payment_confirmed', user_id, $5, detail, $6, $7 from locked, moment where not late
 )
 select exists (select from locked) as valid, late from moment;
 
@@ -868,9 +969,10 @@ insert into audit_events (kind, user_id, address, reference)
 update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
   from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[]) with ordinality as input (slot, level, counted_at, free_at, n) where t.slot = input.slot;
 
--- token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
+-- token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, externalId text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
 select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
-       g.instance_name as "instanceName", g.user_id as "userId", g.login, g.token_issued_at as "tokenIssuedAt",
+       g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
+       g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now
   from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[]) with ordinality as input (resource_id, secret_hash, grant_id, token_hash, n)
   left join (
@@ -879,17 +981,17 @@ select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.
      where s.retired_at is null and status = 'active'
   ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
   left join lateral (
-    select g.*, u.login, g.last_used_on is distinct from (clock_timestamp() at time zone 'UTC')::date and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as first_use
-      from (select * from grants where grant_id = input.grant_id offset 0) g
+    select g.*, u.login, u.external_id, g.last_used_on is distinct from (clock_timestamp() at time zone 'UTC')::date and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as first_use
+      from (select * from grants where grant_id = coalesce(input.grant_id, (select i.grant_id from imported_tokens i where i.token_hash = input.token_hash)) offset 0) g
      cross join lateral (select status from clients where client_id = g.client_id offset 0) c
-     cross join lateral (select status, login from users where user_id = g.user_id offset 0) u
+     cross join lateral (select status, login, external_id from users where user_id = g.user_id offset 0) u
      where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
   ) g on r.resource_id is not null;
 
 -- user-change-passwords(uuid, text, text, bytea, text, text, text, text, text, timestamp with time zone) → changed boolean, late boolean
 with locked as materialized (
   select user_id from users
-   where user_id = $1 and status = 'active' and password_hash = $2
+   where user_id = $1 and status = 'active' and password_hash is not distinct from $2
      and payment_password_hash is not distinct from $3
      for no key update
 ), locked_sessions as materialized (
@@ -915,24 +1017,69 @@ select exists (select from changed) as changed, late from moment;
 -- user-count-decision(uuid) → nothing
 update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) + 1, decided_at = clock_timestamp() where u.user_id = $1 and greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000;
 
+-- user-count-foreign-hashes() → form text, count integer
+select case when form ~ '^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$' then form end as form, count(*)::int as count
+     from (select unnest(array[hash_form(password_hash), hash_form(payment_password_hash)]) as form from users) hashes
+    where form is not null group by 1 order by 2 desc, 1;
+
 -- user-delete(uuid) → user_id uuid
 delete from users where user_id = $1 returning user_id;
 
--- user-find-by-key(text) → userId uuid, login text, name text, status text, passwordHash text, paymentPasswordHash text
-select user_id as "userId", login, name, status, password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where login_key = $1;
+-- user-find-by-external-id(text) → userId uuid, login text, name text, status text, externalId text
+select user_id as "userId", login, name, status, external_id as "externalId" from users where external_id = $1;
+
+-- user-find-by-key(text) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
+select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where login_key = $1;
 
 -- user-insert(text, text, text, text, text) → userId uuid
 insert into users (login, login_key, name, password_hash, payment_password_hash)
    values ($1, $2, $3, $4, $5)
    on conflict (login_key) do nothing returning user_id as "userId";
 
--- user-list(text, text, text, bigint) → userId uuid, login text, name text, status text
-select user_id as "userId", login, name, status from users
+-- user-insert-external(text, text, text, text, text, text) → userId uuid, login text, name text, status text, externalId text
+with made as (
+  insert into users (login, login_key, name, external_id) values ($1, $2, $3, $4)
+  on conflict do nothing returning *
+), logged as (
+  insert into audit_events (kind, user_id, detail, address, reference)
+  select 'user_created', user_id, '{"by": "provider"}'::jsonb, $5, $6 from made
+)
+select user_id as "userId", login, name, status, external_id as "externalId" from made;
+
+-- user-list(text, text, text, text, bigint) → userId uuid, login text, name text, status text, externalId text
+select user_id as "userId", login, name, status, external_id as "externalId" from users
     where login_key > $1 and position($2 in login_key) > 0 and position(lower($3) in lower(name)) > 0
-    order by login_key limit $4;
+      and ($4::text is null or external_id = $4)
+    order by login_key limit $5;
 
 -- user-lock(uuid) → nothing
 select from users where user_id = $1 for no key update;
+
+-- user-renew-password(uuid, text, text) → hash text
+with found as (
+  select user_id, password_hash as hash from users where user_id = $1 and status = 'active' for no key update
+), renewed as (
+  update users u set password_hash = $2 from found where u.user_id = found.user_id and found.hash = $3
+)
+select hash from found;
+
+-- user-renew-payment_password(uuid, text, text) → hash text
+with found as (
+  select user_id, payment_password_hash as hash from users where user_id = $1 and status = 'active' for no key update
+), renewed as (
+  update users u set payment_password_hash = $2 from found where u.user_id = found.user_id and found.hash = $3
+)
+select hash from found;
+
+-- user-sample-foreign-hashes() → hash text
+select hash from (
+  select u.password_hash as hash
+    from (select gen_random_uuid() as at from generate_series(1, 200)) drawn
+   cross join lateral (select password_hash from users where user_id >= drawn.at order by user_id limit 1) u
+   where hash_form(u.password_hash) is not null
+  union all
+  (select password_hash from users where hash_form(password_hash) is not null order by hash_form(password_hash) limit 1)
+) sample order by hash_form(hash);
 
 -- user-session-end-one(uuid, bytea, text, text, text) → nothing
 with ended as (
@@ -972,3 +1119,10 @@ update users set password_hash = $1,
 -- user-set-status(text, text) → userId uuid, changed boolean
 with changed as (update users set status = $1 where login_key = $2 and status <> $1 returning user_id)
    select user_id as "userId", exists (select from changed) as changed from users where login_key = $2;
+
+-- user-update(text, text, text, text, uuid) → userId uuid, login text, name text, status text, externalId text
+update users u set login = coalesce($1, login), login_key = coalesce($2, login_key), name = coalesce($3, name),
+          external_id = nullif(coalesce($4, external_id), '')
+    where user_id = $5 and not exists (
+      select from users where user_id <> u.user_id and (login_key = $2 or external_id = $4))
+   returning user_id as "userId", login, name, status, external_id as "externalId";

@@ -1,0 +1,33 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { createDatabase } from '../support/database.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { goOn, openWallet } from '../support/wallet.ts';
+
+// A server with SIGN_IN_ISSUER, as it is run.
+
+it('starts while the provider is away, says so once, and signs users in as soon as it is there', async () => {
+  const [database, wallet] = [await createDatabase(), await openWallet()];
+  await wallet.down();
+  const { issuer, clientId, clientSecret } = wallet.settings;
+  const server = await spawnServer({
+    ...onDatabase(database.url),
+    SIGN_IN_ISSUER: issuer,
+    SIGN_IN_CLIENT_ID: clientId,
+    SIGN_IN_CLIENT_SECRET: clientSecret,
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    await database.drop();
+  });
+  await expect
+    .poll(server.output)
+    .toMatch(/SIGN_IN_ISSUER does not answer.*; users can't sign in until it does"/);
+  const agent = new Agent(server.baseUrl);
+  expect((await agent.get('/sign-in')).status).toBe(503);
+  await wallet.up();
+  expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+  await wallet.down();
+  const { stdout } = await runAssent(['user', 'list', '--json'], onDatabase(database.url));
+  expect(JSON.parse(stdout)).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
+});
