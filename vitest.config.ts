@@ -20,6 +20,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
   'test/browser/{forms,limits,playground}.test.ts': 'a browser each; authorize.test.ts has the whole journey',
   'test/clients/{guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
+  'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
   'test/deploy/{completion,prometheus,proxies,proxyLimits,tracing}.test.ts': 'programs of others',
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
   'test/flows/{lastUsed,lateStatement,lockedRow}.test.ts': 'wait for real deadlines',
@@ -28,7 +29,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/http/{forgedHeaders,ownForms,ownValues}.test.ts': 'every form with each of its fields replaced',
   'test/http/{databaseAway,draining,manyCallers}.test.ts': 'an outage or a crowd each',
   'test/pages/*.test.ts': 'every state of every page in a browser',
-  'test/processes/{compose,explain,lists,revokeByTime}.test.ts': 'what an operator does later',
+  'test/processes/{compose,explain,import,lists,revokeByTime}.test.ts': 'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
     'a second replica, an older build or an outage',
   'test/processes/{invariants,package,playground,secrets,signals,trial}.test.ts':

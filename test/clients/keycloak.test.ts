@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import type { ProviderSettings } from '../../src/flows/common/provider.ts';
+import { expectRefused, usersWith } from '../attacks/refusals.ts';
+import { isSignedIn, press } from '../support/account.ts';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { codeOf, decide, introspect, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
+import { onDatabase, runAssent } from '../support/process.ts';
+import { type TestServer, useServer } from '../support/server.ts';
+import { describeWith } from './examples.ts';
+import { KC, type Person, useKeycloak } from './keycloak/keycloak.ts';
+
+// A real Keycloak signs users in and confirms payments. Then its users move to Assent.
+
+const person = (username: string, password = `the password of ${username}`): Person => ({
+  id: randomUUID(),
+  username,
+  password,
+});
+
+const [alice, bob] = [person('alice'), person('bob')];
+const umlauts = 'Grüße aus Köln'.normalize('NFD');
+const REALMS = {
+  wallet: {
+    passwordPolicy: '',
+    people: [alice, bob, person('short', 'x'), person('wide', 'ﬁnance ½ ＡＢＣ')],
+  },
+  sha256: { passwordPolicy: 'hashAlgorithm(pbkdf2-sha256)', people: [person('odd', 'a:b$c"d\'e\\f')] },
+  old256: {
+    passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(27500)',
+    people: [person('old')],
+  },
+  sha512: { passwordPolicy: 'hashAlgorithm(pbkdf2-sha512)', people: [person('umlauts', umlauts)] },
+};
+const SPENDING = { scope: 'payment-shop.limit(7,5000) money-source("wallet")' };
+
+/** The program of docs/operate/moving-in.md. */
+function program(): string {
+  const page = readFileSync(new URL('../../docs/operate/moving-in.md', import.meta.url), 'utf8');
+  return /^<!-- example: keycloak -->\n```python\n(.*?)^```$/ms.exec(page)?.[1] ?? '';
+}
+
+describeWith([KC, 'python3'], 'Keycloak', async () => {
+  const keycloak = await useKeycloak(REALMS);
+  const serverWith = (given: Partial<ProviderSettings> = {}) =>
+    useServer({ provider: { ...keycloak.settings, paymentAcr: 'payment', ...given } });
+  const server = await serverWith();
+  const client = await server.createClient();
+
+  /** A browser with cookies of both sites. */
+  function browserAt({ baseUrl }: TestServer, theirs = new Agent(keycloak.origin)) {
+    const ours = new Agent(baseUrl);
+
+    /** Goes wherever answers of both lead by themselves, up to a page or the application. */
+    async function goOn(from: Answer): Promise<Answer> {
+      let answer = from;
+      for (let steps = 0; steps < 12; steps += 1) {
+        const next = answer.location ?? /^0; url=(.+)$/.exec(answer.headers.get('refresh') ?? '')?.[1];
+        const { origin, href } = new URL(next ?? 'none:', baseUrl);
+        const agent = [ours, theirs].find((one) => one.baseUrl === origin);
+        if (agent === undefined) return answer;
+        answer = await agent.get(href);
+      }
+      throw new Error('the way has no end');
+    }
+
+    /** Fills in Keycloak's form, which may name the user already. @returns what leads to our callback */
+    function type(form: Answer, { username, password }: Person): Promise<Answer> {
+      const isAsked = formWith(form, 'password').inputs.includes('username');
+      return theirs.submit(form, 'password', { password, ...(isAsked && { username }) });
+    }
+
+    const open = async (path: string) => goOn(await ours.get(path));
+    const ask = async (fields = {}, by = client) =>
+      goOn(await ours.post('/oauth/authorize', requestOf(by, fields)));
+    const enter = async (form: Answer, who: Person) => goOn(await type(form, who));
+    return { ours, theirs, goOn, open, ask, type, enter };
+  }
+
+  it('signs in, and registers the user under its id there, which payment APIs get', async () => {
+    const { ours, ask, enter } = browserAt(server);
+    const code = codeOf(await decide(ours, await enter(await ask(), alice), 'allow'));
+    const answer = await ours.post('/oauth/token', tokenRequestOf(client, code));
+    const { access_token } = JSON.parse(answer.body) as { access_token: string };
+    const users = await usersWith(server, { external_id: alice.id });
+    expect(users).toMatchObject([{ login: 'alice', name: 'Test alice', password_hash: null }]);
+    const active = { active: true, sub: users[0]?.user_id, external_id: alice.id };
+    expect(await introspect(server, await server.createResource(), access_token)).toMatchObject(active);
+  });
+
+  it('asks the user who is signed in for the password again before a right that spends', async () => {
+    const { ours, open, ask, enter } = browserAt(server);
+    expect((await enter(await open('/account'), alice)).page).toBe('account');
+    const again = await ask(SPENDING);
+    expect(formWith(again, 'password').inputs).not.toContain('username');
+    expect(codeOf(await decide(ours, await enter(again, alice), 'allow'))).toMatch(/^assent_ac_/);
+  });
+
+  it('refuses another user at the confirmation, which confirms nothing', async () => {
+    const { ours, theirs, goOn, open, ask, type, enter } = browserAt(server);
+    await enter(await open('/account'), alice);
+    const link = /'([^']*login-actions\/restart[^']*skip_logout=false)'/.exec(
+      (await ask(SPENDING)).body,
+    )?.[1];
+    const form = await goOn(await theirs.get(link?.replaceAll('&amp;', '&') ?? 'none:'));
+    const { location } = await type(form, bob);
+    await expectRefused(server, ours, location ?? 'none:', 'sign_in_other_user');
+    expect((await open('/account')).text).toContain('alice');
+    expect(formWith(await ask(SPENDING), 'password')).toBeDefined();
+  });
+
+  it('refuses a payment if Keycloak does not know SIGN_IN_PAYMENT_ACR, which it ignores then', async () => {
+    const mistyped = await serverWith({ paymentAcr: 'other' });
+    const { ours, ask, type } = browserAt(mistyped);
+    const { location } = await type(await ask(SPENDING, await mistyped.createClient()), alice);
+    await expectRefused(mistyped, ours, location ?? 'none:', 'sign_in_unconfirmed', /acr/);
+  });
+
+  it('says "You did not sign in" to a user who answers No there, with the way back', async () => {
+    const { theirs, goOn, open, enter } = browserAt(await serverWith({ clientId: 'assent-consent' }));
+    const question = await enter(await open('/account'), alice);
+    const said = await goOn(await theirs.submit(question, 'cancel', { cancel: 'No' }));
+    expect([said.status, said.page]).toEqual([200, 'notice']);
+    expect(said.text).toContain('You did not sign in');
+    const back = /href="(\/sign-in[^"]*)"/.exec(said.body)?.[1] ?? 'none:';
+    expect(formWith(await open(back), 'password').inputs).toContain('username');
+  });
+
+  it('signs in by the session there, and asks again after the user signed out here', async () => {
+    const { theirs, open, enter } = browserAt(server);
+    await enter(await open('/account'), alice);
+    const other = browserAt(server, theirs);
+    const account = await other.open('/account');
+    expect(account.page).toBe('account');
+    const form = await other.goOn(await press(other.ours, account, '/sign-out'));
+    expect(form.page).toBeNull();
+    expect((await other.enter(form, alice)).page).toBe('account');
+  });
+
+  it('gives away its users, who sign in at Assent with the passwords that they had', async () => {
+    const files = await keycloak.exportUsers();
+    const { stdout: lines } = await promisify(execFile)('python3', ['-c', program(), ...files]);
+    const own = await useServer();
+    const people = Object.values(REALMS).flatMap((realm) => realm.people);
+    const { stdout } = await runAssent(['user', 'import', '--json'], onDatabase(own.database.url), lines);
+    expect(JSON.parse(stdout)).toMatchObject({ imported: people.length, bad: 0 });
+    for (const { id, username, password } of people) {
+      const agent = new Agent(own.baseUrl);
+      await signIn(agent, username, `${password}?`);
+      expect([username, await isSignedIn(agent)]).toEqual([username, false]);
+      await signIn(agent, username, password);
+      expect([username, await isSignedIn(agent)]).toEqual([username, true]);
+      const [user] = await usersWith(own, { external_id: id });
+      expect(user).toMatchObject({ login: username, name: `Test ${username}` });
+    }
+  }, 240_000);
+});
