@@ -73,7 +73,7 @@ const routes = {
 };
 
 createServer(async (request, response) => {
-  const { pathname, searchParams } = new URL(request.url, ISSUER);
+  const { pathname, searchParams } = new URL(ISSUER + request.url);
   const route = routes[`${request.method} ${pathname}`] ?? (() => 'There is nothing at this address.');
   const answer = await route(searchParams, new URLSearchParams(await text(request)), request.headers);
   if (answer instanceof URL) return response.writeHead(302, { location: answer.href }).end();

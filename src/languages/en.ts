@@ -466,7 +466,7 @@ export const en = {
       invalid_scope: 'Something is wrong with the rights in this request',
       unauthorized_client: 'This application is not allowed to ask for access',
       no_longer_possible: 'Access can’t be given now',
-      not_signed_in: 'You are not signed in',
+      not_signed_in: 'The sign-in did not work',
       invalid_grant: 'This code can’t be used',
     },
     /** Faults of an authorization request. Its sender is unknown, so no sentence blames an application. */

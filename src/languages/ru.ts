@@ -440,7 +440,7 @@ export const ru: Texts = {
       invalid_scope: 'С правами в этом запросе что-то не так',
       unauthorized_client: 'Этому приложению нельзя запрашивать доступ',
       no_longer_possible: 'Сейчас доступ дать нельзя',
-      not_signed_in: 'Вы не вошли',
+      not_signed_in: 'Вход не удался',
       invalid_grant: 'Этот код нельзя использовать',
     },
     reasons: {

@@ -67,7 +67,6 @@ describe('the way through the wallet', () => {
     }
     expect(first).not.toMatch(new RegExp(`${shop.clientId}|the-state-of-the-shop|account-info`));
     const left = await agent.get(`/sign-in?${request.split('?')[1]}`);
-    expect(left.headers.get('referrer-policy')).toBe('no-referrer');
     expect(left.headers.get('cache-control')).toBe('no-store');
   });
 });

@@ -85,21 +85,17 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
   return { location: location.href, cookie: context.keyRing.sign('provider', payload) };
 }
 
-/** The begun sign-in of a cookie; null for none, or a late one. */
-export function begunIn({ keyRing }: Context, cookie: string): Begun | null {
-  const signed = keyRing.verify('provider', cookie);
-  if (signed === undefined) return null;
-  const begun: Begun = JSON.parse(inflateRawSync(signed.payload).toString());
-  return Date.now() - begun.at < PROVIDER_SIGN_IN_MS ? begun : null;
+/** The begun sign-in of a cookie. @throws {OAuthError} for none, or a late one */
+export function begunIn({ keyRing }: Context, cookie: string | null): Begun {
+  const payload = keyRing.verify('provider', cookie ?? '')?.payload;
+  const begun: Begun | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
+  if (begun !== null && Date.now() - begun.at < PROVIDER_SIGN_IN_MS) return begun;
+  throw refused('sign_in_lost', 'this browser began no sign-in in the last 10 minutes, or it was answered');
 }
 
-/** The provider's answer to what began here. */
-interface Answer {
-  /** Null for nothing, or nothing recent. */
-  readonly begun: Begun | null;
-  /** That of `begun`, checked again. */
-  readonly authorizationRequest: AuthorizationRequest | null;
-  /** The whole callback. */
+/** The provider's answer to what began here: the whole callback, and the request of `begun`, checked again. */
+interface Answer extends Pick<Beginning, 'authorizationRequest'> {
+  readonly begun: Begun;
   readonly url: URL;
 }
 
@@ -115,11 +111,6 @@ export async function finishSignIn(
   cookies: SentCookies,
   caller: Caller,
 ) {
-  if (begun === null)
-    throw refused(
-      'sign_in_lost',
-      'this browser began no sign-in within the last 10 minutes, or it was answered',
-    );
   const claims = await claimsOf(provider, begun, url);
   if (claims === null) return { outcome: 'rejected' } as const;
   if (begun.isPayment) requireConfirmation(claims, provider, begun);

@@ -49,10 +49,9 @@ const MIN_DISTINCT = 8;
 export function checkClientSecret(secret: string, allowWeak: boolean): void {
   if (!/^[\x20-\x7e]{16,256}$/.test(secret))
     throw new RegistrationError('the secret needs 16 to 256 bytes of printable ASCII');
-  const alphabets = [/[0-9]/, /[a-f]/, /[A-F]/, /[g-z]/, /[G-Z]/, /[^0-9A-Za-z]/];
-  const sizes = [10, 6, 6, 20, 20, 33].filter((_, index) => alphabets[index]?.test(secret));
+  const alphabet = /^([0-9a-f]+|[0-9A-F]+)$/.test(secret) ? 16 : /^[0-9a-z]+$/i.test(secret) ? 62 : 94;
   const distinct = new Set(secret).size;
-  const size = distinct < MIN_DISTINCT ? distinct : sizes.reduce((sum, one) => sum + one, 0);
+  const size = distinct < MIN_DISTINCT ? distinct : alphabet;
   const bits = Math.floor(secret.length * Math.log2(size));
   if (bits < MIN_SECRET_BITS && !allowWeak)
     throw new RegistrationError(

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import { beginSignIn, begunIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
 import type { Context } from '../../../flows/common/context.ts';
@@ -25,19 +25,20 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const begun = await beginSignIn(context, provider, beginning);
     if (begun === null) return backToRequest(reply, authorizationRequest);
     setSignInCookie(reply, begun.cookie);
-    return leaveFor(reply, begun.location);
+    return reply.header('cache-control', 'no-store').redirect(begun.location, 303);
   });
 
   app.get(CALLBACK, async (request, reply) => {
     const cookies = readCookies(request);
     setSignInCookie(reply, ''); // used up by the first answer
-    const begun = begunIn(context, cookies.signIn ?? '');
-    request.wayBack = signInPath(begun?.query ?? null);
-    const authorizationRequest = await requestIn(new Parameters(begun?.query ?? ''));
+    request.wayBack = signInPath(null);
+    const begun = begunIn(context, cookies.signIn);
+    request.wayBack = signInPath(begun.query);
+    const authorizationRequest = await requestIn(new Parameters(begun.query ?? ''));
     const answer = { begun, authorizationRequest, url: new URL(request.raw.url ?? '', context.baseUrl) };
     const result = await finishSignIn(context, provider, answer, cookies, callerOf(request));
     if (result.outcome === 'rejected')
-      return showNotSignedIn(reply, request.wayBack, begun?.sessionHash ? authorizationRequest : null);
+      return showNotSignedIn(reply, request.wayBack, begun.sessionHash ? authorizationRequest : null);
     if (result.opened !== null) keepSignedIn(reply, result.opened);
     return backToRequest(reply, authorizationRequest);
   });
@@ -45,12 +46,4 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
   async function requestIn(query: Parameters) {
     return query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
   }
-}
-
-/** To the provider, which must not learn the request from our address. */
-function leaveFor(reply: FastifyReply, location: string): FastifyReply {
-  return reply
-    .header('cache-control', 'no-store')
-    .header('referrer-policy', 'no-referrer')
-    .redirect(location, 303);
 }
