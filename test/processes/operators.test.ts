@@ -96,7 +96,12 @@ describe('--json', () => {
       stderr: 'the login GERDA is taken\n',
     });
     const about = { user_id, login: 'gerda' };
-    expect(await json('user show Gerda')).toEqual({ ...about, name: 'Gerda', status: 'active', external_id: null });
+    expect(await json('user show Gerda')).toEqual({
+      ...about,
+      name: 'Gerda',
+      status: 'active',
+      external_id: null,
+    });
     expect((await assent('user show Gerda')).stdout).toMatch(
       /^status +active\npayment_password +(set|none)\n$/m,
     );
