@@ -135,6 +135,7 @@ it('has a role that writes nothing, and reads no password and no code', async ()
   expect(rows.map(({ column, right }) => `${right} of ${column}`)).toEqual([
     'SELECT of clients.client_id',
     'SELECT of clients.name',
+    'SELECT of users.external_id',
     'SELECT of users.login',
     'SELECT of users.user_id',
   ]);

@@ -79,7 +79,7 @@ describe('assent user list', () => {
   it('gives a page behind a login, in any spelling, in the order of logins', async () => {
     const page = await rowsOf('user list --after PERSON-100005 --limit 2');
     expect(page.map(({ login }) => login)).toEqual(['Person-100006', 'Person-100007']);
-    expect(Object.keys(page[0] ?? {})).toEqual(['user_id', 'login', 'name', 'status']);
+    expect(Object.keys(page[0] ?? {})).toEqual(['user_id', 'login', 'name', 'status', 'external_id']);
     expect(await logins('--after person-229998')).toEqual(['Person-229999', 'Person-230000']);
   });
 

@@ -114,7 +114,8 @@ export function onDatabase(url: string): Variables {
 
 function start(args: readonly string[], variables: Variables, executable = EXECUTABLE) {
   noteVariables(variables);
-  const env = { ...surroundings(), ...variables };
+  const options = [CHEAP_PASSWORDS, variables.NODE_OPTIONS ?? ''].join(' ');
+  const env = { ...surroundings(), ...variables, NODE_OPTIONS: options };
   return spawn(process.execPath, [executable, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
@@ -122,7 +123,7 @@ function start(args: readonly string[], variables: Variables, executable = EXECU
 const CHEAP_PASSWORDS = `--import=${new URL('cheapPasswords.mjs', import.meta.url)}`;
 
 function surroundings(): Variables {
-  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', NODE_OPTIONS: CHEAP_PASSWORDS };
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' };
 }
 
 /** The one place where passwords may be read: what trial mode says to type in. */
