@@ -101,10 +101,11 @@ export const show = operation({
   run: ({ db }, { login }) => requireUser(db, login),
 });
 
-/** Sessions and authorizations stay. The trail names the changed fields only: it outlives the user. */
+/** Another external id ends sessions: at the provider it is the proof of who signed in. The trail names fields only: it outlives the user. */
 export const update = operation({
   name: 'user.update',
-  summary: 'change a user’s login, name or id in another system; passwords, sessions and authorizations stay',
+  summary:
+    'change a user’s login, name or id in another system; passwords and authorizations stay, and another id ends the sessions',
   input: z
     .strictObject({
       login: LOGIN,
@@ -126,6 +127,7 @@ export const update = operation({
       const { userId } = await requireUser(db, login);
       const user = await updateUser(db, userId, { login: newLogin, name, externalId });
       if (user === null) throw new RegistrationError('the login or the external id is another user’s');
+      if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
       const fields = changed.flatMap(([field, value]) => (value === null ? [] : [field]));
       await recordAct(db, { kind: 'user_updated', operator, userId, detail: { fields } });

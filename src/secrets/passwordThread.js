@@ -26,13 +26,13 @@ export function verify({ stored, password, own, foreign }) {
   return result;
 }
 
-/** Compares under NFKC, another service's hash first as typed. @type {(stored: string, password: string) => boolean | null} */
+/** Compares under NFKC and as typed: an earlier service, even with our parameters, did not normalise. @type {(stored: string, password: string) => boolean | null} */
 export function verifyHash(stored, password) {
   const read = parseHash(stored);
   const normal = password.normalize('NFKC');
-  const spellings = isOwn(stored) || normal === password ? [normal] : [password, normal];
+  const spellings = new Set(isOwn(stored) ? [normal, password] : [password, normal]);
   try {
-    return read.problem === null ? spellings.some((spelling) => matches(spelling, stored, read)) : null;
+    return read.problem === null ? [...spellings].some((spelling) => matches(spelling, stored, read)) : null;
   } catch {
     return null;
   }

@@ -145,11 +145,11 @@ describe('an answer that this browser did not ask for', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('is refused in a browser that began another sign-in, and that is over then', async () => {
+  it('is refused in a browser that began another sign-in, which goes on', async () => {
     const { callback } = await returning();
     const victim = await returning();
     await refuse(victim.agent, callback, 'sign_in_failed', /state/);
-    await refuse(victim.agent, victim.callback, 'sign_in_lost');
+    expect((await victim.agent.get(victim.callback)).status).toBe(303);
   });
 
   it('leaves a session as it is', async () => {
@@ -177,8 +177,9 @@ describe('an answer that this browser did not ask for', () => {
 
   it('is refused when a later sign-in of the same browser has begun', async () => {
     const { agent, callback } = await returning();
-    await leaveFor(wallet, agent, '/account');
+    const later = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
     await refuse(agent, callback, 'sign_in_failed', /state/);
+    expect((await agent.get(later)).status).toBe(303);
   });
 });
 
@@ -286,6 +287,13 @@ describe('what the wallet answers instead of a code', () => {
   });
 });
 
+it('tells nothing of an answer that is no JSON, neither in the log nor on the page', async () => {
+  wallet.replaced = { token: { status: 200, body: '{"access_token":s3cr3tTOKENvalue}' } };
+  const { agent, callback } = await returning();
+  const answer = await refuse(agent, callback, 'sign_in_failed');
+  expect(answer.body + server.logLines.join('')).not.toMatch(/ss_token|s3cr3t/);
+});
+
 describe('the user of a `sub`', () => {
   it('is never one of the same login, name or id of ours, who stays as before', async () => {
     const victim = await server.createUser({ login: `anna-${randomUUID()}` });
@@ -300,11 +308,13 @@ describe('the user of a `sub`', () => {
     expect((await agent.get('/account')).text).not.toContain(victim.login);
   });
 
-  it('is not made if both preferred_username and sub are logins of others', async () => {
+  it('has a login of its own if both preferred_username and sub are logins of others', async () => {
     const victim = await server.createUser({ login: `v-${randomUUID()}` });
     wallet.user = { sub: victim.login, preferred_username: victim.login };
-    const { agent, callback } = await returning();
-    await refuse(agent, callback, 'sign_in_user_unusable', /logins of others/);
+    await passWallet(wallet, new Agent(server.baseUrl), '/account');
+    const [made] = await usersWith(server, { external_id: victim.login });
+    expect(made?.login).toMatch(new RegExp(`^${victim.login}-[0-9a-f]{8}$`));
+    expect(made?.user_id).not.toBe(victim.userId);
   });
 
   it('is found again by it, whatever else the wallet says then, and compared to the letter', async () => {

@@ -99,6 +99,8 @@ describe('an answer of the wallet that confirms nothing', () => {
       return callback;
     };
     await refuse(await answered(11), 'sign_in_unconfirmed', /auth_time/);
+    for (const ahead of [-30, -3_600, -1e12])
+      await refuse(await answered(ahead), 'sign_in_unconfirmed', /future/);
     expect((await agent.get(await answered(10))).status).toBe(303);
     expect((await agent.get(spending())).page).toBe('consent');
   });

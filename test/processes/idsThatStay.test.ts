@@ -122,6 +122,14 @@ describe('a user has the id of another service', () => {
     expect((await agent.get('/account/history')).text).toContain('We changed your login');
   });
 
+  it('whose change ends the sessions, which prove the old one', async () => {
+    const user = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    await json(`user update ${user.login} --external-id another-${user.login}`);
+    expect((await agent.get('/account')).page).toBe('sign-in');
+  });
+
   it('that is removed by an empty one', async () => {
     const { login } = await server.createUser();
     await json(`user update ${login} --external-id gone`);

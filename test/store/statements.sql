@@ -1078,7 +1078,8 @@ select hash from (
    cross join lateral (select password_hash from users where user_id >= drawn.at order by user_id limit 1) u
    where hash_form(u.password_hash) is not null
   union all
-  (select password_hash from users where hash_form(password_hash) is not null order by hash_form(password_hash) limit 1)
+  (select password_hash from users where hash_form(password_hash) is not null and hash_form(password_hash) ~ '^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$'
+    order by hash_form(password_hash) limit 1)
 ) sample order by hash_form(hash);
 
 -- user-session-end-one(uuid, bytea, text, text, text) → nothing

@@ -9,6 +9,7 @@ import type { RuleId } from '../../rules/common/remedies.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { spends } from '../../rules/scope/scope.ts';
 import { type Digest, s256, sha256 } from '../../secrets/digest.ts';
+import { randomHex } from '../../secrets/random.ts';
 import { tell } from '../../signals/happenings.ts';
 import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
 import { findUserByExternalId, insertExternalUser, type User } from '../../store/common/users.ts';
@@ -126,10 +127,16 @@ export async function finishSignIn(
   return { outcome: 'signed_in', opened } as const;
 }
 
+/** Answers that are checked at once: each takes a request to the provider. */
+const MAX_AT_ONCE = 100;
+let checking = 0;
+
 async function claimsOf(provider: Provider, begun: Begun, url: URL): Promise<IDToken | null> {
   const { openid, configuration } = await provider.client();
   const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
   const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
+  if (checking >= MAX_AT_ONCE) throw new ProviderAwayError(new Error('too many sign-ins at once'));
+  checking += 1;
   try {
     const tokens = await openid.authorizationCodeGrant(configuration, url, checks);
     return tokens.claims() ?? null;
@@ -143,6 +150,8 @@ async function claimsOf(provider: Provider, begun: Begun, url: URL): Promise<IDT
     if (error instanceof openid.ClientError && error.code?.startsWith('OAUTH_') && !isAway(error))
       throw refused('sign_in_failed', `the provider’s answer was refused: ${reasonOf(error)}`);
     throw new ProviderAwayError(error);
+  } finally {
+    checking -= 1;
   }
 }
 
@@ -159,8 +168,9 @@ const TOLERANCE_MS = 10_000;
 function requireConfirmation(claims: IDToken, { paymentAcr }: Provider, { at }: Begun): void {
   if (claims.acr !== paymentAcr)
     throw refused('sign_in_unconfirmed', 'the acr of the answer is not SIGN_IN_PAYMENT_ACR');
-  if (!(Number(claims.auth_time) * 1000 >= at - TOLERANCE_MS))
-    throw refused('sign_in_unconfirmed', 'the auth_time of the answer is missing, or before the request');
+  const time = Number(claims.auth_time) * 1000;
+  if (!(time >= at - TOLERANCE_MS && time <= Date.now() + TOLERANCE_MS))
+    throw refused('sign_in_unconfirmed', 'the auth_time is missing, before the request or in the future');
 }
 
 async function openFor(
@@ -198,8 +208,9 @@ async function userOf(
       'sign_in_user_unknown',
       'no user has this sub as external id (SIGN_IN_NEW_USERS is refuse)',
     );
-  for (const login of [preferred_username, externalId]) {
-    if (!passes(checkLogin, login)) continue;
+  // A login like an option could not be typed in a command; the last is free, whoever took the others.
+  for (const login of [preferred_username, externalId, `${externalId}-${randomHex(4)}`]) {
+    if (!passes(checkLogin, login) || login.startsWith('-')) continue;
     const user = { login, key: loginKey(login), name: passes(checkName, name) ? name : login, externalId };
     const made = await insertExternalUser(db, { ...user, ...caller });
     if (made !== null) return made;

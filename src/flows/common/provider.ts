@@ -31,10 +31,11 @@ export class ProviderAwayError extends Error {
   }
 }
 
-/** The innermost cause: a fixed sentence of the library, or of the network; never a value of the answer. */
+/** The innermost cause: a fixed sentence of the library, or of the network; not V8's on JSON, which quotes the answer. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an unknown error';
-  return error.cause instanceof Error ? reasonOf(error.cause) : error.message;
+  const { cause, message } = error;
+  return cause instanceof Error && !(cause instanceof SyntaxError) ? reasonOf(cause) : message;
 }
 
 const FRESH_MS = 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isOwn, readHash } from '../../secrets/foreignHash.js';
+import { isOwn, parseHash } from '../../secrets/foreignHash.js';
 import { hashPassword, type QueueTicket, verifyPassword } from '../../secrets/password.ts';
 import { findForeignSample, renewHash } from '../../store/account/foreignHashes.ts';
 import type { Context } from '../common/context.ts';
@@ -15,7 +15,7 @@ function foreignSample(pool: pg.Pool): Promise<readonly string[]> {
   const now = performance.now();
   if (last !== undefined && now < last.until) return last.hashes;
   const hashes = findForeignSample(pool).then(
-    (rows) => rows.map(({ hash }) => hash).filter((hash) => 'hash' in readHash(hash)),
+    (rows) => rows.map(({ hash }) => hash).filter((hash) => parseHash(hash).problem === null),
     (error: unknown) => {
       if (last !== undefined) return last.hashes;
       kept.delete(pool);
@@ -43,7 +43,8 @@ export async function renewed(
   password: string,
   ticket: QueueTicket,
 ): Promise<string | null> {
-  if (isOwn(hash)) return hash;
+  // Bcrypt reads 72 bytes: what follows was not compared.
+  if (isOwn(hash) || (hash.startsWith('$2') && Buffer.byteLength(password) > 72)) return hash;
   const newHash = await hashPassword(password);
   const current = (await renewHash[guarded](db, { userId, hash, newHash }))?.hash ?? null;
   if (current === hash) return newHash;

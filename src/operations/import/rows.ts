@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import * as registration from '../../rules/account/registration.ts';
 import { OAuthError } from '../../rules/common/error.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from '../../rules/common/limits.ts';
+import { byteLength } from '../../rules/common/text.ts';
 import { parseInstanceName } from '../../rules/request/instanceName.ts';
 import { parseCeiling } from '../../rules/scope/ceiling.ts';
 import { RIGHT_NAMES } from '../../rules/scope/rights.ts';
@@ -106,7 +108,10 @@ export const GRANT = rowOf({
   external_id: EXTERNAL_ID,
   client_id: CLIENT_ID,
   instance_name: field(parseInstanceName).nullish(),
-  scope: checked((scope) => keptScope(scope, '')),
+  scope: checked((scope) => {
+    if (byteLength(scope) > MAX_CANONICAL_QUERY_BYTES) refuse('is longer than a request may be');
+    keptScope(scope, '');
+  }),
   token_sha256: DIGEST,
   token: TOKEN,
   issued_at: TIME,

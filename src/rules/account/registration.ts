@@ -102,5 +102,5 @@ export function checkClientSettings(settings: Partial<ClientSettings>): void {
   if (unknown !== undefined) {
     throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
   }
-  if (site && !isWebAddress(site)) throw new RegistrationError(`the site must be ${WEB_ADDRESS}`);
+  if (site != null && !isWebAddress(site)) throw new RegistrationError(`the site must be ${WEB_ADDRESS}`);
 }

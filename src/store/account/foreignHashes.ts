@@ -4,6 +4,9 @@ import { statement } from '../database/statement.ts';
 
 // A foreign hash is another service's, of an imported user. `hash_form` is its form with all parameters, null for ours.
 
+// A form that is unknown may be anything, even a password.
+const KNOWN = String.raw`'^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$'`;
+
 const SAMPLED = 200;
 
 /** Foreign password hashes of users drawn at random, ordered by form, and at least one as long as there is any. */
@@ -16,7 +19,8 @@ select hash from (
    cross join lateral (select password_hash from users where user_id >= drawn.at order by user_id limit 1) u
    where hash_form(u.password_hash) is not null
   union all
-  (select password_hash from users where hash_form(password_hash) is not null order by hash_form(password_hash) limit 1)
+  (select password_hash from users where hash_form(password_hash) is not null and hash_form(password_hash) ~ ${KNOWN}
+    order by hash_form(password_hash) limit 1)
 ) sample order by hash_form(hash)`,
 );
 
@@ -36,9 +40,6 @@ export const renewHash = {
   password: renewal('password'),
   'payment password': renewal('payment_password'),
 };
-
-// A form that is unknown may be anything, even a password.
-const KNOWN = String.raw`'^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$'`;
 
 const count = statement(
   'user-count-foreign-hashes',

@@ -30,12 +30,16 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
 
   app.get(CALLBACK, async (request, reply) => {
     const cookies = readCookies(request);
-    setSignInCookie(reply, ''); // used up by the first answer
+    setSignInCookie(reply, ''); // used up by its first answer
     request.wayBack = signInPath(null);
     const begun = begunIn(context, cookies.signIn);
     request.wayBack = signInPath(begun.query);
+    // But not by the answer to another tab, or a stray link.
+    if (queryParameters(request).find('state') !== begun.state) setSignInCookie(reply, cookies.signIn ?? '');
     const authorizationRequest = await requestIn(new Parameters(begun.query ?? ''));
-    const answer = { begun, authorizationRequest, url: new URL(request.raw.url ?? '', context.baseUrl) };
+    const url = new URL(context.baseUrl + CALLBACK);
+    url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
+    const answer = { begun, authorizationRequest, url };
     const result = await finishSignIn(context, provider, answer, cookies, callerOf(request));
     if (result.outcome === 'rejected')
       return showNotSignedIn(reply, request.wayBack, begun.sessionHash ? authorizationRequest : null);
