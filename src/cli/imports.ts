@@ -1,6 +1,5 @@
-import { appendFileSync, createReadStream, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, createReadStream, openSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Option } from 'commander';
 import type { BadLine, Imported } from '../operations/import/imports.ts';
 import { UsageError } from '../operations/operation.ts';
 import { setV8Flags } from '../process/v8Flags.ts';
@@ -9,35 +8,25 @@ import type { Shell } from './shell.ts';
 
 /** Files and sentences of `assent client|user|grant import`. */
 export const IMPORTING = {
-  options: {
-    report: () => [
-      new Option('--bad <file>', 'write line, field and reason of all that is bad to this file'),
-    ],
-  },
   read({ bad: file }: Options, shell: Shell, [source]: Arguments) {
     if (file !== undefined && source !== undefined && resolve(file) === resolve(source))
       throw new UsageError('--bad names the file that is imported');
     if (file !== undefined) writeFileSync(file, '', { mode: 0o600 });
     setV8Flags(); // half the memory
-    const report = (bad: readonly BadLine[]) => {
-      if (bad.length > 0) shell.exitCode = 1;
-      if (file !== undefined) appendFileSync(file, bad.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const bad = (lines: readonly BadLine[]) => {
+      if (lines.length > 0) shell.exitCode = 1;
+      if (file !== undefined) appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     };
-    if (source === undefined) return { report, source: { chunks: shell.streams.stdin, bytes: 0 } };
-    return { report, source: { chunks: chunksOf(source), bytes: statSync(source).size } };
+    if (source === undefined) return { bad, source: { chunks: shell.streams.stdin } };
+    const { size } = statSync(source);
+    const chunks = createReadStream(source, { fd: openSync(source, 'r') });
+    return { bad, source: { chunks, ...(size > 0 && { share: () => chunks.bytesRead / size }) } };
   },
   says({ dryRun, badLines, bad, ...counts }: Imported): string {
-    const others = bad - badLines.length;
+    const wrong = (field: string | null) => (field === null ? '' : `, ${field}`);
+    const said = badLines.map(({ line, field, reason }) => `line ${line}${wrong(field)}: ${reason}`);
+    if (bad > said.length) said.push(`and ${bad - said.length} more bad lines`);
     const counted = Object.entries({ ...counts, bad }).map(([name, count]) => `${name}: ${count}`);
-    return [
-      ...badLines.map(({ line, field, reason }) => `line ${line}${field ? `, ${field}` : ''}: ${reason}`),
-      ...(others > 0 ? [`and ${others} more bad lines`] : []),
-      `${counted.join(', ')}${dryRun ? ' (a dry run: nothing was kept)' : ''}`,
-    ].join('\n');
+    return [...said, `${counted.join(', ')}${dryRun ? ' (a dry run: nothing was kept)' : ''}`].join('\n');
   },
 };
-
-/** Opened when it is read, since a stream's error needs a reader. */
-async function* chunksOf(file: string): AsyncGenerator<Buffer> {
-  yield* createReadStream(file);
-}

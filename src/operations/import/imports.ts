@@ -1,22 +1,17 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import {
-  type Given,
-  importBatch,
-  importClients,
-  importGrants,
-  importUsers,
-} from '../../store/operate/imports.ts';
+import { importClients, importGrants, importUsers } from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
-import { linesOf, MAX_LINE_BYTES } from './lines.ts';
 import { CLIENT, GRANT, USER } from './rows.ts';
 
-const BATCH_ROWS = 1_000;
-/** A batch of long lines has fewer. */
-const BATCH_BYTES = 2 ** 21;
+// A transaction has 2 MB of lines, since memory is bounded, and a short line counts as 2 KB: at most 1,000.
+const BATCH_BYTES = 2_000_000;
+const MIN_LINE_BYTES = 2_000;
+const MAX_LINE_BYTES = 64 * 1024;
 const MAX_SHOWN = 20;
 
 type Chunks = AsyncIterable<string | Buffer>;
+type Schema = z.ZodType<{ readonly id: unknown }>;
 
 const BAD_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
 
@@ -24,9 +19,12 @@ const BAD_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason:
 export type BadLine = z.output<typeof BAD_LINE>;
 
 const INPUT = z.strictObject({
-  source: z.custom<{ readonly chunks: Chunks; readonly bytes: number }>().meta({ title: 'file' }),
+  source: z.custom<{ chunks: Chunks; share?: () => number }>().meta({ title: 'file' }),
   dryRun: z.boolean().default(false).describe('check all of it, also against the database, but keep nothing'),
-  report: z.custom<(bad: readonly BadLine[]) => void>().describe('takes the bad lines of each batch'),
+  bad: z
+    .custom<(lines: readonly BadLine[]) => void>()
+    .optional()
+    .meta({ title: 'file', description: 'write line, field and reason of all that is bad to this file' }),
 });
 
 const OUTPUT = z.object({
@@ -42,42 +40,31 @@ const OUTPUT = z.object({
 export type Imported = z.output<typeof OUTPUT>;
 
 /** The part of a `Caller` that an import needs; `operation.ts` is above this folder. */
-interface Importer extends Record<'operator', string> {
-  readonly db: pg.Pool;
-  readonly progress: (imported: number, what: string) => void;
-}
+type Importer = { db: pg.Pool; operator: string; progress(imported: number, what: string): void };
 
-/** @param keysOf no two rows of a statement have one in common, since it doesn't see what it writes */
-const importOf = <Row extends object>(
-  subject: string,
-  things: string,
-  row: z.ZodType<Row>,
-  keysOf: (row: Row) => readonly unknown[],
-  write: typeof importUsers,
-) => ({
+const importOf = (subject: string, things: string, schema: Schema, write: typeof importUsers) => ({
   name: `${subject}.import`,
   summary: `import ${things} of another service, a JSON object a line; run as the owner of the tables`,
   input: INPUT,
   output: OUTPUT,
   effect: 'changes' as const,
   /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
-  async run({ db, operator, progress }: Importer, { source, dryRun, report }: z.output<typeof INPUT>) {
+  async run({ db, operator, progress }: Importer, { source, dryRun, bad: report }: z.output<typeof INPUT>) {
     if (!(await ownsTables(db)))
       throw new Error('only the owner of the tables may import: set DATABASE_URL to the role that migrates');
     const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
     const badLines: BadLine[] = [];
-    for await (const { rows, bad, bytes } of batchesOf(source.chunks, row, keysOf)) {
-      const given: Given = { rows: JSON.stringify(rows), operator };
-      for (const { n: line, verdict } of await importBatch(db, dryRun, (one) => write(one, given))) {
+    for await (const { rows, bad } of batchesOf(source.chunks, schema)) {
+      for (const { n: line, verdict } of await write(db, [...rows.values()], operator, dryRun)) {
         const [name = '', reason] = verdict.split(': ');
         if (reason === undefined) counts[name as keyof typeof counts] += 1;
         else bad.push({ line, field: name, reason });
       }
       bad.sort((one, other) => one.line - other.line);
-      report(bad);
+      report?.(bad);
       badLines.push(...bad.slice(0, MAX_SHOWN - badLines.length));
       counts.bad += bad.length;
-      const share = source.bytes ? `, ${Math.floor((100 * bytes) / source.bytes)} %` : '';
+      const share = source.share ? `, ${Math.floor(100 * source.share())} %` : '';
       progress(counts.imported, `imported so far${share}`);
     }
     const lines = Object.values(counts).reduce((sum, count) => sum + count);
@@ -85,68 +72,57 @@ const importOf = <Row extends object>(
   },
 });
 
-export const users = importOf(
-  'user',
-  'users',
-  USER,
-  ({ key, external_id: id }) => [`login ${key}`, ...(id == null ? [] : [`id ${id}`])],
-  importUsers,
-);
-export const clients = importOf('client', 'applications', CLIENT, (row) => [row.client_id], importClients);
-export const grants = importOf('grant', 'tokens', GRANT, (row) => [row.token_hash], importGrants);
+export const users = importOf('user', 'users', USER, importUsers);
+export const clients = importOf('client', 'applications', CLIENT, importClients);
+export const grants = importOf('grant', 'tokens', GRANT, importGrants);
 
-/** The lines for one transaction; `bytes` counts from the beginning. */
-async function* batchesOf<Row extends object>(
-  chunks: Chunks,
-  schema: z.ZodType<Row>,
-  keysOf: (row: Row) => readonly unknown[],
-) {
-  let [line, bytes] = [0, 0];
-  const begin = () => ({
-    rows: [] as object[],
-    bad: [] as BadLine[],
-    keys: new Set(),
-    until: bytes + BATCH_BYTES,
-  });
-  let batch = begin();
+/** Lines of a transaction. No two rows share an `id`, since its statement doesn't see what it writes. */
+async function* batchesOf(chunks: Chunks, schema: Schema) {
+  const begin = () => ({ rows: new Map<unknown, object>(), bad: [] as BadLine[], bytes: 0 });
+  let [batch, line] = [begin(), 0];
   for await (const text of linesOf(chunks)) {
     line += 1;
-    const { row, ...problem } = readLine(schema, text);
-    const keys = row ? keysOf(row) : [];
-    const isFull = batch.rows.length + batch.bad.length >= BATCH_ROWS || bytes > batch.until;
-    if (isFull || keys.some((key) => batch.keys.has(key))) {
-      yield { ...batch, bytes };
+    const { row, bad } = readLine(schema, text);
+    if (batch.bytes >= BATCH_BYTES || batch.rows.has(row?.id)) {
+      yield batch;
       batch = begin();
     }
-    bytes += text.length + 1;
-    for (const key of keys) batch.keys.add(key);
-    if (row) batch.rows.push({ ...row, n: line });
-    else if (problem.reason) batch.bad.push({ line, field: null, reason: problem.reason, ...problem });
+    batch.bytes += Math.max(text.length, MIN_LINE_BYTES);
+    if (row) batch.rows.set(row.id, { ...row, n: line });
+    if (bad) batch.bad.push({ line, ...bad });
   }
-  yield { ...batch, bytes };
+  yield batch;
+}
+
+/** Lines without their end, each byte a character. One that is too long is cut, but still too long. */
+async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = `${rest}${Buffer.from(chunk).toString('latin1')}`.split('\n');
+    rest = (lines.pop() ?? '').slice(0, MAX_LINE_BYTES + 1);
+    yield* lines;
+  }
+  yield rest;
 }
 
 const DECODER = new TextDecoder('utf-8', { fatal: true }); // drops a byte order mark
 
-/** @returns nothing for an empty line */
-function readLine<Row>(
-  schema: z.ZodType<Row>,
-  bytes: Buffer,
-): { row?: Row; field?: string; reason?: string } {
-  if (bytes.length > MAX_LINE_BYTES) return { reason: 'is longer than 64 KB' };
+/** @returns neither for an empty line */
+function readLine<Row>(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit<BadLine, 'line'> } {
+  const bad = (reason = '', field?: PropertyKey) => ({ bad: { field: field?.toString() ?? null, reason } });
+  if (line.length > MAX_LINE_BYTES) return bad('is longer than 64 KB');
   let given: unknown;
   try {
-    const text = DECODER.decode(bytes);
+    const text = DECODER.decode(Buffer.from(line, 'latin1'));
     if (text.trim() === '') return {};
     given = JSON.parse(text);
   } catch {
-    return { reason: 'is no JSON in UTF-8' };
+    return bad('is no JSON in UTF-8');
   }
   const { data, error } = schema.safeParse(given);
+  if (data !== undefined) return { row: data };
   const [issue] = error?.issues ?? [];
-  if (issue === undefined) return { row: data as Row };
-  const [name] = issue.code === 'unrecognized_keys' ? issue.keys : issue.path;
-  if (name === undefined) return { reason: issue.message };
-  const isName = /^[a-z]\w{0,29}$/i.test(String(name)); // it may be a value in the wrong place
-  return { field: isName ? String(name) : '(unreadable)', reason: issue.message };
+  if (issue?.code !== 'unrecognized_keys') return bad(issue?.message, issue?.path[0]);
+  const name = issue.keys.find((key) => /^[a-z]\w{0,29}$/i.test(key)); // others may be values
+  return bad('is no field of this import', name ?? '(unreadable)');
 }

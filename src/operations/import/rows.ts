@@ -8,67 +8,50 @@ import { parseInstanceName } from '../../rules/request/instanceName.ts';
 import { parseCeiling } from '../../rules/scope/ceiling.ts';
 import { RIGHT_NAMES } from '../../rules/scope/rights.ts';
 import { keptScope } from '../../rules/scope/scope.ts';
-import { sha256 } from '../../secrets/digest.ts';
+import { type Digest, sha256 } from '../../secrets/digest.ts';
 import { readHash } from '../../secrets/foreignHash.js';
 import { randomHex } from '../../secrets/random.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 
 // The fields of a line. What a schema gives has the names of the columns that `store/operate/imports.ts` reads.
 
-const { checkClientId, checkClientSecret, checkClientSettings, checkExternalId } = registration;
-const TEXT = z.string({ error: ({ input }) => (input == null ? 'is missing' : 'is no text') });
+const TEXT = z
+  .string({ error: ({ input }) => (input == null ? 'is missing' : 'is no text') })
+  .regex(/^[^\0\p{Cs}]*$/u, 'has a character that the database can’t store');
 
-/** A field; `read` throws the reason why it is bad, without its value. */
-const field = <Value>(read: (text: string) => Value) =>
-  TEXT.transform((text, context) => {
+/** Text that passes `check`, which throws the reason why it is bad, without its value. */
+const checked = (check: (text: string) => unknown) =>
+  TEXT.superRefine((text, context) => {
     try {
-      if (/[\0\p{Cs}]/u.test(text)) refuse('has a character that the database can’t store');
-      return read(text);
+      check(text);
     } catch (error) {
-      const message = (error instanceof OAuthError ? error.rule : (error as Error).message).replace(
-        /^\w+: /,
-        '',
-      );
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
+      const reason = error instanceof OAuthError ? error.rule : (error as Error).message;
+      context.addIssue(reason.replace(/^\w+: /, ''));
     }
   });
 
-const checked = (check: (text: string) => unknown) =>
-  field((text) => {
-    check(text);
-    return text;
-  });
-
-function refuse(reason: string): never {
-  throw new Error(reason);
-}
-
-const CLIENT_ID = checked(checkClientId);
 const LOGIN = checked(registration.checkLogin);
-const EXTERNAL_ID = checked(checkExternalId).nullish();
-const HASH = field((text) => {
+const CLIENT_ID = checked(registration.checkClientId);
+const EXTERNAL_ID = checked(registration.checkExternalId).nullish();
+const SECRET = checked((secret) => registration.checkClientSecret(secret, true)).transform(sha256);
+const HASH = TEXT.transform((text, context) => {
   const read = readHash(text);
-  return 'hash' in read ? read.hash : refuse(read.problem);
+  if ('problem' in read) context.addIssue(read.problem);
+  return 'hash' in read ? read.hash : '';
 }).nullish();
-const DIGEST = field((text) =>
-  /^[0-9a-f]{64}$/i.test(text) ? `\\x${text.toLowerCase()}` : refuse('is no SHA-256 in hex'),
-).nullish();
-const TIME = field((text) => {
-  const isTime = z.iso.datetime({ offset: true }).safeParse(text).success;
-  const time = isTime ? new Date(text) : refuse('is no time with a zone, as 2026-11-20T09:30:00Z');
-  if (time.getTime() > Date.now()) refuse('is in the future');
-  return time.getTime() < 0 ? refuse('is before 1970') : time.toISOString(); // others' “never” is the year 1
-});
+const DIGEST = TEXT.regex(/^[0-9a-f]{64}$/i, 'is no SHA-256 in hex')
+  .transform((hex): Digest => `\\x${hex.toLowerCase()}`)
+  .nullish();
+const ISO = z.iso.datetime({ offset: true, error: 'is no time with a zone, as 2026-11-20T09:30:00Z' });
+const TIME = TEXT.pipe(ISO)
+  .transform((text) => new Date(text))
+  .refine((time) => time.getTime() <= Date.now(), 'is in the future')
+  .refine((time) => time.getTime() >= 0, 'is before 1970'); // others' “never” is the year 1
 /** A token in our form names its grant itself, so that an imported one would never be found. */
-const TOKEN = field((text) =>
-  text !== '' && parseToken('token', text).grantId === null ? sha256(text) : refuse('is empty, or like ours'),
-).nullish();
-
-const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? 'is no field of this import' : 'is no JSON object'),
-  });
+const TOKEN = TEXT.refine((text) => text && !parseToken('token', text).grantId, 'is empty, or like ours')
+  .transform(sha256)
+  .nullish();
+const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'is no JSON object');
 
 export const USER = rowOf({
   login: LOGIN,
@@ -78,38 +61,41 @@ export const USER = rowOf({
   payment_password_hash: HASH,
   status: z.enum(['active', 'blocked'], 'is neither active nor blocked').default('active'),
   created_at: TIME.nullish(),
-}).transform((user) => ({ ...user, key: loginKey(user.login) }));
+}).transform((user) => {
+  const key = loginKey(user.login);
+  return { ...user, key, id: key };
+});
 
 export const CLIENT = rowOf({
   client_id: CLIENT_ID,
   name: checked(registration.checkName),
-  redirect_uri: checked((redirectUri) => checkClientSettings({ redirectUri })),
+  redirect_uri: checked((redirectUri) => registration.checkClientSettings({ redirectUri })),
   secret_sha256: DIGEST,
-  secret: checked((secret) => checkClientSecret(secret, true)).nullish(),
-  rights: z.array(z.enum(RIGHT_NAMES), 'is no list of rights').nullable().default(null),
-  most: field((text) => parseCeiling(text) ?? refuse('is no days and sum, as 30,5000'))
-    .nullable()
-    .default(null),
-  site: checked((site) => checkClientSettings({ site }))
-    .nullable()
-    .default(null),
+  secret: SECRET.nullish(),
+  rights: z
+    .array(z.enum(RIGHT_NAMES), 'is no list of rights')
+    .max(RIGHT_NAMES.length, 'names too many')
+    .nullish(),
+  most: TEXT.transform(parseCeiling).refine(Boolean, 'is no days and sum, as 30,5000').nullish(),
+  site: checked((site) => registration.checkClientSettings({ site })).nullish(),
   reviewed: z.boolean('is neither true nor false').default(false),
 })
   .refine((row) => row.secret == null || row.secret_sha256 == null, 'has both secret and secret_sha256')
-  .transform(({ client_id, secret, secret_sha256: digest, rights: allowed_rights, most, ...row }) => {
-    const secret_hash = digest ?? (secret == null ? null : sha256(secret));
+  .transform(({ client_id, secret, secret_sha256, rights = null, most = null, site = null, ...row }) => {
+    const secret_hash = secret_sha256 ?? secret ?? null;
     const secret_id = secret_hash && randomHex(4);
-    const detail = { ...row, allowed_rights, most, verified: secret_hash !== null, secret_id };
-    return { ...detail, client_id, secret_hash, most_days: most?.days, most_sum: most?.sum, detail };
+    const detail = { ...row, allowed_rights: rights, most, site, verified: secret_hash !== null, secret_id };
+    const columns = { ...detail, client_id, secret_hash, most_days: most?.days, most_sum: most?.sum };
+    return { ...columns, detail, id: client_id };
   });
 
 export const GRANT = rowOf({
   login: LOGIN.nullish(),
   external_id: EXTERNAL_ID,
   client_id: CLIENT_ID,
-  instance_name: field(parseInstanceName).nullish(),
+  instance_name: checked(parseInstanceName).nullish(),
   scope: checked((scope) => {
-    if (byteLength(scope) > MAX_CANONICAL_QUERY_BYTES) refuse('is longer than a request may be');
+    if (byteLength(scope) > MAX_CANONICAL_QUERY_BYTES) throw new Error('is longer than a request may be');
     keptScope(scope, '');
   }),
   token_sha256: DIGEST,
@@ -118,6 +104,7 @@ export const GRANT = rowOf({
 })
   .refine((row) => (row.login == null) !== (row.external_id == null), 'needs either login or external_id')
   .refine((row) => (row.token == null) !== (row.token_sha256 == null), 'needs either token or token_sha256')
-  .transform(({ login, token, token_sha256: digest, ...row }) => {
-    return { ...row, key: login == null ? null : loginKey(login), token_hash: digest ?? token };
+  .transform(({ login, token, token_sha256, ...row }) => {
+    const token_hash = token_sha256 ?? token;
+    return { ...row, key: login && loginKey(login), token_hash, id: token_hash };
   });

@@ -5,43 +5,27 @@ import { isOneCallersFault } from '../database/errors.ts';
 import { lockForTransaction, queryLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-// Rows of another service, many at once. `offset 0`: see ../common/sessions.ts.
+// Rows of another service, many at once, each with a verdict: `imported`, `unchanged`, `skipped`, or the bad field and the
+// reason, as `name: is taken`. `offset 0`: see ../common/sessions.ts.
 
 const IMPORT_LOCK = 72_176_306;
 
-/** A JSON array with the columns of a statement, and `n`, the line's number. */
-export type Given = Record<'rows' | 'operator', string>;
-
-/** `imported`, `unchanged`, `skipped`, or the bad field and the reason, as `name: is taken`. */
-type Written = { readonly n: number; readonly verdict: string };
-
-/** Writes a batch, one import at a time, and again after a conflict with a server. @param isTrial keeps nothing */
-export function importBatch(
-  pool: pg.Pool,
-  isTrial: boolean,
-  work: (connection: pg.PoolClient) => Promise<Written[]>,
-): Promise<Written[]> {
-  const run = () =>
-    transaction(pool, async (connection) => {
-      await lockForTransaction(connection, IMPORT_LOCK);
-      const written = await work(connection);
-      if (isTrial) await connection.query('rollback'); // the commit then has nothing to do
-      return written;
-    });
-  return run().catch((error) => (isOneCallersFault(error) ? run() : Promise.reject(error)));
-}
-
+/** One import at a time, again after a conflict with a server. @param columns beside `n`, the line's number */
 function importing(name: string, columns: string, text: string) {
   const given = `with given as materialized (select * from jsonb_to_recordset(@rows::jsonb) as r (n int, ${columns})), `;
-  const made = statement<Given>(name, given + text);
-  return (db: pg.PoolClient, values: Given) => queryLong<Written>(db, made(values));
+  const made = statement<Record<'rows' | 'operator', string>>(name, given + text);
+  return (pool: pg.Pool, rows: readonly object[], operator: string, isTrial: boolean) => {
+    const query = made({ rows: JSON.stringify(rows), operator });
+    const run = () =>
+      transaction(pool, async (connection) => {
+        await lockForTransaction(connection, IMPORT_LOCK);
+        const written = await queryLong<{ n: number; verdict: string }>(connection, query);
+        if (isTrial) await connection.query('rollback'); // the commit then has nothing to do
+        return written;
+      });
+    return run().catch((error) => (isOneCallersFault(error) ? run() : Promise.reject(error)));
+  };
 }
-
-/** An imported user's hash in our own form is newer: of the first sign-in here, or of a new password. */
-const isAnother = (column: string) => `
-  case when u.${column} is not distinct from r.${column} then false
-       when u.${column} is null or hash_form(u.${column}) is not null then true
-       else not exists (select from audit_events a where a.user_id = u.user_id and a.kind = 'user_imported' offset 0) end`;
 
 /** Writes users, or compares them with those of their logins. */
 export const importUsers = importing(
@@ -60,7 +44,11 @@ select r.n, case when w.user_id is not null then 'imported'
                  when u.user_id is null then 'external_id: is taken by another user'
                  when u.external_id is distinct from r.external_id then 'login: is taken by a user with another external_id'
                  when u.name <> r.name then 'login: is taken by a user with another name'
-                 when ${isAnother('password_hash')} or ${isAnother('payment_password_hash')}
+                 when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
+                   select from (values (u.password_hash, r.password_hash),
+                                       (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)
+                    where ours is distinct from theirs and (ours is null or hash_form(ours) is not null or not exists (
+                      select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)))
                  then 'login: is taken by a user with another password'
                  else 'unchanged' end as verdict
   from given r left join written w on w.login_key = r.key
@@ -119,14 +107,12 @@ export const importGrants = importing(
                        select user_id from users where external_id = r.external_id offset 0) u on true
     left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
     left join lateral (select grant_id from imported_tokens where token_hash = r.token_hash offset 0) i on true
-), judged as materialized (
-  select *, first_value(n) over (partition by grant_id, problem is null order by issued_at desc, n) = n as is_newest from located
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
                            code_expires_at, confirmed_at, client_revision, token_hash, token_issued_at)
-  select grant_id, user_id, client_id, instance_name, 1, scope, redirect_uri, sha256(uuid_send(gen_random_uuid())),
-         issued_at, issued_at, client_revision, token_hash, issued_at
-    from judged where problem is null and is_newest order by grant_id
+  select distinct on (grant_id) grant_id, user_id, client_id, instance_name, 1, scope, redirect_uri,
+         sha256(uuid_send(gen_random_uuid())), issued_at, issued_at, client_revision, token_hash, issued_at
+    from located where problem is null order by grant_id, issued_at desc, n
   on conflict (grant_id) do update
      set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_challenge = null, code_expires_at = excluded.code_expires_at,
@@ -146,6 +132,6 @@ select r.n, case when problem is not null then problem
                  when g.token_hash is distinct from r.token_hash then 'skipped'
                  when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
                  else 'unchanged' end as verdict
-  from judged r left join written w using (token_hash)
+  from located r left join written w using (token_hash)
   left join lateral (select * from grants where grant_id = r.grant_id offset 0) g on true`,
 );
