@@ -26,7 +26,7 @@ const server = await useServer();
 const { pool } = server.database;
 afterEach(() => void vi.restoreAllMocks());
 
-const foreign = (password: string) => hashSync(password, { cost: 4 });
+const foreign = (password: string) => hashSync(password, 4);
 const KINDS = { password: 'password_hash', payment: 'payment_password_hash' } as const;
 
 async function store(
