@@ -23,7 +23,9 @@ const BOUNDS = {
   argon2: ({ m, t, p }) => isIn(p, 1, 16) && isIn(m, 8 * p, 2 ** 17) && isIn(t * m, m, 8 * 2 ** 17),
   bcrypt: ({ cost }) => isIn(cost, 4, 14),
   pbkdf2: ({ i }) => isIn(i, 1, 2_000_000),
-  scrypt: ({ ln, r, p }) => isIn(ln, 1, 20) && isIn(p, 1, 16) && isIn(128 * 2 ** ln * r * p, 1, MAX_BYTES),
+  // RFC 7914, section 2: N is less than 2^(128 * r / 8).
+  scrypt: ({ ln, r, p }) =>
+    isIn(ln, 1, 16 * r - 1) && isIn(p, 1, 16) && isIn(128 * 2 ** ln * r * p, 1, MAX_BYTES),
 };
 
 /** @type {(value: number, min: number, max: number) => boolean} */
