@@ -275,8 +275,8 @@ describe('what the wallet answers instead of a code', () => {
 
   it.each([
     ['login_required', /^the provider answered login_required$/],
-    ['x'.repeat(40), /^the provider answered x{40}$/],
-    ['x'.repeat(41), /^the provider answered an error$/],
+    ['w_'.repeat(20), /^the provider answered (w_){20}$/],
+    [`${'w_'.repeat(20)}w`, /^the provider answered an error$/],
     ['<script>alert(1)</script>', /^the provider answered an error$/],
     ['a\nforged line', /^the provider answered an error$/],
   ])('is refused, and told in the log only as a word: %j', async (error, rule) => {
@@ -332,8 +332,8 @@ describe('the user of a `sub`', () => {
   });
 
   it.each([
-    ['of 128 characters', 'x'.repeat(128), true],
-    ['of 129 characters', 'x'.repeat(129), false],
+    ['of 128 characters', 'sub-'.repeat(32), true],
+    ['of 129 characters', `${'sub-'.repeat(32)}s`, false],
     ['of no character', '', false],
     ['with a space', 'sub 1', false],
     ['with an invisible character', 'sub\u200b1', false],
@@ -346,7 +346,7 @@ describe('the user of a `sub`', () => {
   });
 
   it('takes no login or name that ours could not have', async () => {
-    for (const bad of ['', ' ', 'x'.repeat(129), 'a\u202eb', 7, ['a'], null]) {
+    for (const bad of ['', ' ', 'sub-'.repeat(33), 'a\u202eb', 7, ['a'], null]) {
       const sub = `s-${randomUUID()}`;
       wallet.user = { sub, preferred_username: bad, name: bad };
       await passWallet(wallet, new Agent(server.baseUrl), '/account');
