@@ -98,13 +98,15 @@ async function* batchesOf(chunks: Chunks, schema: Schema) {
 async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of chunks) {
-    const lines = `${rest}${Buffer.from(chunk).toString('latin1')}`.split('\n');
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    const lines = `${rest}${bytes.toString('latin1')}`.split('\n');
     rest = (lines.pop() ?? '').slice(0, MAX_LINE_BYTES + 1);
     yield* lines;
   }
   yield rest;
 }
 
+const NOT_ASCII = /[\x80-\xff]/;
 const DECODER = new TextDecoder('utf-8', { fatal: true }); // drops a byte order mark
 
 /** @returns neither for an empty line */
@@ -113,7 +115,8 @@ function readLine<Row>(schema: z.ZodType<Row>, line: string): { row?: Row; bad?:
   if (line.length > MAX_LINE_BYTES) return bad('is longer than 64 KB');
   let given: unknown;
   try {
-    const text = DECODER.decode(Buffer.from(line, 'latin1'));
+    // Most lines need no copy to decode.
+    const text = NOT_ASCII.test(line) ? DECODER.decode(Buffer.from(line, 'latin1')) : line;
     if (text.trim() === '') return {};
     given = JSON.parse(text);
   } catch {
