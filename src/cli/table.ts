@@ -16,7 +16,7 @@ import { type CommandTable, command, optionOf } from './commands.ts';
 import { examine, showConfig } from './doctor.ts';
 import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
-import { ASKING, readLine } from './terminal.ts';
+import { ASKING, readSecret } from './terminal.ts';
 
 interface StatusSet {
   readonly status: string;
@@ -86,7 +86,7 @@ export const COMMANDS: CommandTable = {
     },
     read: async (options, shell) => ({
       ...readSettings(options),
-      ...(options.secretStdin && { secret: await readLine(shell, 'The client secret') }),
+      ...(options.secretStdin && { secret: await readSecret(shell, 'The client secret') }),
     }),
     view: (_document, created) => created,
   }),
@@ -210,7 +210,7 @@ export const COMMANDS: CommandTable = {
     summary: 'show state, user and rights of an access token read from standard input',
     options: { token: () => [] },
     view: (grant) => grant,
-    read: async (_options, shell) => ({ token: await readLine(shell, 'The access token') }),
+    read: async (_options, shell) => ({ token: await readSecret(shell, 'The access token') }),
   }),
 
   doctor: {

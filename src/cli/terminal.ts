@@ -46,8 +46,8 @@ async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean
   return { password, paymentPassword: paymentPassword || null };
 }
 
-/** Reads a secret: it is no argument, since every process on the machine can list those. @param what as in `The access token` */
-export async function readLine(shell: Shell, what: string): Promise<string> {
+/** Reads standard input: a secret is no argument, since every process can list those. @param what such as `The access token` */
+export async function readSecret(shell: Shell, what: string): Promise<string> {
   if (shell.streams.stdin.isTTY) shell.say(`${what}, then Enter and Ctrl-D:`);
   return (await readAll(shell.streams.stdin)).replace(/\r?\n$/, '');
 }

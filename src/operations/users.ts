@@ -101,7 +101,7 @@ export const show = operation({
   run: ({ db }, { login }) => requireUser(db, login),
 });
 
-/** Another external id ends sessions: at the provider it is the proof of who signed in. The trail names fields only: it outlives the user. */
+/** Another external id ends sessions, which it proves at the provider. The trail names fields only: it outlives the user. */
 export const update = operation({
   name: 'user.update',
   summary:

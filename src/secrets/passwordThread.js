@@ -26,7 +26,10 @@ export function verify({ stored, password, own, foreign }) {
   return result;
 }
 
-/** Compares under NFKC and as typed: an earlier service, even with our parameters, did not normalise. @type {(stored: string, password: string) => boolean | null} */
+/**
+ * Compares under NFKC and as typed: an earlier service, even with our parameters, did not normalise.
+ * @type {(stored: string, password: string) => boolean | null}
+ */
 export function verifyHash(stored, password) {
   const read = parseHash(stored);
   const normal = password.normalize('NFKC');

@@ -40,7 +40,10 @@ const KINDS = {
   },
 } as const;
 
-/** The form that changes a password, and the password to type: `password`, unless the provider keeps that, also for a first payment password. */
+/**
+ * The form that changes a password, and the password to type: `password` also for a first payment password. Null for a deleted
+ * user, and for a password that the provider keeps.
+ */
 export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
   const user = await findSelf(context, session);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;

@@ -13,7 +13,7 @@ export interface ProviderSettings {
 }
 
 export interface Provider extends Pick<ProviderSettings, 'issuer' | 'paymentAcr' | 'createsUsers'> {
-  /** The library and its configuration, from metadata of the last hour, or older while the provider is away. @throws {ProviderAwayError} */
+  /** The library and its configuration, at most an hour old unless the provider is away. @throws {ProviderAwayError} */
   client(): Promise<ProviderClient>;
 }
 
