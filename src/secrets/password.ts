@@ -5,7 +5,6 @@ import { onFirstUse } from '../rules/common/kept.ts';
 import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
 import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
 import { FairQueue } from './fairQueue.ts';
-import { randomSecret } from './random.ts';
 
 /** A thread with 19 MiB for a check, and a margin. */
 const THREAD_BYTES = 32 * 2 ** 20;
@@ -86,26 +85,24 @@ export function waitingChecks(queue: PasswordQueue): number {
 
 /**
  * Checks a password, or decoys if `stored` is null or the password too long: the time doesn't reveal a login.
- * @param foreignDecoy a hash of another form than ours, as long as there are any: see `verify` in `passwordThread.js`
+ * @param foreign a decoy of another form than ours, as long as there are any: see `verify` in `passwordThread.js`
  * @returns null if the stored hash can't be read @throws {BusyError} if the queue is full, or the turn comes too late
  */
 export async function verifyPassword(
   stored: string | null,
   password: string,
   ticket: QueueTicket,
-  foreignDecoy: string | null = null,
+  foreign: string | null = null,
 ): Promise<boolean | null> {
-  decoyHash ??= hashPassword(randomSecret().toString('base64url'));
+  decoyHash ??= hashPassword('a decoy');
   const own = await decoyHash; // always: the first call must take the same time
-  const possible = stored !== null && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
-  const task = possible
-    ? { stored, password }
-    : { stored: null, password: password.slice(0, MAX_PASSWORD_BYTES) };
+  const fits = Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
+  const task = fits ? { stored, password } : { stored: null, password: '' };
   await turn(ticket);
   try {
     const pool = await threads();
-    const result = await pool.run({ ...task, own, foreign: foreignDecoy }, { name: 'verify' });
-    return possible ? result : false;
+    const result = await pool.run({ own, foreign, ...task }, { name: 'verify' });
+    return stored !== null && fits ? result : false;
   } finally {
     running -= 1;
     startChecks();

@@ -2,7 +2,7 @@
 import { pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto';
 import { hashSync, verifySync as verifyArgon2 } from '@node-rs/argon2';
 import { verifySync as verifyBcrypt } from '@node-rs/bcrypt';
-import { isOwn, MAX_BYTES, parseHash } from './foreignHash.js';
+import { isOwn, MAX_BYTES, readHash } from './foreignHash.js';
 
 // A thread's work for `password.ts`, in JavaScript: the tests' threads can't load TypeScript.
 
@@ -31,24 +31,24 @@ export function verify({ stored, password, own, foreign }) {
  * @type {(stored: string, password: string) => boolean | null}
  */
 export function verifyHash(stored, password) {
-  const read = parseHash(stored);
+  const read = readHash(stored);
   const normal = password.normalize('NFKC');
   const spellings = new Set(isOwn(stored) ? [normal, password] : [password, normal]);
   try {
-    return read.problem === null ? [...spellings].some((spelling) => matches(spelling, stored, read)) : null;
+    return 'problem' in read ? null : [...spellings].some((spelling) => matches(spelling, read));
   } catch {
     return null;
   }
 }
 
-/** @param {string} password @param {string} stored @param {Extract<ReturnType<typeof parseHash>, { problem: null }>} parsed */
-function matches(password, stored, { algorithm, numbers: { bits, i, ln, r, p }, salt, key }) {
-  if (algorithm === 'argon2') return verifyArgon2(stored, password);
-  if (algorithm === 'bcrypt') return verifyBcrypt(password, stored);
-  const options = { N: 2 ** ln, r, p, maxmem: 2 * MAX_BYTES };
+/** @param {string} password @param {Exclude<ReturnType<typeof readHash>, { problem: string }>} read */
+function matches(password, { hash, algorithm, numbers, salt, key }) {
+  if (algorithm === 'argon2') return verifyArgon2(hash, password);
+  if (algorithm === 'bcrypt') return verifyBcrypt(password, hash);
+  const { bits, i = 0, ln = 0, r = 0, p = 0 } = numbers;
   const bytes =
     algorithm === 'scrypt'
-      ? scryptSync(password, salt, key.length, options)
+      ? scryptSync(password, salt, key.length, { N: 2 ** ln, r, p, maxmem: 2 * MAX_BYTES })
       : pbkdf2Sync(password, salt, i, key.length, `sha${bits}`);
   return timingSafeEqual(bytes, key);
 }

@@ -1027,6 +1027,15 @@ select user_id as "userId", login, name, status, external_id as "externalId" fro
 -- user-find-by-key(text) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
 select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where login_key = $1;
 
+-- user-find-foreign-hashes(uuid) → hash text
+with any_users as materialized (
+  select password_hash as hash from users where hash_form(password_hash) is not null
+   order by hash_form(password_hash) limit 100
+), near as (
+  select password_hash from users where user_id >= $1 and exists (select from any_users) order by user_id limit 100
+)
+select hash from (table near union all table any_users) found(hash) where hash_form(hash) ~ '^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$' limit 5;
+
 -- user-insert(text, text, text, text, text) → userId uuid
 insert into users (login, login_key, name, password_hash, payment_password_hash)
    values ($1, $2, $3, $4, $5)
@@ -1051,32 +1060,11 @@ select user_id as "userId", login, name, status, external_id as "externalId" fro
 -- user-lock(uuid) → nothing
 select from users where user_id = $1 for no key update;
 
--- user-renew-password(uuid, text, text) → hash text
-with found as (
-  select user_id, password_hash as hash from users where user_id = $1 and status = 'active' for no key update
-), renewed as (
-  update users u set password_hash = $2 from found where u.user_id = found.user_id and found.hash = $3
-)
-select hash from found;
-
--- user-renew-payment_password(uuid, text, text) → hash text
-with found as (
-  select user_id, payment_password_hash as hash from users where user_id = $1 and status = 'active' for no key update
-), renewed as (
-  update users u set payment_password_hash = $2 from found where u.user_id = found.user_id and found.hash = $3
-)
-select hash from found;
-
--- user-sample-foreign-hashes() → hash text
-select hash from (
-  select u.password_hash as hash
-    from (select gen_random_uuid() as at from generate_series(1, 200)) drawn
-   cross join lateral (select password_hash from users where user_id >= drawn.at order by user_id limit 1) u
-   where hash_form(u.password_hash) is not null
-  union all
-  (select password_hash from users where hash_form(password_hash) is not null and hash_form(password_hash) ~ '^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$'
-    order by hash_form(password_hash) limit 1)
-) sample order by hash_form(hash);
+-- user-renew-hash(text, text, uuid, text) → hash text
+update users set password_hash = case password_hash when $1 then $2 else password_hash end,
+                 payment_password_hash = case payment_password_hash when $1 then $2 else payment_password_hash end
+ where user_id = $3 and status = 'active'
+returning case $4 when 'password' then password_hash else payment_password_hash end as hash;
 
 -- user-session-end-one(uuid, bytea, text, text, text) → nothing
 with ended as (

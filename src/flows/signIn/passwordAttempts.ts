@@ -1,13 +1,14 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { networkOf } from '../../rules/common/network.ts';
-import { type QueueTicket, requireRoom, verifyPassword } from '../../secrets/password.ts';
+import { isOwn, readHash } from '../../secrets/foreignHash.js';
+import { hashPassword, type QueueTicket, requireRoom, verifyPassword } from '../../secrets/password.ts';
 import { tell } from '../../signals/happenings.ts';
+import { findForeignHashes, renewHash } from '../../store/account/foreignHashes.ts';
 import { recordGuessing } from '../../store/account/throttles.ts';
 import type { User } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';
 import { type Guarded, knownDevice, newDeviceCookie } from './device.ts';
-import { foreignDecoy, renewed } from './foreignHashes.ts';
 
 export interface Attempt {
   readonly guarded: Guarded;
@@ -53,7 +54,7 @@ export async function attemptPassword(
     tell('throttle', waitsFor);
     return { outcome: 'wait', waitSeconds } as const;
   }
-  const { userId, right, unreadable } = await check(context, attempt, ticket, findAccount).catch(
+  const { userId, right, isUnreadable } = await check(context, attempt, ticket, findAccount).catch(
     async (error: unknown) => {
       await takeBackAttempt(context.db, { counters, right: false });
       throw error;
@@ -62,7 +63,7 @@ export async function attemptPassword(
   if (userId === null || right === null) {
     if (slotToReport !== null)
       await recordGuessing(context.db, { slot: slotToReport, kind: GUESSED[guarded], userId, ...caller });
-    return { outcome: 'wrong', ...(unreadable ? { unreadableOf: userId } : {}) } as const;
+    return { outcome: 'wrong', ...(isUnreadable && { unreadableOf: userId }) } as const;
   }
   await takeBackAttempt(context.db, { counters, right: true });
   const newCookie = newDeviceCookie(context, guarded, login, right, deviceCookie);
@@ -88,12 +89,26 @@ async function check(
   ticket: QueueTicket,
   findAccount: () => Promise<Account | null>,
 ) {
-  const account = await findAccount();
+  const [account, decoy] = await Promise.all([findAccount(), foreignDecoy(context, login)]);
   const userId = account?.userId ?? null;
   const hash = account?.status === 'active' ? account.passwordHash : null;
-  const matches = await verifyPassword(hash, password, ticket, await foreignDecoy(context, login));
-  if (userId === null || hash === null || !matches)
-    return { userId, right: null, unreadable: matches === null };
-  const right = renews ? await renewed(context, { userId, hash, guarded }, password, ticket) : hash;
-  return { userId, right, unreadable: false };
+  const matches = await verifyPassword(hash, password, ticket, decoy);
+  const isUnreadable = hash !== null && matches === null;
+  if (userId === null || hash === null || !matches) return { userId, right: null, isUnreadable };
+  // Bcrypt reads 72 bytes: what follows was not compared.
+  const isCut = hash.startsWith('$2') && Buffer.byteLength(password) > 72;
+  if (!renews || isOwn(hash) || isCut) return { userId, right: hash, isUnreadable };
+  const newHash = await hashPassword(password);
+  const stored = (await renewHash(context.db, { userId, guarded, hash, newHash }))?.hash ?? null;
+  // If the row changed meanwhile, perhaps by another sign-in, the password is checked again.
+  const isRight = stored === newHash || (await verifyPassword(stored, password, ticket));
+  return { userId, right: isRight ? stored : null, isUnreadable };
+}
+
+/** Another service's hash to compare in vain, the same each time for one login; null for none. */
+async function foreignDecoy({ db, keyRing }: Context, login: string): Promise<string | null> {
+  const digest = keyRing.slotDigest(JSON.stringify(['decoy', login]));
+  const at = digest.toString(16).padStart(8, '0').padEnd(32, '0');
+  const found = await findForeignHashes(db, { at });
+  return found.find(({ hash }) => 'hash' in readHash(hash))?.hash ?? null;
 }

@@ -7,39 +7,31 @@ import { statement } from '../database/statement.ts';
 // A form that is unknown may be anything, even a password.
 const KNOWN = String.raw`'^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$'`;
 
-const SAMPLED = 200;
-
-/** Foreign password hashes of users drawn at random, ordered by form, and at least one as long as there is any. */
-export const findForeignSample = findAll<void, { hash: string }>(
-  'user-sample-foreign-hashes',
+/** Foreign hashes of the users from an id on, or else of any: `at` decides the form, each as common as among users. */
+export const findForeignHashes = findAll<{ at: string }, { hash: string }>(
+  'user-find-foreign-hashes',
   `
-select hash from (
-  select u.password_hash as hash
-    from (select gen_random_uuid() as at from generate_series(1, ${SAMPLED})) drawn
-   cross join lateral (select password_hash from users where user_id >= drawn.at order by user_id limit 1) u
-   where hash_form(u.password_hash) is not null
-  union all
-  (select password_hash from users where hash_form(password_hash) is not null and hash_form(password_hash) ~ ${KNOWN}
-    order by hash_form(password_hash) limit 1)
-) sample order by hash_form(hash)`,
+with any_users as materialized (
+  select password_hash as hash from users where hash_form(password_hash) is not null
+   order by hash_form(password_hash) limit 100
+), near as (
+  select password_hash from users where user_id >= @at and exists (select from any_users) order by user_id limit 100
+)
+select hash from (table near union all table any_users) found(hash) where hash_form(hash) ~ ${KNOWN} limit 5`,
 );
 
-const renewal = (column: 'password' | 'payment_password') =>
-  findOne<Record<'userId' | 'hash' | 'newHash', string>, { hash: string | null }>(
-    `user-renew-${column}`,
-    `with found as (
-  select user_id, ${column}_hash as hash from users where user_id = @userId and status = 'active' for no key update
-), renewed as (
-  update users u set ${column}_hash = @newHash from found where u.user_id = found.user_id and found.hash = @hash
-)
-select hash from found`,
-  );
-
-/** Replaces a hash unless it changed meanwhile. @returns the one found, null for a user who is blocked or gone */
-export const renewHash = {
-  password: renewal('password'),
-  'payment password': renewal('payment_password'),
-};
+/** Replaces a hash unless it changed meanwhile. @returns the one stored now, null for a user who is blocked or gone */
+export const renewHash = findOne<
+  Record<'userId' | 'guarded' | 'hash' | 'newHash', string>,
+  { hash: string | null }
+>(
+  'user-renew-hash',
+  `
+update users set password_hash = case password_hash when @hash then @newHash else password_hash end,
+                 payment_password_hash = case payment_password_hash when @hash then @newHash else payment_password_hash end
+ where user_id = @userId and status = 'active'
+returning case @guarded when 'password' then password_hash else payment_password_hash end as hash`,
+);
 
 const count = statement(
   'user-count-foreign-hashes',
