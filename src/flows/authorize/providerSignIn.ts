@@ -94,21 +94,16 @@ export function begunIn({ keyRing }: Context, cookie: string | null): Begun {
   throw refused('sign_in_lost', 'this browser began no sign-in in the last 10 minutes, or it was answered');
 }
 
-/** The provider's answer to what began here: the whole callback, and the request of `begun`, checked again. */
-interface Answer extends Pick<Beginning, 'authorizationRequest'> {
-  readonly begun: Begun;
-  readonly url: URL;
-}
-
 /**
  * Completes a sign-in, or the confirmation of a payment, by the provider's answer.
+ * @param authorizationRequest of `begun`, checked again @param url the whole callback
  * @returns `rejected` if the user did not sign in there; values of new cookies, null to keep them
  * @throws {OAuthError} for an answer that can't be trusted or used; {@link ProviderAwayError}
  */
 export async function finishSignIn(
   context: Context,
   provider: Provider,
-  { begun, authorizationRequest, url }: Answer,
+  { begun, authorizationRequest, url }: Pick<Beginning, 'authorizationRequest'> & { begun: Begun; url: URL },
   cookies: SentCookies,
   caller: Caller,
 ) {
@@ -116,14 +111,20 @@ export async function finishSignIn(
   if (claims === null) return { outcome: 'rejected' } as const;
   if (begun.isPayment) requireConfirmation(claims, provider, begun);
   const earlier = begun.sessionHash === null ? null : await currentSession(context, cookies.session);
-  if (begun.sessionHash !== null && earlier?.sessionHash !== begun.sessionHash)
-    throw refused('sign_in_lost', 'the session that asked for the confirmation is over');
+  const lost = () => refused('sign_in_lost', 'the session that asked for the confirmation is over');
+  if (begun.sessionHash !== null && earlier?.sessionHash !== begun.sessionHash) throw lost();
   if (earlier !== null && earlier.user.externalId !== claims.sub)
     throw refused('sign_in_other_user', 'another user (sub) confirmed than the one who is signed in');
   const opened = earlier === null ? await openFor(context, provider, claims, cookies, caller) : null;
   const sessionHash = opened?.sessionHash ?? earlier?.sessionHash;
-  if (begun.isPayment && authorizationRequest !== null && sessionHash !== undefined)
-    await confirm(context, authorizationRequest, { sessionHash, externalId: claims.sub }, caller);
+  if (begun.isPayment && authorizationRequest !== null && sessionHash !== undefined) {
+    const { client, canonicalQuery } = authorizationRequest;
+    const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
+    const proof = { sessionHash, paymentPasswordHash: null, externalId: claims.sub };
+    const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...proof, ...caller });
+    if (!valid) throw lost();
+    tell('paymentConfirmation', 'confirmed');
+  }
   return { outcome: 'signed_in', opened } as const;
 }
 
@@ -228,19 +229,6 @@ function passes(check: (text: string) => void, text: unknown): text is string {
   } catch {
     return false;
   }
-}
-
-async function confirm(
-  { db }: Context,
-  { client, canonicalQuery }: AuthorizationRequest,
-  by: { readonly sessionHash: Digest; readonly externalId: string },
-  caller: Caller,
-): Promise<void> {
-  const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
-  const proof = { paymentPasswordHash: null, ...by };
-  const { valid } = await setSessionConfirmed(db, { ...confirmation, ...proof, ...caller });
-  if (!valid) throw refused('sign_in_lost', 'the session that asked for the confirmation is over');
-  tell('paymentConfirmation', 'confirmed');
 }
 
 function refused(ruleId: RuleId, rule: string) {
