@@ -200,8 +200,13 @@ describe('assent user import', () => {
     const renewed = `update users set password_hash = (select password_hash from users where user_id = $1) where login = $2`;
     await sql(renewed, native.userId, moved.login);
     expect(await counts('user', twice)).toEqual({ unchanged: 2 });
-    expect(await reasonsOf('user', [{ ...moved, login: native.login }])).toEqual([
+    const others = [
+      { ...moved, login: native.login },
+      { ...moved, payment_password_hash: BCRYPT },
+    ];
+    expect(await reasonsOf('user', others)).toEqual([
       '1 login: is taken by a user with another password',
+      '2 login: is taken by a user with another password',
     ]);
   });
 
