@@ -17,7 +17,7 @@ import {
 } from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, timeThat } from './fields.ts';
-import { type Caller, found, type Loss, listing, NotFoundError, operation } from './operation.ts';
+import { type Caller, found, type Loss, listing, operation, type Pages } from './operation.ts';
 import { findRevived } from './revived.ts';
 
 export const GRANT = z.object({
@@ -79,8 +79,7 @@ export const show = operation({
   effect: 'reads',
   async run({ db }, { grantId }) {
     const grant = isUuid(grantId.toLowerCase()) ? await findListedGrant(db, grantId) : null;
-    if (grant === null) throw noGrant(grantId);
-    return describeGrant(grant);
+    return describeGrant(found(grant, 'grant', grantId));
   },
 });
 
@@ -127,17 +126,11 @@ export const revoke = operation({
 
 /** @returns 0 if already revoked */
 async function revokeOne({ db, operator }: Caller, grantId: string): Promise<number> {
-  if (!isUuid(grantId.toLowerCase())) throw noGrant(grantId);
-  const { found, revoked } = await revokeGrants(db, {
-    grantIds: [grantId],
-    operator,
-    decideBy: performance.now() + DECISION_MS,
-  });
-  if (found === 0) throw noGrant(grantId);
-  return revoked;
+  const decideBy = performance.now() + DECISION_MS;
+  const sent = { grantIds: [grantId], operator, decideBy };
+  const done = isUuid(grantId.toLowerCase()) ? await revokeGrants(db, sent) : null;
+  return found(done?.found ? done : null, 'grant', grantId).revoked;
 }
-
-const noGrant = (grantId: string) => new NotFoundError(`there is no grant ${grantId}`);
 
 async function revokeMany(caller: Caller, input: Named): Promise<number> {
   const which = await filterOf(caller.db, input);
@@ -151,7 +144,7 @@ async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAI
     caller.warn(`lines that can't be read: ${unreadable} in ${name}; what they say is not carried out`);
   if (ends === 0) throw new Error(`${name} has no event that ends an authorization`);
   await caller.confirm(async () => lossFrom({ grants: ids.length, people }));
-  return revokeThese(caller, ids);
+  return revokePages(caller, [ids.map((id) => ({ id }))]);
 }
 
 type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined };
@@ -176,26 +169,21 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 
 type Revoker = Pick<Caller, 'db' | 'operator' | 'progress'>;
 
-/** Revokes all matching live grants, each batch in its own transaction, so it can be interrupted. @returns how many */
-export async function revokeAll(caller: Revoker, filter: GrantFilter): Promise<number> {
-  let revoked = 0;
-  for await (const page of findLiveGrants(caller.db, filter)) {
-    const before = revoked;
-    const progress = (more: number) => caller.progress(before + more);
-    const ids = page.map(({ id }) => id);
-    revoked += await revokeThese({ ...caller, progress }, ids);
-  }
-  return revoked;
+/** Revokes all matching live grants. @returns how many */
+export function revokeAll(caller: Revoker, filter: GrantFilter): Promise<number> {
+  return revokePages(caller, findLiveGrants(caller.db, filter));
 }
 
-/** Revokes grants by id, in the order of their keys. */
-async function revokeThese({ db, operator, progress }: Revoker, ids: readonly string[]): Promise<number> {
+/** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */
+async function revokePages({ db, operator, progress }: Revoker, pages: Pages<{ id: string }>) {
   let revoked = 0;
-  for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
-    const batch = ids.slice(from, from + MAX_AT_ONCE);
-    const decideBy = performance.now() + DECISION_MS;
-    revoked += (await revokeGrants(db, { grantIds: batch, operator, decideBy })).revoked;
-    progress(revoked);
+  for await (const page of pages) {
+    for (let from = 0; from < page.length; from += MAX_AT_ONCE) {
+      const grantIds = page.slice(from, from + MAX_AT_ONCE).map(({ id }) => id);
+      const decideBy = performance.now() + DECISION_MS;
+      revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
+      progress(revoked);
+    }
   }
   return revoked;
 }
