@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { z } from 'zod';
 import type { Status } from '../rules/request/client.ts';
 import type { SecretOwner } from '../store/common/secrets.ts';
@@ -7,7 +6,7 @@ import { audited } from './audit.ts';
 import { ID, STATUS } from './fields.ts';
 import { found, operation } from './operation.ts';
 
-/** `client.block`, `resource.unblock` and the like; the result also says if the status changed. */
+/** `client.block`, `resource.unblock` and the like, for each endpoint's next statement; the result also has `changed`. */
 export function blockOperations(owner: SecretOwner, summaries: { block: string; unblock: string }) {
   const key: string = `${owner}Id`;
   const output: z.ZodObject = z.object({ [key]: z.string(), status: STATUS });
@@ -19,23 +18,12 @@ export function blockOperations(owner: SecretOwner, summaries: { block: string; 
       output,
       effect: 'changes',
       async run({ db, operator }, { [key]: id = '' }) {
-        const changed = found(await setStatus(db, owner, id, status, operator), owner, id);
-        return { [key]: id, status, changed };
+        const act = { kind: `${owner}_${verb}ed`, operator, [key]: id } as const;
+        const changed = await audited(db, act, async (connection) => {
+          return (await updateStatus[owner](connection, { id, status }))?.changed ?? null;
+        });
+        return { [key]: id, status, changed: found(changed, owner, id) };
       },
     });
   return [to('block', 'blocked'), to('unblock', 'active')] as const;
-}
-
-/** Takes effect with each endpoint's next statement. @returns null for an unknown application or resource server */
-export function setStatus(
-  pool: pg.Pool,
-  owner: SecretOwner,
-  id: string,
-  status: Status,
-  operator: string,
-): Promise<boolean | null> {
-  const kind = status === 'blocked' ? (`${owner}_blocked` as const) : (`${owner}_unblocked` as const);
-  return audited(pool, { kind, operator, [`${owner}Id`]: id }, async (db) => {
-    return (await updateStatus[owner](db, { id, status }))?.changed ?? null;
-  });
 }

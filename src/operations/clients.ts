@@ -23,7 +23,7 @@ import {
 import { transaction } from '../store/database/database.ts';
 import { writeLogo } from '../store/operate/clientLogos.ts';
 import { audited } from './audit.ts';
-import { blockOperations, setStatus } from './blocking.ts';
+import { blockOperations } from './blocking.ts';
 import { FORCE, ID, STATUS } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { type Caller, found, listing, operation } from './operation.ts';
@@ -193,7 +193,7 @@ export const remove = operation({
     const { db, operator, confirm } = caller;
     const { name } = await requireClient(db, clientId);
     await confirm(() => lossOf(db, { clientId }, `delete the application ${name} and `));
-    found(await setStatus(db, 'client', clientId, 'blocked', operator), 'client', clientId);
+    await block.run(caller, { clientId });
     const revoked = await revokeAll(caller, { clientId });
     await audited(db, { kind: 'client_deleted', operator, clientId }, async (connection) => {
       await nameOperator(connection, operator);

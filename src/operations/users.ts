@@ -136,25 +136,29 @@ export const update = operation({
   },
 });
 
-const toStatus = (status: User['status'], name: string, summary: string) =>
+const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: string) =>
   operation({
-    name,
+    name: `user.${verb}`,
     summary,
     input: BY_LOGIN,
     output: z.object({ ...ABOUT, status: STATUS }),
     effect: 'changes',
-    run: ({ db, operator }, { login }) => setStatus(db, login, status, operator),
+    async run({ db: pool, operator }, { login }) {
+      const act = { kind: `user_${verb}ed`, operator } as const;
+      const done = await changeUser(pool, login, act, (db) => updateUserStatus(db, login, status));
+      return { ...done, login, status };
+    },
   });
 
 export const block = toStatus(
   'blocked',
-  'user.block',
+  'block',
   'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
 );
 
 export const unblock = toStatus(
   'active',
-  'user.unblock',
+  'unblock',
   'let a blocked user sign in again; tokens that were not revoked work again',
 );
 
@@ -200,7 +204,7 @@ export const remove = operation({
     const { db, operator, confirm } = caller;
     const found = await requireUser(db, login);
     await confirm(() => lossOf(db, { userId: found.userId }, `erase the user ${login} for good and `));
-    const { userId } = await setStatus(db, login, 'blocked', operator);
+    const { userId } = await block.run(caller, { login });
     const revoked = await revokeAll(caller, { userId });
     await audited(db, { kind: 'user_deleted', operator, userId }, async (connection) => {
       await nameOperator(connection, operator);
@@ -212,12 +216,6 @@ export const remove = operation({
 
 async function requireUser(db: Database, login: string) {
   return found(await findUserByLogin(db, login), 'user', login);
-}
-
-async function setStatus(pool: pg.Pool, login: string, status: User['status'], operator: string) {
-  const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
-  const done = await changeUser(pool, login, act, (db) => updateUserStatus(db, login, status));
-  return { ...done, login, status };
 }
 
 /** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {NotFoundError} */
