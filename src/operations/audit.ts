@@ -11,7 +11,7 @@ import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findResource } from '../store/operate/resources.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
-import { ID, LOGIN, timeThat, upTo } from './fields.ts';
+import { ID, LOGIN, text, timeThat, upTo } from './fields.ts';
 import { type Caller, found, listing, operation } from './operation.ts';
 
 /** Makes an operator's change, and records an effective one in the same transaction. */
@@ -49,7 +49,7 @@ const EVENT = z.object({
   detail: z.unknown(),
 });
 
-const UUID = (error: string) => z.string().toLowerCase().refine(isUuid, error);
+const uuid = (error: string) => ID.toLowerCase().refine(isUuid, error);
 
 const shown = ({ kind: outcome, ...event }: AuditEvent) => ({ outcome, ...event });
 
@@ -59,27 +59,22 @@ export const show = listing({
   input: z
     .strictObject({
       login: LOGIN.optional().describe('of this user'),
-      userId: UUID('Not the id of a user: --login takes logins.')
+      userId: uuid('Not the id of a user: --login takes logins.')
         .optional()
-        .meta({ title: 'id', description: 'of this user, also one that was erased' }),
+        .describe('of this user, also one that was erased'),
       clientId: ID.optional().describe('of this application, also one that was deleted'),
-      grantId: UUID('Not the id of an authorization.')
-        .optional()
-        .meta({ title: 'id', description: 'of this authorization' }),
+      grantId: uuid('Not the id of an authorization.').optional().describe('of this authorization'),
       resourceId: ID.optional().describe('of this resource server, also one that was deleted'),
-      reference: z.string().optional().meta({
-        title: 'reference',
-        description: 'of the request with this reference, as on error pages and in the log',
-      }),
+      reference: text('reference')
+        .optional()
+        .describe('of the request with this reference, as on error pages and in the log'),
       outcome: z
         .enum(AUDIT_KINDS, `There are: ${AUDIT_KINDS.join(', ')}.`)
         .optional()
         .meta({ title: 'kind', description: 'of this kind, such as approved or client_blocked' }),
       since: timeThat('from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z'),
       until: timeThat('before this day (UTC) or time'),
-      limit: upTo(999_999_999)
-        .optional()
-        .meta({ title: 'number', description: 'at most so many, the newest' }),
+      limit: upTo(999_999_999, 'number').optional().describe('at most so many, the newest'),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
@@ -146,9 +141,9 @@ export const prune = operation({
   name: 'audit.prune',
   summary: 'drop old months of the audit trail; run as the owner of the tables',
   input: z.strictObject({
-    keep: upTo(9_999)
+    keep: upTo(9_999, 'months')
       .default(AUDIT_KEPT_MONTHS)
-      .meta({ title: 'months', description: 'how many whole months before this one to keep' }),
+      .describe('how many whole months before this one to keep'),
   }),
   output: z.object({ months: z.array(z.string()).readonly() }),
   effect: 'destroys',

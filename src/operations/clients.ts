@@ -24,7 +24,7 @@ import { transaction } from '../store/database/database.ts';
 import { writeLogo } from '../store/operate/clientLogos.ts';
 import { audited } from './audit.ts';
 import { blockOperations } from './blocking.ts';
-import { FORCE, ID, STATUS } from './fields.ts';
+import { FORCE, ID, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { type Caller, found, listing, operation } from './operation.ts';
 import { makeSecret, secretOperations } from './secrets.ts';
@@ -34,11 +34,8 @@ const CEILING = z
   .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'not a period of whole days and a sum');
 
 const SETTINGS = {
-  name: z.string().meta({ title: 'name', description: 'the name that users see' }),
-  redirectUri: z.string().meta({
-    title: 'uri',
-    description: 'where browsers return to; requests must name it character by character',
-  }),
+  name: text('name').describe('the name that users see'),
+  redirectUri: text('uri').describe('where browsers return to; requests must name it character by character'),
   allowedRights: z.array(z.string()).readonly().nullable().describe('the only rights that it may request'),
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
   site: z.string().nullable().describe('its website, https://…, that users see'),
@@ -54,8 +51,6 @@ const SETTINGS = {
       'users may lower the sum of a limit for a period; the application must read “scope” in the token response',
     ),
 };
-
-const ANY_NAME = FORCE.describe('accept a name that could be mistaken for another one');
 
 const CLIENT_ID = z.strictObject({ clientId: ID });
 const { name: NAME, redirectUri: REDIRECT_URI, ...FURTHER } = SETTINGS;
@@ -74,8 +69,8 @@ export const create = operation({
   name: 'client.create',
   summary: 'register an application; a secret is shown this once',
   input: z.strictObject({
-    name: SETTINGS.name,
-    redirectUri: SETTINGS.redirectUri,
+    name: NAME,
+    redirectUri: REDIRECT_URI,
     verified: z
       .boolean()
       .default(false)
@@ -86,10 +81,7 @@ export const create = operation({
     logo: SETTINGS.logo.default(null),
     reviewed: SETTINGS.reviewed.default(false),
     userLimits: SETTINGS.userLimits.default(false),
-    id: z
-      .string()
-      .optional()
-      .meta({ title: 'id', description: 'the client_id that it has already, instead of a new one' }),
+    id: text('id').optional().describe('the client_id that it has already, instead of a new one'),
     secret: z.string().optional().describe('the client secret that it has already, instead of a new one'),
     force: FORCE.describe('accept a name that could be mistaken for another one, and a weak secret'),
   }),
@@ -153,7 +145,7 @@ export const update = operation({
       logo: SETTINGS.logo.exactOptional(),
       reviewed: SETTINGS.reviewed.exactOptional(),
       userLimits: SETTINGS.userLimits.exactOptional(),
-      force: ANY_NAME,
+      force: FORCE.describe('accept a name that could be mistaken for another one'),
     })
     .refine(
       ({ clientId: _, force: _force, ...change }) => Object.keys(change).length > 0,

@@ -50,9 +50,7 @@ export const checkInvariants = operation({
   summary:
     'check what must be true of the schema and of all rows; reads whole tables, beside running servers',
   input: z.strictObject({
-    patience: upTo(99_999)
-      .default(60)
-      .meta({ title: 'seconds', description: 'how long each statement may take' }),
+    patience: upTo(99_999, 'seconds').default(60).describe('how long each statement may take'),
   }),
   output: z.array(FINDING),
   effect: 'reads',

@@ -4,13 +4,14 @@ import { remedyFor } from '../rules/common/remedies.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
 import { findRefusal } from '../store/operate/refusals.ts';
 import { locateToken } from '../store/token/importedTokens.ts';
+import { text } from './fields.ts';
 import { describeGrant, GRANT } from './grants.ts';
 import { found, NotFoundError, operation } from './operation.ts';
 
 export const explain = operation({
   name: 'explain',
   summary: 'explain the reference on an error page: the broken rule and the remedy',
-  input: z.strictObject({ reference: z.string().meta({ title: 'reference' }) }),
+  input: z.strictObject({ reference: text('reference') }),
   output: z.object({
     at: z.date(),
     reference: z.string(),

@@ -2,19 +2,18 @@ import { z } from 'zod';
 
 // Fields of several operations. A title stands for the value in the command's help.
 
-export const ID = z.string().meta({ title: 'id' });
-export const LOGIN = z.string().meta({ title: 'login' });
+export const text = (title: string) => z.string().meta({ title });
+export const ID = text('id');
+export const LOGIN = text('login');
 export const FORCE = z.boolean().default(false);
 export const STATUS = z.enum(['active', 'blocked']);
 
-export function upTo(most: number) {
+export function upTo(most: number, title: string) {
   const error = `Not a number from 1 to ${most}.`;
-  return z.int(error).min(1, error).max(most, error);
+  return z.int(error).min(1, error).max(most, error).meta({ title });
 }
 
-export const LIMIT = upTo(1_000)
-  .optional()
-  .meta({ title: 'number', description: 'at most so many, up to 1000' });
+export const LIMIT = upTo(1_000, 'number').optional().describe('at most so many, up to 1000');
 
 /** A day, or a time with a zone. JavaScript would guess the meaning of other forms. */
 const TIME = z

@@ -16,7 +16,7 @@ import {
   listGrants,
 } from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
-import { ID, LIMIT, LOGIN, timeThat } from './fields.ts';
+import { ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
 import { type Caller, found, type Loss, listing, operation, type Pages } from './operation.ts';
 import { findRevived } from './revived.ts';
 
@@ -68,7 +68,7 @@ async function* described(pages: AsyncIterable<ListedGrant[]>, withLogin: boolea
 export const show = operation({
   name: 'grant.show',
   summary: 'show an authorization and its user',
-  input: z.strictObject({ grantId: z.string().meta({ title: 'grant-id' }) }),
+  input: z.strictObject({ grantId: text('grant-id') }),
   output: z.object({
     ...GRANT.shape,
     clientName: z.string(),
@@ -92,7 +92,7 @@ export const revoke = operation({
     'revoke one authorization, or all of a user, an application or a time: codes and tokens stop working',
   input: z
     .strictObject({
-      grantId: z.string().optional().meta({ title: 'grant-id' }),
+      grantId: text('grant-id').optional(),
       login: LOGIN.optional().describe('all of this user'),
       clientId: ID.optional().describe('all of this application; with both, only those that fit both'),
       since: timeThat('those given from this day (UTC) or time on'),

@@ -24,10 +24,9 @@ export const maintain = operation({
   summary:
     'remove expired rows and create the coming partitions of the audit trail; for cron, as the owner of the tables',
   input: z.strictObject({
-    keep: upTo(9_999).optional().meta({
-      title: 'months',
-      description: 'also drop older months of the audit trail: how many before this one are kept',
-    }),
+    keep: upTo(9_999, 'months')
+      .optional()
+      .describe('also drop older months of the audit trail: how many before this one are kept'),
   }),
   output: z.object({
     expired: z.record(z.enum(EXPIRING_TABLES), z.int()).describe('expired rows that were removed, by table'),

@@ -7,7 +7,7 @@ import { transaction } from '../store/database/database.ts';
 import { deleteResource, findResource, insertResource, listResources } from '../store/operate/resources.ts';
 import { audited } from './audit.ts';
 import { blockOperations } from './blocking.ts';
-import { ID, STATUS } from './fields.ts';
+import { ID, STATUS, text } from './fields.ts';
 import { found, listing, operation } from './operation.ts';
 import { makeSecret, secretOperations } from './secrets.ts';
 
@@ -17,9 +17,7 @@ const RESOURCE = z.object({ resourceId: z.string(), name: z.string(), status: ST
 export const create = operation({
   name: 'resource.create',
   summary: 'register a resource server; its secret, for HTTP Basic, is shown this once',
-  input: z.strictObject({
-    name: z.string().meta({ title: 'name', description: 'a name for operators' }),
-  }),
+  input: z.strictObject({ name: text('name').describe('a name for operators') }),
   output: z.object({ resourceId: z.string(), resourceSecret: z.string() }),
   effect: 'changes',
   async run({ db: pool, operator }, { name }) {

@@ -5,13 +5,11 @@ import { randomHex } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
-import { ID } from './fields.ts';
+import { ID, text } from './fields.ts';
 import { listing, NotFoundError, operation } from './operation.ts';
 
 const SECRET_BYTES = 32;
 const SECRET_ID_BYTES = 4;
-
-const SECRET_ID = z.string().meta({ title: 'secret-id' });
 
 /** Several secrets may be live at once, to replace one without a break. @param checkUse throws if the owner needs none */
 export function secretOperations<Owner>(
@@ -21,7 +19,6 @@ export function secretOperations<Owner>(
 ) {
   const key: string = `${owner}Id`;
   const input: Record<string, z.ZodString> = { [key]: ID };
-  const ofOne: typeof input = { ...input, secretId: SECRET_ID };
   return [
     operation({
       name: `${owner}.secret.add`,
@@ -53,7 +50,7 @@ export function secretOperations<Owner>(
     operation({
       name: `${owner}.secret.retire`,
       summary: 'stop accepting a secret',
-      input: z.strictObject(ofOne),
+      input: z.strictObject({ ...input, secretId: text('secret-id') } as typeof input),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
       effect: 'destroys',
       async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {

@@ -24,7 +24,7 @@ import {
 } from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
 import { audited } from './audit.ts';
-import { LIMIT, LOGIN, STATUS } from './fields.ts';
+import { LIMIT, LOGIN, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { found, listing, operation } from './operation.ts';
 
@@ -47,17 +47,13 @@ const USER = z.object({
   status: STATUS,
   externalId: z.string().nullable(),
 });
-const NAME = z.string().meta({ title: 'name', description: 'the name that pages show' });
+const NAME = text('name').describe('the name that pages show');
 const ABOUT = { userId: z.string(), login: z.string() };
 
 export const create = operation({
   name: 'user.create',
   summary: 'create a user',
-  input: z.strictObject({
-    login: LOGIN,
-    ...PASSWORDS,
-    name: NAME,
-  }),
+  input: z.strictObject({ login: LOGIN, ...PASSWORDS, name: NAME }),
   output: z.object(ABOUT),
   effect: 'changes',
   async run({ db: pool, operator, serviceNames }, user) {
@@ -78,13 +74,10 @@ export const list = listing({
   name: 'user.list',
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
-    after: z.string().optional().meta({ title: 'login', description: 'only those after this one' }),
-    login: z.string().optional().meta({ title: 'text', description: 'only those with this in their login' }),
-    name: z.string().optional().meta({ title: 'text', description: 'only those with this in their name' }),
-    externalId: z
-      .string()
-      .optional()
-      .meta({ title: 'id', description: 'only the one with this external id' }),
+    after: text('login').optional().describe('only those after this one'),
+    login: text('text').optional().describe('only those with this in their login'),
+    name: text('text').optional().describe('only those with this in their name'),
+    externalId: text('id').optional().describe('only the one with this external id'),
     limit: LIMIT,
   }),
   output: USER,
@@ -109,12 +102,11 @@ export const update = operation({
   input: z
     .strictObject({
       login: LOGIN,
-      newLogin: z.string().optional().meta({ title: 'login', description: 'the new login' }),
+      newLogin: text('login').optional().describe('the new login'),
       name: NAME.optional(),
-      externalId: z.string().optional().meta({
-        title: 'id',
-        description: 'the user’s id in another system, which introspection shows, or "" for none',
-      }),
+      externalId: text('id')
+        .optional()
+        .describe('the user’s id in another system, which introspection shows, or "" for none'),
     })
     .refine(({ login: _, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: USER,
