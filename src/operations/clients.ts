@@ -137,14 +137,7 @@ export const update = operation({
   input: z
     .strictObject({
       clientId: ID,
-      name: SETTINGS.name.exactOptional(),
-      redirectUri: SETTINGS.redirectUri.exactOptional(),
-      allowedRights: SETTINGS.allowedRights.exactOptional(),
-      most: SETTINGS.most.exactOptional(),
-      site: SETTINGS.site.exactOptional(),
-      logo: SETTINGS.logo.exactOptional(),
-      reviewed: SETTINGS.reviewed.exactOptional(),
-      userLimits: SETTINGS.userLimits.exactOptional(),
+      ...z.object(SETTINGS).exactPartial().shape,
       force: FORCE.describe('accept a name that could be mistaken for another one'),
     })
     .refine(
