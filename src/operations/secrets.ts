@@ -5,6 +5,7 @@ import { randomHex } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
+import { audited } from './audit.ts';
 import { ID, text } from './fields.ts';
 import { listing, NotFoundError, operation } from './operation.ts';
 
@@ -54,19 +55,16 @@ export function secretOperations<Owner>(
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
       effect: 'destroys',
       async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {
+        const act = { kind: `${owner}_secret_retired`, operator, ...about(owner, id, secretId) } as const;
+        /** @returns false if the last live one would have to be forced, null if it is not live */
         const retire = (force: boolean) =>
-          transaction(db, async (connection) => {
-            const result = await SECRETS[owner].retire(connection, { ownerId: id, secretId, force });
-            if (result.retired)
-              await recordAct(connection, {
-                kind: `${owner}_secret_retired`,
-                operator,
-                ...about(owner, id, secretId),
-              });
-            return result;
+          audited(db, act, async (connection) => {
+            const secret = { ownerId: id, secretId, force };
+            const { found, retired } = await SECRETS[owner].retire(connection, secret);
+            return found ? retired : null;
           });
-        const { found, retired } = await retire(false); // all but the last live one
-        if (!found) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
+        const retired = await retire(false);
+        if (retired === null) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
         if (!retired) {
           const deed = `retire the last live secret of ${id}, which is refused until it has another`;
           await confirm(async () => ({ deed, count: 1 }));
