@@ -59,16 +59,13 @@ export const checkInvariants = operation({
     const remedy = version < known ? 'run assent migrate' : 'look with the build that the schema is of';
     if (version !== known)
       return [{ check: 'schema', ...wrong(`schema version ${version}, this build's is ${known}`, remedy) }];
-    const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof notRead>) => ({
-      level,
-      text,
-      remedy,
-    });
     const findings = await carryOut(OF_SCHEMA, db, db, (error) => verdictOf(notRead(error)));
     const broken = await findBroken(db, patience);
     return [...findings, ...broken.map(({ check, ...answer }) => ({ check, ...verdictOf(answer) }))];
   },
 });
+
+const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof notRead>) => ({ level, text, remedy });
 
 type Checks<Facts> = Readonly<Record<string, (facts: Facts, pool: pg.Pool) => Promise<Verdict | Verdict[]>>>;
 
