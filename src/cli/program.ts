@@ -6,44 +6,39 @@ import { COMMANDS } from './table.ts';
 
 /** Runs a command of the table and sets the shell's exit code after a usage error. @throws the command's errors */
 export async function runCommand(argv: readonly string[], shell: Shell, version: string): Promise<void> {
+  const { inJson, streams } = shell;
   let help = '';
-  const showHelp = (text: string) => {
-    if (shell.inJson) help += text;
-    else shell.streams.stdout.write(text);
-  };
-  try {
-    await programFor(shell, version, showHelp).parseAsync(argv, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    explainUsage(shell, error, help);
-  }
-}
-
-function programFor(shell: Shell, version: string, showHelp: (text: string) => void): Command {
   const program: Command = new Command('assent')
     .description('An OAuth 2.0 authorization server for a payment service.')
     .addHelpText('after', '\nThe environment variables are described in docs/operate/configuration.md.')
     .version(version, '--version', 'print the version')
     .option('--json', 'print one JSON document, and errors as JSON; ask nothing')
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
+    .configureHelp({
+      showGlobalOptions: true,
+      // Every command takes these. Commander would add those of the parent command, which are refused here.
+      visibleGlobalOptions: ({ parent }) => (parent === null ? [] : program.options.filter(isGlobal)),
+    })
     .configureOutput({
-      writeOut: showHelp,
+      writeOut(text) {
+        if (inJson) help += text;
+        else streams.stdout.write(text);
+      },
       writeErr(text) {
-        if (!shell.inJson) shell.streams.stderr.write(text);
+        if (!inJson) streams.stderr.write(text);
       },
     })
     .hook('preAction', (_program, command) => refuseIgnored(command));
   addCommands(program, COMMANDS, shell);
-  return program;
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    explainUsage(shell, error, help);
+  }
 }
 
-/** Every command takes these options. Commander would add those of the parent command, which are refused here. */
-function visibleGlobalOptions({ parent }: Command): Option[] {
-  if (parent === null) return [];
-  const options = parent.parent === null ? parent.options : visibleGlobalOptions(parent);
-  return options.filter(({ long }) => long !== '--version');
-}
+const isGlobal = ({ long }: Option) => long !== '--version';
 
 /** Commander also reads options of `assent audit` before and after `prune`, which would ignore them. */
 function refuseIgnored(command: Command): void {
