@@ -30,18 +30,15 @@ export type Options = Readonly<Record<string, any>>;
 export type Arguments = readonly (string | undefined)[];
 
 export function addCommands(program: Command, table: CommandTable, shell: Shell): void {
+  const groups = new Map([['', program]]);
   for (const [usage, row] of Object.entries(table)) {
     const { summary, options = [], run } = typeof row === 'function' ? row(usage) : row;
-    const [, groups = '', own = ''] = /^((?:[\w-]+ (?=\w))*)(.+)$/.exec(usage) ?? [];
-    const command = groupNamed(program, groups.split(' ')).command(own).description(summary);
+    const [, group = '', own = ''] = /^((?:[\w-]+ (?=\w))*)(.+)$/.exec(usage) ?? [];
+    const command = (groups.get(group) ?? program).command(own).description(summary);
+    groups.set(`${group}${own} `, command);
     if (run !== undefined) command.action((...given) => run(shell, given.at(-2), given.slice(0, -2)));
     for (const option of options) command.addOption(option);
   }
-}
-
-function groupNamed(program: Command, [name, ...inner]: string[]): Command {
-  const group = program.commands.find((command) => command.name() === name);
-  return group === undefined ? program : groupNamed(group, inner);
 }
 
 /** Texts, options and prompts of a command, added to its operation's schemas. */
@@ -140,12 +137,10 @@ export function optionOf(
     .makeOptionMandatory(required.includes(name))
     .argParser((text) => {
       // The schema's transforms run later, on all fields at once.
-      const value = type === 'integer' ? numberIn(text) : text;
+      const value = type === 'integer' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text;
       const { error } = z.safeParse(schema, value);
       if (error) throw new InvalidArgumentError(error.issues[0]?.message ?? '');
       return value;
     });
   return preset === undefined ? option : option.default(preset);
 }
-
-const numberIn = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN);
