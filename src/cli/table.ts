@@ -18,17 +18,12 @@ import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
 import { ASKING, readSecret } from './terminal.ts';
 
-interface StatusSet {
-  readonly status: string;
-  readonly changed: boolean;
-}
-
-const statusOf = (name: string | undefined, { status, changed }: StatusSet) =>
-  changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
-
-/** For a block or unblock: the first input field is the name. */
+/** For a block or unblock: the only input field is the name. */
 const STATUS_SET = {
-  says: (set: StatusSet, input: Readonly<Record<string, string>>) => statusOf(Object.values(input)[0], set),
+  says({ status, changed }: { status: string; changed: boolean }, input: Readonly<Record<string, string>>) {
+    const [name] = Object.values(input);
+    return changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
+  },
 };
 const revokedSentence = (revoked: number) => `authorizations revoked: ${revoked}`;
 
@@ -36,7 +31,6 @@ const SECRETS = {
   summary:
     'add, list and retire secrets; several may be valid at once, so that one can be replaced without a break',
 };
-const SECRET_LIST = { none: 'no secrets' };
 const SECRET_RETIRED = {
   says: (_retired: unknown, { secretId }: Readonly<Record<string, string>>) => `retired ${secretId}`,
   more: [new Option('--force', 'the same as --yes').hideHelp().implies({ yes: true })],
@@ -110,7 +104,7 @@ export const COMMANDS: CommandTable = {
   }),
   'client secret': SECRETS,
   'client secret add <id>': command(clients.addSecret),
-  'client secret list <id>': command(clients.secretList, SECRET_LIST),
+  'client secret list <id>': command(clients.secretList, { none: 'no secrets' }),
   'client secret retire <id> <secret-id>': command(clients.retireSecret, SECRET_RETIRED),
 
   user: { summary: 'create, import, list, block, sign out and delete users, and set their passwords' },
@@ -155,7 +149,7 @@ export const COMMANDS: CommandTable = {
   'resource delete <id>': command(resources.remove, { says: ({ resourceId }) => `deleted ${resourceId}` }),
   'resource secret': SECRETS,
   'resource secret add <id>': command(resources.addSecret),
-  'resource secret list <id>': command(resources.secretList, SECRET_LIST),
+  'resource secret list <id>': command(resources.secretList, { none: 'no secrets' }),
   'resource secret retire <id> <secret-id>': command(resources.retireSecret, SECRET_RETIRED),
 
   grant: { summary: 'list, import and revoke what users have allowed' },
