@@ -75,20 +75,16 @@ async function checkStore(
 
 async function examineAddress(baseUrl: string): Promise<Finding[]> {
   const { protocol, hostname } = new URL(baseUrl);
-  const [https, cookies] =
-    protocol === 'https:'
-      ? [ok(`BASE_URL ${baseUrl} is https`), ok('cookies are Secure and have the prefix __Host-')]
-      : [
-          isLoopback(hostname)
-            ? ok(`BASE_URL ${baseUrl} is this machine`)
-            : wrong(
-                `BASE_URL ${baseUrl} is plain http`,
-                'put a proxy with TLS in front, and use its address',
-              ),
-          advice('cookies have no prefix __Host-: other hosts could set them', 'use https outside a trial'),
-        ];
+  const isHttps = protocol === 'https:';
+  const plainHttp = isLoopback(hostname)
+    ? ok(`BASE_URL ${baseUrl} is this machine`)
+    : wrong(`BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
+  const noPrefix = 'cookies have no prefix __Host-: other hosts could set them';
+  const cookies = isHttps
+    ? ok('cookies are Secure and have the prefix __Host-')
+    : advice(noPrefix, 'use https outside a trial');
   return [
-    { check: 'https', ...https },
+    { check: 'https', ...(isHttps ? ok(`BASE_URL ${baseUrl} is https`) : plainHttp) },
     { check: 'cookies', ...cookies },
     { check: 'address', ...(await checkReachable(baseUrl)) },
   ];
