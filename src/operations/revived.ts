@@ -28,8 +28,13 @@ export async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
   };
   for await (const line of lines) {
     if (!line.startsWith('{')) continue;
-    const event = parseJson(line);
-    if (event === undefined) counts.unreadable += 1;
+    let event: unknown;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      counts.unreadable += 1;
+      continue;
+    }
     const end = END.safeParse(event).data;
     if (end === undefined) continue;
     counts.ends += 1;
@@ -45,12 +50,3 @@ const END = z
   .transform(({ outcome, grant_id, at }): GrantEnd => {
     return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
   });
-
-/** @returns undefined for a truncated line */
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
