@@ -119,8 +119,11 @@ export const revoke = operation({
   effect: 'destroys',
   async run(caller, { trail, ...input }) {
     if (input.grantId !== undefined) return { ...input, revoked: await revokeOne(caller, input.grantId) };
-    if (trail === undefined) return { ...input, revoked: await revokeMany(caller, input) };
-    return { ...input, trail: trail.name, revoked: await revokeEnded(caller, trail) };
+    if (trail !== undefined)
+      return { ...input, trail: trail.name, revoked: await revokeEnded(caller, trail) };
+    const which = await filterOf(caller.db, input);
+    await caller.confirm(() => lossOf(caller.db, which));
+    return { ...input, revoked: await revokeAll(caller, which) };
   },
 });
 
@@ -130,12 +133,6 @@ async function revokeOne({ db, operator }: Caller, grantId: string): Promise<num
   const sent = { grantIds: [grantId], operator, decideBy };
   const done = isUuid(grantId.toLowerCase()) ? await revokeGrants(db, sent) : null;
   return found(done?.found ? done : null, 'grant', grantId).revoked;
-}
-
-async function revokeMany(caller: Caller, input: Named): Promise<number> {
-  const which = await filterOf(caller.db, input);
-  await caller.confirm(() => lossOf(caller.db, which));
-  return revokeAll(caller, which);
 }
 
 async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAIL>): Promise<number> {
