@@ -53,46 +53,40 @@ const uuid = (error: string) => ID.toLowerCase().refine(isUuid, error);
 
 const shown = ({ kind: outcome, ...event }: AuditEvent) => ({ outcome, ...event });
 
+const EVERY = { clientId: null, grantId: null, resourceId: null, reference: null, since: null, until: null };
+
 export const show = listing({
   name: 'audit',
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',
   input: z
     .strictObject({
-      login: LOGIN.optional().describe('of this user'),
+      login: LOGIN.exactOptional().describe('of this user'),
       userId: uuid('Not the id of a user: --login takes logins.')
-        .optional()
+        .exactOptional()
         .describe('of this user, also one that was erased'),
-      clientId: ID.optional().describe('of this application, also one that was deleted'),
-      grantId: uuid('Not the id of an authorization.').optional().describe('of this authorization'),
-      resourceId: ID.optional().describe('of this resource server, also one that was deleted'),
+      clientId: ID.exactOptional().describe('of this application, also one that was deleted'),
+      grantId: uuid('Not the id of an authorization.').exactOptional().describe('of this authorization'),
+      resourceId: ID.exactOptional().describe('of this resource server, also one that was deleted'),
       reference: text('reference')
-        .optional()
+        .exactOptional()
         .describe('of the request with this reference, as on error pages and in the log'),
       outcome: z
         .enum(AUDIT_KINDS, `There are: ${AUDIT_KINDS.join(', ')}.`)
-        .optional()
+        .exactOptional()
         .meta({ title: 'kind', description: 'of this kind, such as approved or client_blocked' }),
       since: timeThat('from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z'),
       until: timeThat('before this day (UTC) or time'),
-      limit: upTo(999_999_999, 'number').optional().describe('at most so many, the newest'),
+      limit: upTo(999_999_999, 'number').exactOptional().describe('at most so many, the newest'),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
-  async run({ db }, { login, limit = null, outcome: kind = null, ...filter }) {
-    const {
-      clientId = null,
-      grantId = null,
-      resourceId = null,
-      reference = null,
-      since = null,
-      until = null,
-    } = filter;
+  async run({ db }, { login, limit = null, outcome: kind = null, ...given }) {
+    const filter = { ...EVERY, ...given };
     const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
     // The trail is indexed by users, not by grants.
-    const owner = grantId === null ? null : await findListedGrant(db, grantId);
-    const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;
-    const which = { userId, clientId, grantId, resourceId, reference, kind, since, until };
-    return eventsOf(findAuditEvents(db, which, limit));
+    const owner = filter.grantId === null ? null : await findListedGrant(db, filter.grantId);
+    const userId = user?.userId ?? given.userId ?? owner?.userId ?? null;
+    return eventsOf(findAuditEvents(db, { ...filter, userId, kind }, limit));
   },
 });
 

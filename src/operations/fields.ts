@@ -21,6 +21,6 @@ const TIME = z
     error: 'Not a day or a time with a zone: 2026-11-20, 2026-11-20T09:30:00Z.',
   })
   .transform((text) => new Date(text))
-  .optional();
+  .exactOptional();
 
 export const timeThat = (description: string) => TIME.meta({ title: 'time', description });
