@@ -91,7 +91,6 @@ export const create = operation({
     redirectUri: z.string(),
     clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
-  effect: 'changes',
   async run(caller, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = caller;
     const verified = given.verified || known !== undefined;
@@ -126,7 +125,6 @@ export const show = operation({
   summary: 'show an application',
   input: CLIENT_ID,
   output: CLIENT,
-  effect: 'reads',
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
 
@@ -145,7 +143,6 @@ export const update = operation({
       'say what to change',
     ),
   output: CLIENT,
-  effect: 'changes',
   async run(caller, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
     const warnings = await checkSettings(caller, settings, force, clientId);
