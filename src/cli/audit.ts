@@ -9,16 +9,14 @@ import { withStore } from './withStore.ts';
 export async function followTrail(shell: Shell, { all = false }: Options, [first]: Arguments): Promise<void> {
   let input = readInput(audit.next, first === undefined ? {} : { cursor: first });
   await withStore(shell, async (caller) => {
-    let count: number;
+    let events: object[];
     do {
-      const part = audit.next.output.parse(await audit.next.run(caller, input));
-      const { cursor } = part;
-      const events = part.events.map(snakeCase);
+      const { cursor, ...part } = audit.next.output.parse(await audit.next.run(caller, input));
+      events = part.events.map(snakeCase);
       const document = { events, cursor, place: cursor }; // `place` is for programs older than schema 17
       shell.print(document, [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
-      count = events.length;
       input = readInput(audit.next, { cursor });
-    } while (all && count >= audit.MAX_NEXT);
+    } while (all && events.length >= audit.MAX_NEXT);
   });
 }
 
