@@ -68,7 +68,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
 ): (usage: string) => CommandRow {
-  const { says, none = '', view, table = () => (rows) => rows as readonly object[] } = settings;
+  const { says, none = '', view, open, table = () => (rows) => rows as readonly object[] } = settings;
   const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
     const result = await operation.run(caller, input);
     const { inWords } = view && !shell.inJson ? await import('./words.ts') : {};
@@ -105,10 +105,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
         ].filter(([, value]) => value !== undefined);
         const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
         const input = readInput(operation, said, settings.incomplete);
-        await withStore(shell, (caller) => show(shell, caller, input), {
-          yes: given.yes,
-          open: settings.open,
-        });
+        await withStore(shell, (caller) => show(shell, caller, input), { yes: given.yes, open });
       },
     };
   };
