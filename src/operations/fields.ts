@@ -13,7 +13,7 @@ export function upTo(most: number, title: string) {
   return z.int(error).min(1, error).max(most, error).meta({ title });
 }
 
-export const LIMIT = upTo(1_000, 'number').optional().describe('at most so many, up to 1000');
+export const LIMIT = upTo(1_000, 'number').exactOptional().describe('at most so many, up to 1000');
 
 /** A day, or a time with a zone. JavaScript would guess the meaning of other forms. */
 const TIME = z

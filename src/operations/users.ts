@@ -17,7 +17,6 @@ import {
   listUsers,
   type PasswordHashes,
   type User,
-  type UserChange,
   updateUser,
   updateUserPasswords,
   updateUserStatus,
@@ -73,15 +72,14 @@ export const list = listing({
   name: 'user.list',
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
-    after: text('login').optional().describe('only those after this one'),
-    login: text('text').optional().describe('only those with this in their login'),
-    name: text('text').optional().describe('only those with this in their name'),
-    externalId: text('id').optional().describe('only the one with this external id'),
+    after: text('login').exactOptional().describe('only those after this one'),
+    login: text('text').exactOptional().describe('only those with this in their login'),
+    name: text('text').exactOptional().describe('only those with this in their name'),
+    externalId: text('id').exactOptional().describe('only the one with this external id'),
     limit: LIMIT,
   }),
   output: USER,
-  run: async ({ db }, { after = '', login = '', name = '', externalId = null, limit = null }) =>
-    listUsers(db, { after, login, name, externalId, limit }),
+  run: async ({ db }, filter) => listUsers(db, filter),
 });
 
 export const show = operation({
@@ -210,7 +208,7 @@ function changeUser(
   login: string,
   act: Act,
   change: (db: Database) => Promise<{ userId: string; changed?: boolean } | null>,
-): Promise<UserChange> {
+) {
   return transaction(pool, async (db) => {
     const { userId, changed = true } = found(await change(db), 'user', login);
     if (act.kind !== 'user_unblocked') await deleteSessionsOfUser(db, { userId });
