@@ -39,15 +39,9 @@ const PASSWORDS = {
 type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;
 
 const BY_LOGIN = z.strictObject({ login: LOGIN });
-const USER = z.object({
-  userId: z.string(),
-  login: z.string(),
-  name: z.string(),
-  status: STATUS,
-  externalId: z.string().nullable(),
-});
-const NAME = text('name').describe('the name that pages show');
 const ABOUT = { userId: z.string(), login: z.string() };
+const USER = z.object({ ...ABOUT, name: z.string(), status: STATUS, externalId: z.string().nullable() });
+const NAME = text('name').describe('the name that pages show');
 
 export const create = operation({
   name: 'user.create',
@@ -104,7 +98,7 @@ export const update = operation({
         .optional()
         .describe('the user’s id in another system, which introspection shows, or "" for none'),
     })
-    .refine(({ login: _, ...change }) => Object.keys(change).length > 0, 'say what to change'),
+    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: USER,
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);
