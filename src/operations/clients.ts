@@ -138,10 +138,7 @@ export const update = operation({
       ...z.object(SETTINGS).exactPartial().shape,
       force: FORCE.describe('accept a name that could be mistaken for another one'),
     })
-    .refine(
-      ({ clientId: _, force: _force, ...change }) => Object.keys(change).length > 0,
-      'say what to change',
-    ),
+    .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: CLIENT,
   async run(caller, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
