@@ -1,4 +1,4 @@
-import { Command, CommanderError, type Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { UsageError } from '../operations/operation.ts';
 import { addCommands } from './commands.ts';
 import { EXIT_USAGE, type Shell } from './shell.ts';
@@ -17,7 +17,8 @@ export async function runCommand(argv: readonly string[], shell: Shell, version:
     .configureHelp({
       showGlobalOptions: true,
       // Every command takes these. Commander would add those of the parent command, which are refused here.
-      visibleGlobalOptions: ({ parent }) => (parent === null ? [] : program.options.filter(isGlobal)),
+      visibleGlobalOptions: ({ parent }) =>
+        parent === null ? [] : program.options.filter(({ long }) => long !== '--version'),
     })
     .configureOutput({
       writeOut(text) {
@@ -37,8 +38,6 @@ export async function runCommand(argv: readonly string[], shell: Shell, version:
     explainUsage(shell, error, help);
   }
 }
-
-const isGlobal = ({ long }: Option) => long !== '--version';
 
 /** Commander also reads options of `assent audit` before and after `prune`, which would ignore them. */
 function refuseIgnored(command: Command): void {
