@@ -34,12 +34,11 @@ export function inWords(thing: object, { streams }: Shell): object {
 /** One line for each right; the raw scope if older rules granted it. */
 function rightsIn(scope: string, currency: string): readonly string[] {
   try {
-    return describeRights(parseScope(scope, currency), WORDS).map(
-      ({ before, target, after, limit, quotes }) => {
-        const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
-        return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
-      },
-    );
+    const rights = describeRights(parseScope(scope, currency), WORDS);
+    return rights.map(({ before, target, after, limit, quotes }) => {
+      const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
+      return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
+    });
   } catch {
     return [scope];
   }
