@@ -23,22 +23,17 @@ export class FairQueue<Task> {
 
   /** True if another task of this key would be accepted. */
   hasRoom(key: string): boolean {
-    return this.#size < this.#capacity || this.#findYielding(key) !== undefined;
+    return this.#size < this.#capacity || this.#findYielding(key) !== key;
   }
 
   /** Adds a task. @returns the task without room: one of another key, or this one; undefined if all fit */
   push(key: string, task: Task): Task | undefined {
-    let displaced: Task | undefined;
-    if (this.#size >= this.#capacity) {
-      const yielding = this.#findYielding(key);
-      if (yielding === undefined) return task;
-      displaced = this.#takeNewest(yielding);
-    }
+    const yielding = this.#size < this.#capacity ? undefined : this.#findYielding(key);
     const tasks = this.#waiting.get(key);
     if (tasks === undefined) this.#waiting.set(key, [task]);
     else tasks.push(task);
     this.#size += 1;
-    return displaced;
+    return yielding === undefined ? undefined : this.#takeNewest(yielding);
   }
 
   /** Takes the next key's oldest task. */
@@ -54,9 +49,9 @@ export class FairQueue<Task> {
     return task;
   }
 
-  /** The key that loses a task to one of `key`; undefined if that is `key` itself. */
-  #findYielding(key: string): string | undefined {
-    let yielding: string | undefined;
+  /** The key whose newest task a full queue drops for another one of `key`: perhaps `key` itself. */
+  #findYielding(key: string): string {
+    let yielding = key;
     let most = (this.#waiting.get(key)?.length ?? 0) + 1;
     let turns = this.#turnsOf(key);
     for (const [other, { length }] of this.#waiting) {
