@@ -1,4 +1,4 @@
-import { type Digest, sha256 } from './digest.ts';
+import { sha256 } from './digest.ts';
 import { formatUuid, parseUuid } from './uuid.ts';
 
 /**
@@ -33,22 +33,15 @@ export function formatToken(kind: TokenKind, { grantId, userSlot }: TokenPlace, 
 }
 
 /** The key for finding a code or token; without a location for foreign text. */
-export type TokenLookup = { readonly hash: Digest } & (TokenPlace | typeof NOWHERE);
-
-const NOWHERE = { grantId: null, userSlot: null } as const;
+export type TokenLookup = Readonly<ReturnType<typeof parseToken>>;
 
 /** Never fails: a malformed token counts as an unknown one. */
-export function parseToken(kind: TokenKind, token: string): TokenLookup {
-  const { grantId, userSlot } = placeIn(kind, token) ?? NOWHERE;
-  return { grantId, userSlot, hash: sha256(token) } as TokenLookup;
-}
-
-function placeIn(kind: TokenKind, token: string): TokenPlace | null {
-  if (!token.startsWith(PREFIXES[kind])) return null;
-  const encoded = token.slice(PREFIXES[kind].length);
+export function parseToken(kind: TokenKind, token: string) {
+  const hash = sha256(token);
+  const encoded = token.startsWith(PREFIXES[kind]) ? token.slice(PREFIXES[kind].length) : '';
   // 48 bytes fill 64 letters exactly, so each has only one spelling.
-  if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return null;
+  if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return { grantId: null, userSlot: null, hash };
   const bytes = Buffer.from(encoded, 'base64url');
   const grantId = formatUuid(bytes.toString('hex', 0, GRANT_ID_BYTES));
-  return { grantId, userSlot: bytes.readUInt8(GRANT_ID_BYTES) };
+  return { grantId, userSlot: bytes.readUInt8(GRANT_ID_BYTES), hash };
 }
