@@ -14,15 +14,9 @@ export function readPostmaster(cluster: string) {
   return { pid: Number(pid), host, port: Number(port), ready: status.trim() === 'ready' };
 }
 
-/** True while a PostgreSQL starts, runs or stops on the cluster. */
-export function isPostmasterAlive(cluster: string): boolean {
-  const pid = readPostmaster(cluster)?.pid;
-  return pid !== undefined && isPostmaster(pid, cluster);
-}
-
-/** True for a PostgreSQL on this cluster, by its command line. */
-export function isPostmaster(pid: number, cluster: string): boolean {
-  return commandLine(pid)?.includes(`/postgres -D ${cluster} `) ?? false;
+/** True while a PostgreSQL starts, runs or stops on this cluster, by its command line. */
+export function isPostmaster(pid: number | undefined, cluster: string): pid is number {
+  return pid !== undefined && commandLine(pid)?.includes(`/postgres -D ${cluster} `) === true;
 }
 
 /** Removes lock files whose process id another program got after a crash; they would block the start. @returns true if any */

@@ -43,7 +43,7 @@ export function startedPid({ started }: Cluster): number | undefined {
 
 /** Makes PostgreSQL end all connections and stop. @returns false if the process is no PostgreSQL of this cluster */
 export function interruptPostmaster(pid: number | undefined, cluster: string): boolean {
-  if (pid === undefined || !isPostmaster(pid, cluster)) return false;
+  if (!isPostmaster(pid, cluster)) return false;
   try {
     return process.kill(pid, 'SIGINT');
   } catch (error) {
@@ -54,7 +54,7 @@ export function interruptPostmaster(pid: number | undefined, cluster: string): b
 
 /** Stops PostgreSQL and waits until it has released its data. @returns true if it did */
 export async function stopPostmaster(pid: number | undefined, cluster: string): Promise<boolean> {
-  if (pid === undefined || !interruptPostmaster(pid, cluster)) return false;
+  if (!interruptPostmaster(pid, cluster)) return false;
   for (const deadline = Date.now() + STOP_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
     if (isPostmaster(pid, cluster)) continue;
     removeSocketFolder(cluster);

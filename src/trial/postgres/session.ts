@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Cluster, DATABASE_USER } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
-import { isPostmasterAlive, readPostmaster, removeRecycledLocks } from './lockFiles.ts';
+import { isPostmaster, readPostmaster, removeRecycledLocks } from './lockFiles.ts';
 import type { Place } from './place.ts';
 import { startedPid, startPostmaster } from './postmaster.ts';
 
@@ -19,8 +19,6 @@ const POLL_MS = 20;
 const FIRST_PAUSE_MS = 50;
 /** Spreads processes that start together after a crash: they must not remove each other's lock files. */
 const MAX_HESITATION_MS = 200;
-
-const REMOVED = 'removed the lock files of a PostgreSQL that ended without doing so';
 
 /** A process's use of the cluster: a lock, which PostgreSQL releases when the process dies, and the options of `pg`. */
 export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
@@ -38,9 +36,11 @@ export async function openSession(cluster: Cluster): Promise<Session> {
     const session = await trySession(place.cluster);
     if (session) return session;
     if (cancelled.aborted) throw new EmbeddedPostgresError('joining was cancelled');
-    if (Date.now() < nextStart || startedPid(cluster) || isPostmasterAlive(place.cluster)) continue;
+    const other = readPostmaster(place.cluster);
+    if (Date.now() < nextStart || startedPid(cluster) || isPostmaster(other?.pid, place.cluster)) continue;
     // Only after PostgreSQL itself refused, since a killed process lingers for a moment.
-    if (starts > 0 && removeRecycledLocks(place.cluster)) log(REMOVED);
+    if (starts > 0 && removeRecycledLocks(place.cluster))
+      log('removed the lock files of a PostgreSQL that ended without doing so');
     startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
     nextStart = Date.now() + FIRST_PAUSE_MS * 2 ** starts++;
   }
