@@ -33,23 +33,13 @@ interface Account {
 /** The content of `DATA_DIR/demo.json`, shown at each start; `second` is missing in a file with one user. */
 type DemoFile = Account & Readonly<{ clientId: string; clientSecret: string; second?: Account }>;
 
-type TrialUser = Account & { readonly name: string };
 type Resource = Readonly<Record<'resourceId' | 'resourceSecret', string>>;
 
 /** Trial mode's demo application, its users, and the payment API that it simulates. */
-export interface Demo {
-  readonly application: Readonly<Record<'server' | 'clientId' | 'clientSecret' | 'redirectUri', string>>;
-  readonly users: readonly [TrialUser, ...TrialUser[]];
-  readonly resource: Resource & { readonly server: string };
-}
+export type Demo = NonNullable<Awaited<ReturnType<typeof prepareDemo>>>;
 
 /** Registers the demo, and at each start its redirect URI, whose port may change. Null for a database with only other data. */
-export function prepareDemo(
-  pool: pg.Pool,
-  dataDir: string,
-  server: string,
-  redirectUri: string,
-): Promise<Demo | null> {
+export function prepareDemo(pool: pg.Pool, dataDir: string, server: string, redirectUri: string) {
   const file = join(dataDir, 'demo.json');
   return transaction(pool, async (db) => {
     await lockForTransaction(db, DEMO_LOCK);
@@ -63,7 +53,7 @@ export function prepareDemo(
       application: { server, clientId, clientSecret, redirectUri },
       users: [{ ...FIRST, ...first }, ...(second ? [{ ...SECOND, ...second }] : [])],
       resource: { server, ...(await preparePaymentApi(pool, dataDir)) },
-    };
+    } as const;
   });
 }
 
@@ -89,13 +79,12 @@ async function registerAccount(
   user: typeof FIRST,
   paymentPassword: string | null,
 ): Promise<Account> {
-  const { login } = user;
-  const passwords = { password: easyToType(), paymentPassword };
-  const given = { login, ...passwords, allowWeak: true };
-  if ((await findUserByLogin(pool, login)) === null)
+  const account = { login: user.login, password: easyToType(), paymentPassword };
+  const given = { ...account, allowWeak: true };
+  if ((await findUserByLogin(pool, user.login)) === null)
     await perform(users.create, callerOf(pool), { ...given, name: user.name });
   else await perform(users.setPassword, callerOf(pool), given);
-  return { login, ...passwords };
+  return account;
 }
 
 /** The payment API's credentials, kept in `DATA_DIR/payment-api.json`; made if the file or the database lacks them. */
@@ -111,18 +100,17 @@ async function preparePaymentApi(pool: pg.Pool, dataDir: string): Promise<Resour
 /** Registers visitors' applications for an hour each, and deletes those of earlier starts. @param file keeps their ids */
 export async function prepareRegistering(pool: pg.Pool, file: string) {
   const caller = { ...callerOf(pool), confirm: async () => {} };
+  const registered = () => read<string[]>(file) ?? [];
   const remove = async (clientId: string) => {
     if ((await findClient(pool, clientId)) !== null) await perform(clients.remove, caller, { clientId });
-    write(
-      file,
-      (read<string[]>(file) ?? []).filter((id) => id !== clientId),
-    );
+    const others = registered().filter((id) => id !== clientId);
+    write(file, others);
   };
-  for (const clientId of read<string[]>(file) ?? []) await remove(clientId);
+  for (const clientId of registered()) await remove(clientId);
   return async (name: string, redirectUri: string) => {
     const asked = { name, redirectUri, verified: true, force: true };
     const { clientId, clientSecret = '' } = await perform(clients.create, caller, asked);
-    write(file, [...(read<string[]>(file) ?? []), clientId]);
+    write(file, [...registered(), clientId]);
     setTimeout(() => void remove(clientId).catch(() => {}), HOUR_MS).unref();
     return { clientId, clientSecret };
   };
