@@ -50,10 +50,9 @@ export async function closeAll(how: End): Promise<void> {
 }
 
 /** Closes all resources and exits, at the latest after {@link endMs}. Repeats change nothing. */
-export function end(cause: NodeJS.Signals | 'error'): void {
+export function end(signal: End['signal']): void {
   if (isEnding) return;
   isEnding = true;
-  const signal = cause === 'error' ? null : cause;
   const code = signal === null ? 1 : exitCode(signal);
   setTimeout(() => process.exit(code), endMs(signal === null ? 0 : (serving?.drainMs ?? 0)));
   closeAll({ signal, inOrder: serving !== undefined }).then(() => {
@@ -64,10 +63,9 @@ export function end(cause: NodeJS.Signals | 'error'): void {
 
 /** Ends when the parent process is gone, since that can no longer forward a signal. */
 export function endWithParent(): void {
-  const look = () => {
+  setInterval(() => {
     if (process.ppid !== PARENT) end('SIGHUP');
-  };
-  setInterval(look, PARENT_CHECK_MS).unref();
+  }, PARENT_CHECK_MS).unref();
 }
 
 function exitCode(signal: NodeJS.Signals): number {

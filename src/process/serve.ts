@@ -24,6 +24,6 @@ function endByUncaughtError(log: Logger): void {
     log.fatal({ err: error }, 'stopping after an error that nothing caught');
     if (broken) process.exit(1);
     broken = true;
-    end('error');
+    end(null);
   });
 }
