@@ -1,7 +1,5 @@
-import type pg from 'pg';
 import type { Context } from '../flows/common/context.ts';
 import { networkOf } from '../rules/common/network.ts';
-import type { KeyRing } from '../secrets/keyRing.ts';
 import {
   insertRefusals,
   MAX_KEPT,
@@ -24,23 +22,21 @@ const MAX_OF_A_NETWORK_A_WRITE = 5;
  * by all processes (`store/operate/refusals.ts`), protects the refusals of others.
  */
 export class RefusalLog {
-  readonly #db: pg.Pool;
-  readonly #keyRing: KeyRing;
+  readonly #context: Context;
   #waiting: RefusalOf[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** Counts by network: refusals to be dropped later must not fill a batch. */
   readonly #noted = new Map<number, number>();
   #windowEnds = 0;
 
-  constructor({ db, keyRing }: Context) {
-    this.#db = db;
-    this.#keyRing = keyRing;
+  constructor(context: Context) {
+    this.#context = context;
   }
 
   /** Notes a refusal, unless there are too many. @param address of the caller: counted, not kept */
   note(refusal: Omit<Refusal, 'at'>, address: string): void {
     if (this.#waiting.length >= MAX_A_WRITE) return;
-    const network = this.#keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
+    const network = this.#context.keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
     const ofNetwork = this.#waiting.filter((each) => each.network === network);
     if (ofNetwork.length >= MAX_OF_A_NETWORK_A_WRITE) return;
     if (performance.now() >= this.#windowEnds) {
@@ -62,7 +58,7 @@ export class RefusalLog {
     if (written.length === 0) return;
     this.#waiting = [];
     try {
-      await insertRefusals(this.#db, written);
+      await insertRefusals(this.#context.db, written);
     } catch {
       // The log has all of them, and `DatabaseWatch` reports the outage.
       this.#waiting = [...written, ...this.#waiting].slice(0, MAX_A_WRITE);
