@@ -1,7 +1,7 @@
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config/config.ts';
 import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
 import { type Caller, perform } from '../operations/operation.ts';
-import { openStore } from '../process/openStore.ts';
+import { openServerStore } from '../process/openStore.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
 import type { Options } from './commands.ts';
@@ -64,7 +64,7 @@ async function checkStore(
   look: (caller: Pick<Caller, 'db' | 'operator'>) => Promise<Finding[]>,
 ): Promise<Finding[]> {
   try {
-    const store = await openStore(readDatabaseConfig(shell.streams.env), storeLog(shell), 'server');
+    const store = await openServerStore(readDatabaseConfig(shell.streams.env), storeLog(shell));
     const caller = { db: store.pool, operator: '' }; // it only reads: no operator in the audit trail
     return await look(caller).finally(() => store.close());
   } catch (error) {

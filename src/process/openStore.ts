@@ -15,26 +15,21 @@ export interface Store {
 /** Destination of database messages: pino's logger, or a command's standard error. */
 export type StoreLog = Record<'info' | 'warn', (line: string) => void>;
 
-/** Trial mode's role; elsewhere `DATABASE_URL` names it. */
-type Role = 'owner' | 'server';
-
-/** Opens the operator's database or, without one, joins the embedded PostgreSQL of trial mode. */
-export async function openStore(config: DatabaseConfig, log: StoreLog, as: Role = 'owner'): Promise<Store> {
-  const { databaseUrl, databasePassword: password, dataDir } = config;
-  if (databaseUrl === null) return as === 'server' ? openToServe(config, log) : openTrialStore(dataDir, log);
-  const pool = openDatabase(databaseUrl, password);
+/** Opens the operator's database or, without one, joins the embedded PostgreSQL of trial mode as its owner. */
+export async function openStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
+  if (config.databaseUrl === null) return openTrialStore(config.dataDir, log);
+  const pool = openDatabase(config.databaseUrl, config.databasePassword);
   return { pool, close: () => pool.end() };
 }
 
-/** Trial mode's server role. The tables belong to the embedded PostgreSQL's superuser. */
-const TRIAL_ROLE = { user: 'assent_server' };
-
-/** Lets trial mode's owner migrate the schema and grant the server role its rights, then connects as that role. */
-async function openToServe(config: DatabaseConfig, log: StoreLog): Promise<Store> {
+/** The same for a server: trial mode's owner migrates the schema and grants a role its rights, which connects. */
+export async function openServerStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
+  if (config.databaseUrl !== null) return openStore(config, log);
   const owner = await openMigratedStore(config, log);
+  const role = { user: 'assent_server' };
   try {
-    await ensureServerRole(owner.pool, TRIAL_ROLE.user, 'trial mode');
-    return await openTrialStore(config.dataDir, log, TRIAL_ROLE);
+    await ensureServerRole(owner.pool, role.user, 'trial mode');
+    return await openTrialStore(config.dataDir, log, role);
   } finally {
     await owner.close();
   }

@@ -12,7 +12,7 @@ import { DRAIN_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { queueUntilMigrated } from './databaseStart.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
-import { openStore, type Store } from './openStore.ts';
+import { openServerStore, type Store } from './openStore.ts';
 
 /** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {
@@ -28,7 +28,7 @@ export async function runServer(config: Config, log: Logger): Promise<void> {
 /** Listens before the database is reachable, so that health checks get answers from then on. */
 async function start(config: Config, log: Logger): Promise<void> {
   const { metricsPort, metricsToken, drainMs } = config;
-  const store = await openStore(config, log, 'server');
+  const store = await openServerStore(config, log);
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
   onEnd(({ inOrder }) => (inOrder ? store.close() : undefined));
   const migrate = queueUntilMigrated(store.pool, config);
@@ -61,24 +61,20 @@ function closeOnEnd(app: FastifyInstance): void {
 }
 
 async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
-  const keyRing = new KeyRing(config.secrets ?? (await trialSecrets(config.dataDir)));
+  // Production loads nothing of trial mode.
+  const secrets = config.secrets ?? (await import('../trial/startTrial.ts')).trialSecrets(config.dataDir);
+  const keyRing = new KeyRing(secrets);
   const { baseUrl, brand, catalogue, directory, currency, timeZone } = config;
   const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
-  const limits = { codeLifetimeSeconds, maxInstances };
-  const showsRules = config.databaseUrl === null;
   const words = { brand, catalogue, directory, currency, timeZone };
+  const settings = { ...words, codeLifetimeSeconds, maxInstances };
+  const showsRules = config.databaseUrl === null;
   const provider = config.provider && openProvider(config.provider);
   provider?.client().catch((error: Error) => log.warn(`${error.message}; users can't sign in until it does`));
   const confirmsPayments = config.requiresPaymentPassword || provider?.paymentAcr != null;
-  const signIn = { provider, confirmsPayments };
-  const context: Context = { db, keyRing, baseUrl, ...words, ...limits, ...signIn, showsRules };
+  const context: Context = { db, keyRing, baseUrl, ...settings, provider, confirmsPayments, showsRules };
   const metrics = { onThisPort: config.metricsPort === null, token: config.metricsToken };
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
-}
-
-/** Production loads nothing of trial mode. */
-async function trialSecrets(dataDir: string): Promise<readonly [string]> {
-  return (await import('../trial/startTrial.ts')).trialSecrets(dataDir);
 }
 
 async function listen(app: FastifyInstance, { host }: Config, port: number, whom: string): Promise<void> {
