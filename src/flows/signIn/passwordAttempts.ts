@@ -46,9 +46,13 @@ export async function attemptPassword(
   const { guarded, login, deviceCookie } = attempt;
   const findHash = async () => (await findAccount())?.passwordHash ?? null;
   const device = await knownDevice(context, guarded, login, deviceCookie, findHash);
-  const ticket = ticketFor(attempt, caller, device);
+  const network = networkOf(caller.address);
+  // Only signed-in users type a payment password.
+  const isKnown = device !== null || guarded === 'payment password';
+  const queue = isKnown ? 'known' : 'stranger';
+  const ticket: QueueTicket = { queue, key: isKnown ? login : network, until: caller.decideBy };
   requireRoom(ticket);
-  const counters = countersOf(context, guarded, login, networkOf(caller.address), device);
+  const counters = countersOf(context, guarded, login, network, device);
   const { waitSeconds, waitsFor, slotToReport } = await recordAttempt(context.db, counters);
   if (waitsFor !== null) {
     tell('throttle', waitsFor);
@@ -69,17 +73,6 @@ export async function attemptPassword(
   const newCookie = newDeviceCookie(context, guarded, login, right, deviceCookie);
   const known = { knownDevice: device !== null, deviceCookie: newCookie };
   return { outcome: 'right', userId, passwordHash: right, ...known } as const;
-}
-
-/** Only signed-in users type a payment password, so it uses the queue of known devices. */
-function ticketFor(
-  { guarded, login }: Attempt,
-  { address, decideBy }: Caller,
-  device: string | null,
-): QueueTicket {
-  return device !== null || guarded === 'payment password'
-    ? { queue: 'known', key: login, until: decideBy }
-    : { queue: 'stranger', key: networkOf(address), until: decideBy };
 }
 
 /** Compares a password. @returns the login's user and, if it is right, the hash that is stored then */
