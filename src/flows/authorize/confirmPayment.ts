@@ -36,12 +36,9 @@ export const confirmPayment = telling(
   ) => {
     if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null)
       return { outcome: 'stale' } as const;
-    const { sessionHash, paymentPasswordHash: passwordHash, user } = pending.session;
-    const { userId, status } = user;
-    const { password, deviceCookie } = sent;
-    const given = { password, deviceCookie, renews: true } as const;
-    const attempt = { guarded: 'payment password', login: userId, ...given } as const;
-    const account = { userId, status, passwordHash };
+    const { sessionHash, paymentPasswordHash, user } = pending.session;
+    const attempt = { guarded: 'payment password', login: user.userId, renews: true, ...sent } as const;
+    const account = { passwordHash: paymentPasswordHash, ...user };
     const result = await attemptPassword(context, attempt, caller, async () => account);
     if (result.outcome !== 'right') return result;
     const { canonicalQuery, client } = pending.authorizationRequest;
