@@ -8,30 +8,26 @@ export type ServedLogo = Readonly<{ contentType: string; body: Buffer }>;
 /** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */
 const MAX_KEPT = 256;
 
-/** The logos of applications. A name contains a hash of the bytes, so a cached logo is never stale. */
-export class ClientLogos {
-  readonly #context: Context;
+/**
+ * Finds the logos of applications. A name contains a hash of the bytes, so a cached logo is never stale.
+ * @returns takes a `name` as in `logoPath` after `/logo/`; returns null if unknown or removed
+ */
+export function logoFinder({ db }: Context): (name: string) => Promise<ServedLogo | null> {
   /** The most recently requested come last; null for a logo of an earlier build that is no longer shown. */
-  readonly #kept = new Map<string, ServedLogo | null>();
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  /** @param name as in `logoPath` after `/logo/` @returns null if unknown or removed */
-  async find(name: string): Promise<ServedLogo | null> {
+  const kept = new Map<string, ServedLogo | null>();
+  return async (name) => {
     const parsed = parseLogoPath(name);
     if (parsed === null) return null;
-    let logo = this.#kept.get(name);
+    let logo = kept.get(name);
     if (logo === undefined) {
-      const body = await findLogo(this.#context.db, parsed);
+      const body = await findLogo(db, parsed);
       if (body === null) return null;
       logo = isLogo(body) ? { contentType: contentTypeOf(parsed.file), body } : null;
     }
-    this.#kept.delete(name);
-    this.#kept.set(name, logo);
-    const [oldest = name] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+    kept.delete(name);
+    kept.set(name, logo);
+    const [oldest = name] = kept.keys();
+    if (kept.size > MAX_KEPT) kept.delete(oldest);
     return logo;
-  }
+  };
 }

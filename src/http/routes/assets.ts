@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { ClientLogos, type ServedLogo } from '../../flows/authorize/logos.ts';
+import { logoFinder, type ServedLogo } from '../../flows/authorize/logos.ts';
 import type { Context } from '../../flows/common/context.ts';
 import { contentTypeOf } from '../../rules/face/logo.ts';
 import { FORM_SCRIPT } from '../pages/look.ts';
@@ -8,14 +8,14 @@ import { FORM_SCRIPT } from '../pages/look.ts';
 export function assetRoutes(app: FastifyInstance, context: Context): void {
   const { logo } = context.brand;
   const brandLogo = logo && { contentType: contentTypeOf(logo.file), body: logo.body };
-  const clientLogos = new ClientLogos(context);
+  const findLogo = logoFinder(context);
 
   app.get<{ Params: { name: string } }>('/brand/:name', async ({ params }, reply) =>
     sendImage(reply, logo?.path === `/brand/${params.name}` ? brandLogo : null),
   );
 
   app.get<{ Params: { name: string } }>('/logo/:name', async ({ params }, reply) =>
-    sendImage(reply, await clientLogos.find(params.name)),
+    sendImage(reply, await findLogo(params.name)),
   );
 
   app.get(FORM_SCRIPT.path, async (_request, reply) =>
