@@ -42,18 +42,15 @@ export async function exchange({ db }: Context, tokenRequest: TokenRequest, call
   throw new OAuthError(error, ruleId, message, { rule });
 }
 
-const NOT_AUTHENTICATED = [
-  'unauthorized_client',
-  'The client is unknown, blocked or not authenticated.',
-] as const;
+export const NOT_AUTHENTICATED = 'The client is unknown, blocked or not authenticated.';
 const INVALID_CODE = ['invalid_grant', 'The code is not valid.'] as const;
 
 type Refusal = readonly [OAuthErrorCode, message: string, rule: string];
 
 /** Contract 7.2: the errors for the application, and the rules for the log. */
 const REFUSALS: Record<ExchangeRefusal | 'code_malformed', Refusal> = {
-  client_unknown_or_blocked: [...NOT_AUTHENTICATED, 'unknown or blocked client'],
-  secret_wrong: [...NOT_AUTHENTICATED, 'wrong or missing client_secret'],
+  client_unknown_or_blocked: ['unauthorized_client', NOT_AUTHENTICATED, 'unknown or blocked client'],
+  secret_wrong: ['unauthorized_client', NOT_AUTHENTICATED, 'wrong or missing client_secret'],
   code_malformed: [...INVALID_CODE, 'code never issued: it has not the form of ours'],
   code_unknown: [...INVALID_CODE, 'code never issued to this client, or annulled'],
   code_expired: [...INVALID_CODE, 'code expired'],

@@ -5,6 +5,7 @@ import { sha256 } from '../../secrets/digest.ts';
 import { locateToken } from '../../store/token/importedTokens.ts';
 import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
+import { NOT_AUTHENTICATED } from './exchange.ts';
 
 /**
  * An application revokes an access token (RFC 7009). Another application's stays, and the response doesn't reveal it.
@@ -21,8 +22,7 @@ export async function revokeByClient(
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
   const { authenticated } = await revokeToken(context.db, given);
   if (authenticated) return;
-  const message = 'The client is unknown, blocked or not authenticated.';
-  throw new OAuthError('unauthorized_client', 'client_not_authenticated', message, {
+  throw new OAuthError('unauthorized_client', 'client_not_authenticated', NOT_AUTHENTICATED, {
     rule: 'unknown or blocked client, or wrong client_secret',
   });
 }
