@@ -83,10 +83,8 @@ async function listen(app: FastifyInstance, { host }: Config, port: number, whom
     await listenAt(app, await addressesOf(host), port, describe);
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
-    const why =
-      cause.code === 'EADDRINUSE'
-        ? `it is taken: choose another with ${whom === 'Prometheus' ? 'METRICS_PORT' : 'PORT'}`
-        : cause.message;
+    const taken = `it is taken: choose another with ${whom === 'Prometheus' ? 'METRICS_PORT' : 'PORT'}`;
+    const why = cause.code === 'EADDRINUSE' ? taken : cause.message;
     throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
   }
 }
