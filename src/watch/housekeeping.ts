@@ -54,8 +54,7 @@ export class Housekeeping {
 
   /** One round. Never fails; `DatabaseWatch` reports an unreachable database. */
   async keep(): Promise<void> {
-    const round = this.#round;
-    this.#round += 1;
+    const round = this.#round++;
     try {
       for (const table of EXPIRING_TABLES) if (round % ROUNDS[table] === 0) await this.#remove(table);
       if (round % DAILY === 0) await this.#prepareTrail();
