@@ -24,11 +24,7 @@ const FIRST = { login: 'demo', name: 'Dana Demo' };
 const SECOND = { login: 'robin', name: 'Robin Demo' };
 
 /** A user with the original passwords; later changes are not noticed here. */
-interface Account {
-  readonly login: string;
-  readonly password: string;
-  readonly paymentPassword: string | null;
-}
+type Account = Readonly<Awaited<ReturnType<typeof registerAccount>>>;
 
 /** The content of `DATA_DIR/demo.json`, shown at each start; `second` is missing in a file with one user. */
 type DemoFile = Account & Readonly<{ clientId: string; clientSecret: string; second?: Account }>;
@@ -74,11 +70,7 @@ async function register(pool: pg.Pool, redirectUri: string): Promise<DemoFile> {
   return { clientId, clientSecret, ...first, second };
 }
 
-async function registerAccount(
-  pool: pg.Pool,
-  user: typeof FIRST,
-  paymentPassword: string | null,
-): Promise<Account> {
+async function registerAccount(pool: pg.Pool, user: typeof FIRST, paymentPassword: string | null) {
   const account = { login: user.login, password: easyToType(), paymentPassword };
   const given = { ...account, allowWeak: true };
   if ((await findUserByLogin(pool, user.login)) === null)
