@@ -8,21 +8,19 @@ import { findToken, type IssuedToken } from '../../store/token/introspection.ts'
 import type { Context } from '../common/context.ts';
 
 /** The response to a resource server about a token (RFC 7662 section 2.2); an inactive one has no other field. */
-export type Introspection = { readonly active: false } | ReturnType<typeof describe>;
+export type Introspection = NonNullable<Awaited<ReturnType<typeof introspect>>>;
+
+const INACTIVE = { active: false } as const;
 
 /** Describes a token's current rights to a resource server: unknown, expired, revoked … look the same. Null for other callers. */
-export async function introspect(
-  context: Context,
-  { id, secret }: Credentials,
-  accessToken: string,
-): Promise<Introspection | null> {
+export async function introspect(context: Context, { id, secret }: Credentials, accessToken: string) {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, token } = await findToken(context.db, lookup);
   if (!authenticated) return null;
-  if (token === null) return { active: false };
+  if (token === null) return INACTIVE;
   const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
-  return token.now < expiresAt ? describe(token, expiresAt, context.currency) : { active: false };
+  return token.now < expiresAt ? describe(token, expiresAt, context.currency) : INACTIVE;
 }
 
 function describe(token: IssuedToken, expiresAt: Date, currency: string) {
