@@ -15,13 +15,10 @@ const MAX_PAUSE_MS = 4_000;
  * Queues all statements of an unused pool until another pool has migrated its database; trial mode's owner already has.
  * @returns migrates it once it is reachable; throws errors that waiting doesn't solve
  */
-export function queueUntilMigrated(
-  queued: pg.Pool,
-  { databaseUrl, databasePassword }: DatabaseConfig,
-): (log: StoreLog) => Promise<void> {
+export function queueUntilMigrated(queued: pg.Pool, { databaseUrl, databasePassword }: DatabaseConfig) {
   if (databaseUrl === null) return async () => {};
   const gate = new StartupGate(queued);
-  return async (log) => {
+  return async (log: StoreLog) => {
     const pool = openDatabase(databaseUrl, databasePassword);
     try {
       for (let attempt = 0; !(await tryToMigrate(pool, gate, log)); attempt += 1) {

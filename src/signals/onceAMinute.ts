@@ -1,9 +1,7 @@
 const MINUTE_MS = 60_000;
 
 /** Forwards log messages, each text at most once a minute. */
-export function onceAMinute<Rest extends unknown[]>(
-  log: (text: string, ...rest: Rest) => void,
-): (text: string, ...rest: Rest) => void {
+export function onceAMinute<Rest extends unknown[]>(log: (text: string, ...rest: Rest) => void): typeof log {
   const last = new Map<string, number>();
   return (text, ...rest) => {
     const now = performance.now();

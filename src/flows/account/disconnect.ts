@@ -45,12 +45,7 @@ export async function disconnect(
  * @returns false if the user has decided too often in a short time: this may read all grants ever made
  * @throws {TooLateError} if even the first batch is too late
  */
-export async function revokeAll(
-  { db }: Context,
-  userId: string,
-  clientId: string | null,
-  caller: Caller,
-): Promise<boolean> {
+export async function revokeAll({ db }: Context, userId: string, clientId: string | null, caller: Caller) {
   if (!(await countDecision(db, userId))) return false;
   let hasMore: boolean;
   do {

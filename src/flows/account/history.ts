@@ -20,11 +20,7 @@ const MAX_SCOPE = 16_000;
 export type HistoryEvent = ReturnType<typeof eventsOf<ReturnType<typeof withConfirmation>[number]>>[number];
 
 /** A page of the user's events, newest first, starting at another page's `older`; null if there are none. */
-export async function findHistoryPage(
-  { db, currency }: Context,
-  { user }: Session,
-  from: string | undefined,
-) {
+export async function findHistoryPage({ db, currency }: Context, { user }: Session, from = '') {
   const cursor = cursorIn(from);
   const rows = await findHistory(db, { userId: user.userId, ...cursor, most: MAX_SHOWN + 1 });
   const shown = rows.slice(0, MAX_SHOWN);
@@ -78,8 +74,8 @@ function rightsIn(scope: string, currency: string): readonly Right[] | null {
 /** Other text means the beginning. The digits fit PostgreSQL's types and limit the events to skip. */
 const CURSOR = /^(\d{1,16})-(\d{1,4})$/;
 
-function cursorIn(from: string | undefined): HistoryCursor {
-  const [, micros = null, skip = '0'] = CURSOR.exec(from ?? '') ?? [];
+function cursorIn(from: string): HistoryCursor {
+  const [, micros = null, skip = '0'] = CURSOR.exec(from) ?? [];
   return { micros, skip: Number(skip) };
 }
 

@@ -1,10 +1,7 @@
 import { grantState, isLive } from '../../rules/account/grantState.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { daysUntil, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
-import {
-  type AuthorizationRequest,
-  parseAuthorizationRequest,
-} from '../../rules/request/authorizationRequest.ts';
+import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
 import { grantedRights } from '../../rules/scope/scope.ts';
 import { findClient } from '../../store/common/clients.ts';
@@ -55,10 +52,7 @@ export async function authorize(
  * Checks a request against current registrations, again at every step: blocking the client takes effect at once.
  * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
  */
-export async function loadAuthorizationRequest(
-  context: Context,
-  parameters: Parameters,
-): Promise<AuthorizationRequest> {
+export async function loadAuthorizationRequest(context: Context, parameters: Parameters) {
   // Contract 2.2: client_id comes first, since all other checks depend on the application.
   const client = await findClient(context.db, parameters.require('client_id'));
   try {

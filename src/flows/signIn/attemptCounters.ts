@@ -81,11 +81,7 @@ export const takeBackAttempt = batched(
   },
 );
 
-function changeThrottles<Result>(
-  db: pg.Pool,
-  slots: number[],
-  work: (locked: Counts<Throttle>) => Result,
-): Promise<Result> {
+function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: Counts<Throttle>) => Result) {
   return transaction(db, async (connection) => {
     const locked = new Counts(await lockThrottles(connection, slots));
     const result = work(locked);

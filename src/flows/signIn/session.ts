@@ -4,7 +4,7 @@ import { sha256 } from '../../secrets/digest.ts';
 import { deleteSession, findSession, type Session } from '../../store/common/sessions.ts';
 import { type User, updateLanguage } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
+import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
 
 export type { Session };
 
@@ -14,11 +14,7 @@ export async function currentSession({ db }: Context, cookie: string | null): Pr
 }
 
 /** Keeps a user's language for browsers without a choice. A lost one costs a click, so errors are ignored. */
-export async function keepLanguage(
-  { db }: Context,
-  { userId }: Pick<User, 'userId'>,
-  language: string,
-): Promise<void> {
+export async function keepLanguage({ db }: Context, { userId }: Pick<User, 'userId'>, language: string) {
   await updateLanguage(db, { userId, language }).catch(() => undefined);
 }
 
@@ -46,10 +42,7 @@ function signOutForm(session: Session): Form {
 const PRE_LOGIN_BYTES = 16;
 
 /** The pre-login session ties sign-in forms to a browser (login CSRF). `newCookie` is null if the sent one is ours. */
-export function preLoginSession(
-  { keyRing }: Context,
-  sent: string | null,
-): { owner: FormOwner; newCookie: string | null } {
+export function preLoginSession({ keyRing }: Context, sent: string | null) {
   const isOurs = sent !== null && keyRing.verify('visit', sent) !== undefined;
   const cookie = isOurs ? sent : keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
   const owner = { sessionHash: sha256(cookie), now: new Date() };
