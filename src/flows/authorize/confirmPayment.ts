@@ -42,14 +42,9 @@ export const confirmPayment = telling(
     const result = await attemptPassword(context, attempt, caller, async () => account);
     if (result.outcome !== 'right') return result;
     const { canonicalQuery, client } = pending.authorizationRequest;
-    const confirmation = {
-      sessionHash,
-      requestDigest: sha256(canonicalQuery),
-      clientId: client.clientId,
-      paymentPasswordHash: result.passwordHash,
-      externalId: null,
-    };
-    const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...caller });
+    const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
+    const proof = { sessionHash, paymentPasswordHash: result.passwordHash, externalId: null };
+    const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...proof, ...caller });
     if (!valid) return { outcome: 'wrong' } as const;
     return { outcome: 'confirmed', deviceCookie: result.deviceCookie } as const;
   },
