@@ -4,7 +4,6 @@ import { endMs } from '../rules/common/timeouts.ts';
 // Repeats change nothing: a terminal and npm both forward Ctrl-C. Every command handles these, since PID 1 has no default
 // for them. Fatal signals (SIGSEGV, SIGTRAP …) keep their default: a handler would return to the same fault.
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const QUIT_SIGNAL = 'SIGQUIT';
 
 const PARENT = process.ppid;
 const PARENT_CHECK_MS = 1_000;
@@ -24,8 +23,8 @@ let serving: { readonly drainMs: number; closed(): void } | undefined;
 let isEnding = false;
 
 export function handleSignals(): void {
-  for (const signal of END_SIGNALS) process.on(signal, () => end(signal));
-  process.on(QUIT_SIGNAL, () => process.exit(exitCode(QUIT_SIGNAL)));
+  for (const signal of END_SIGNALS) process.on(signal, end);
+  process.on('SIGQUIT', (signal) => process.exit(exitCode(signal)));
 }
 
 /** Registers a closer; closers of later resources run before it. */
