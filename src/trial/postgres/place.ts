@@ -71,11 +71,9 @@ function requirePasswdEntry(): void {
 }
 
 function unprivilegedUser(): RunAs {
-  const entries = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .map((line) => line.split(':'));
+  const entries = readFileSync('/etc/passwd', 'utf8');
   for (const name of UNPRIVILEGED) {
-    const [, , uid, gid] = entries.find((entry) => entry[0] === name) ?? [];
+    const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(entries) ?? [];
     if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
   }
   const message =
