@@ -5,11 +5,9 @@ export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex');
 }
 
-const ID_BYTES = 16;
-
 /** A new application's or resource server's id: 32 hex digits. */
 export function randomId(): string {
-  return randomHex(ID_BYTES);
+  return randomHex(16);
 }
 
 const SECRET_BYTES = 32;
