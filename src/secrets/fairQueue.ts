@@ -21,7 +21,6 @@ export class FairQueue<Task> {
     return this.#size;
   }
 
-  /** True if another task of this key would be accepted. */
   hasRoom(key: string): boolean {
     return this.#size < this.#capacity || this.#findYielding(key) !== key;
   }

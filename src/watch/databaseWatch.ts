@@ -77,7 +77,6 @@ export class DatabaseWatch {
     return isFresh ? this.#last.isReady : this.check();
   }
 
-  /** Ends the checks and messages. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#next);

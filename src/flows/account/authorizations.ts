@@ -89,7 +89,6 @@ async function groupByClient(
       clientName,
       clientLogo,
       isBlocked,
-      /** True if one of its authorizations on this page can spend. */
       canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
       authorizations,
       /** On all pages; with `orMore` only the newest were counted. */

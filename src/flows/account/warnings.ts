@@ -35,7 +35,6 @@ export async function findWarnings(context: Context, session: Session, cookie: s
     first: answerable(context, session, [first]),
     /** Newest first; null for none. */
     others: others.length > 0 ? answerable(context, session, others) : null,
-    /** The history has more. */
     hasMore: rows[0]?.hasMore === true,
   };
 }

@@ -108,7 +108,6 @@ function requestedAccess(
     },
     /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
     others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
-    /** True if the user has never allowed this application anything. */
     firstSeen,
     signOutToken: signOutToken(context, session),
   };
