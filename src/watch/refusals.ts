@@ -1,12 +1,6 @@
 import type { Context } from '../flows/common/context.ts';
 import { networkOf } from '../rules/common/network.ts';
-import {
-  insertRefusals,
-  MAX_KEPT,
-  type Refusal,
-  type RefusalOf,
-  WINDOW_MS,
-} from '../store/operate/refusals.ts';
+import { insertRefusals, MAX_KEPT, type RefusalOf, WINDOW_MS } from '../store/operate/refusals.ts';
 
 /** The log fields of an error without its own. */
 export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours', rule_id: 'server_error' } as const;
@@ -34,7 +28,7 @@ export class RefusalLog {
   }
 
   /** Notes a refusal, unless there are too many. @param address of the caller: counted, not kept */
-  note(refusal: Omit<Refusal, 'at'>, address: string): void {
+  note(refusal: Omit<RefusalOf, 'at' | 'network'>, address: string): void {
     if (this.#waiting.length >= MAX_A_WRITE) return;
     const network = this.#context.keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
     const ofNetwork = this.#waiting.filter((each) => each.network === network);
