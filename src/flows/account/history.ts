@@ -1,12 +1,7 @@
 import { CONSENT_FORM_MS } from '../../rules/common/lifetimes.ts';
 import { shownNetwork } from '../../rules/common/network.ts';
 import { parseScope, type Right } from '../../rules/scope/scope.ts';
-import {
-  findHistory,
-  type HistoryCursor,
-  type HistoryKind,
-  type HistoryRow,
-} from '../../store/account/history.ts';
+import { findHistory, type HistoryKind, type HistoryRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import type { Session } from '../signIn/session.ts';
 
@@ -74,13 +69,13 @@ function rightsIn(scope: string, currency: string): readonly Right[] | null {
 /** Other text means the beginning. The digits fit PostgreSQL's types and limit the events to skip. */
 const CURSOR = /^(\d{1,16})-(\d{1,4})$/;
 
-function cursorIn(from: string): HistoryCursor {
+function cursorIn(from: string) {
   const [, micros = null, skip = '0'] = CURSOR.exec(from) ?? [];
   return { micros, skip: Number(skip) };
 }
 
 /** After the last shown event; others may have the same time. */
-function nextCursor(cursor: HistoryCursor, shown: readonly HistoryRow[]): string | null {
+function nextCursor(cursor: ReturnType<typeof cursorIn>, shown: readonly HistoryRow[]): string | null {
   const micros = shown.at(-1)?.micros ?? null;
   const shownBefore = micros === cursor.micros ? cursor.skip : 0;
   return `${micros}-${shownBefore + shown.filter((row) => row.micros === micros).length}`;
