@@ -16,7 +16,7 @@ export interface Cluster {
   started?: ChildProcess;
 }
 
-/** The cluster's superuser, for its sessions and for commands; `openStore` chooses a server's role. */
+/** The cluster's superuser, for its sessions and for commands; `openServerStore` chooses a server's role. */
 export const DATABASE_USER = 'assent';
 
 /** `trust`: only the owner of the socket's folder and root may enter it. --no-sync: the cluster is still empty. */
