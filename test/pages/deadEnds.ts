@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Outcome } from '../../src/http/browser/outcomes.ts';
 import { type Cause, wordsOf } from '../../src/http/pages/deadEnds.ts';
-import type { ErrorPage, NoticePage, Page } from '../../src/http/pages/pages.ts';
+import type { Page } from '../../src/http/pages/pages.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/error.ts';
 import { fieldsFor, follow } from '../support/account.ts';
@@ -43,7 +43,7 @@ export interface DeadEnd {
 }
 
 interface WithSample extends DeadEnd {
-  readonly sample: (texts: Texts) => ErrorPage | NoticePage;
+  readonly sample: (texts: Texts) => Page<'error' | 'notice'>;
 }
 
 /** The code of the contract that stands on the page. */
@@ -148,7 +148,7 @@ const REQUEST = '/oauth/authorize?client_id=x';
 /** The page of an error, as a sample. @param pressed the path of the form that was sent @param again where it stands */
 export const errorSample =
   (cause: Cause, pressed = ERRORS[cause].pressed ?? '', again = ERRORS[cause].again ?? REQUEST) =>
-  (texts: Texts): ErrorPage => {
+  (texts: Texts): Page<'error'> => {
     const ofRequest = Object.hasOwn(texts.errors.reasons, cause) ? INVALID.code : null;
     const { code = ofRequest, parameter = null, nameless = false } = ERRORS[cause];
     const known = { cause, code, clientName: nameless ? null : SHOP, parameter };
@@ -197,10 +197,10 @@ const PRESSED: WithSample[] = [
 ];
 
 export const noticeSample = (
-  { title, text }: Pick<NoticePage, 'title' | 'text'>,
-  links: NoticePage['links'],
+  { title, text }: Pick<Page<'notice'>, 'title' | 'text'>,
+  links: Page<'notice'>['links'],
   passOn: string | null,
-): NoticePage => {
+): Page<'notice'> => {
   const facts = { code: null, parameter: null, reference: 'k3v9-7qxp', explained: null };
   return { name: 'notice', title, text, links, refusal: passOn === null ? null : { passOn, ...facts } };
 };
@@ -450,6 +450,6 @@ const WITH_SAMPLES: readonly WithSample[] = [...ERROR_PAGES, ...PRESSED, ...NOTI
 
 export const DEAD_ENDS: readonly DeadEnd[] = [...WITH_SAMPLES, ...SIGN_IN, ...AFTER_FORMS];
 
-export function deadEndSamples(texts: Texts): Record<string, ErrorPage | NoticePage> {
+export function deadEndSamples(texts: Texts): Record<string, Page<'error' | 'notice'>> {
   return Object.fromEntries(WITH_SAMPLES.map(({ name, sample }) => [name, sample(texts)]));
 }

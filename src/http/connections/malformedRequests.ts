@@ -6,7 +6,7 @@ import { type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf } from '../browser/language.ts';
 import { type DeadEnd, errorPage, wordsOf } from '../pages/deadEnds.ts';
 import type { Branding } from '../pages/look.ts';
-import type { ErrorPage } from '../pages/pages.ts';
+import type { Page } from '../pages/pages.ts';
 import { pageHeaders, renderPage, showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { loggedPathOf } from '../request/parameters.ts';
@@ -90,7 +90,7 @@ function endWithPage(
   branding: Branding,
   socket: Socket,
   status: number,
-  page: ErrorPage,
+  page: Page<'error'>,
   language: Language,
 ): void {
   // No address to return to.

@@ -7,7 +7,7 @@ import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
 import { describeWait } from '../describe/describe.ts';
 import type { Link } from '../describe/links.ts';
 import { accountLink, refusalOf } from './deadEnds.ts';
-import type { NoticePage } from './pages.ts';
+import type { Page } from './pages.ts';
 import { showPage } from './views.ts';
 
 const WRONG = {
@@ -114,8 +114,8 @@ const rejectPath = ({ canonicalQuery }: AuthorizationRequest) => `/reject?${cano
 function showRefusal(
   reply: FastifyReply,
   status: number,
-  { title, text }: Pick<NoticePage, 'title' | 'text'>,
-  links: NoticePage['links'],
+  { title, text }: Pick<Page<'notice'>, 'title' | 'text'>,
+  links: Page<'notice'>['links'],
 ): FastifyReply {
   const refusal = refusalOf(reply.request);
   return showPage(reply, { name: 'notice', title, text, links, refusal }, status);

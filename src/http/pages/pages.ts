@@ -9,33 +9,6 @@ import type { Link } from '../describe/links.ts';
 import type { describeWarnings } from '../describe/warnings.ts';
 import type { errorPage, refusalOf } from './deadEnds.ts';
 
-/** The fields of each page of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
-export type Page =
-  | SignInPage
-  | PaymentPasswordPage
-  | RejectPage
-  | ConsentPage
-  | ErrorPage
-  | NoticePage
-  | AccountPage
-  | HistoryPage
-  | SecurityPage
-  | StopPage
-  | PasswordPage;
-
-export interface SignInPage {
-  readonly name: 'sign-in';
-  /** The canonical query of the request to continue after signing in; null for the account page. */
-  readonly request: string | null;
-  readonly formToken: string;
-  readonly client: ReturnType<typeof describeClient> | null;
-  /** Typed before, so that a wrong password doesn't clear the login too. */
-  readonly login: string;
-  /** A failed action, or the reason for the page. */
-  readonly undone: string | null;
-  readonly error: string | null;
-}
-
 /** The pages between sign-in and the answer. */
 type AskingPage = ReturnType<typeof describeAsking>;
 
@@ -43,42 +16,6 @@ interface AnsweredForm {
   /** The outcome of the previous form. */
   readonly undone: string | null;
   readonly error: string | null;
-}
-
-export interface PaymentPasswordPage extends AskingPage, AnsweredForm {
-  readonly name: 'payment-password';
-  readonly formToken: string;
-  /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
-  readonly keptAs: string;
-}
-
-export interface RejectPage extends AskingPage {
-  readonly name: 'reject';
-  /** Sent by Reject, and valid for nothing else. */
-  readonly decisionToken: string;
-  /** The request's own page. */
-  readonly back: string;
-  /** Stays unchanged after a rejection. */
-  readonly stays: string | null;
-}
-
-export interface ConsentPage
-  extends ReturnType<typeof describeRequest>,
-    ReturnType<typeof describeGuard>,
-    AnsweredForm {
-  readonly name: 'consent';
-  /** Signed over the contents of this page. */
-  readonly decisionToken: string;
-}
-
-export type ErrorPage = ReturnType<typeof errorPage>;
-
-export interface NoticePage {
-  readonly name: 'notice';
-  readonly title: string;
-  readonly text: string;
-  readonly links: readonly Link[];
-  readonly refusal: ReturnType<typeof refusalOf> | null;
 }
 
 /** A signed-in user's own pages, with the same head. */
@@ -97,49 +34,86 @@ interface Said {
   readonly warnings: ReturnType<typeof describeWarnings> | null;
 }
 
-export interface AccountPage extends OwnPage, Said {
-  readonly name: 'account';
-  /** Window title: begins with the result of the last form, which screen readers read first. */
-  readonly title: string;
-  readonly applications: ReturnType<typeof describeApplications>;
-  /** The authorization before this page, for its forms, which lead back to it; null for the first page. */
-  readonly from: string | null;
-  readonly older: string | null;
+/** The fields of each template of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
+interface Pages {
+  'sign-in': {
+    /** The canonical query of the request to continue after signing in; null for the account page. */
+    readonly request: string | null;
+    readonly formToken: string;
+    readonly client: ReturnType<typeof describeClient> | null;
+    /** Typed before, so that a wrong password doesn't clear the login too. */
+    readonly login: string;
+    /** A failed action, or the reason for the page. */
+    readonly undone: string | null;
+    readonly error: string | null;
+  };
+  'payment-password': AskingPage &
+    AnsweredForm & {
+      readonly formToken: string;
+      /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
+      readonly keptAs: string;
+    };
+  reject: AskingPage & {
+    /** Sent by Reject, and valid for nothing else. */
+    readonly decisionToken: string;
+    /** The request's own page. */
+    readonly back: string;
+    /** Stays unchanged after a rejection. */
+    readonly stays: string | null;
+  };
+  consent: ReturnType<typeof describeRequest> &
+    ReturnType<typeof describeGuard> &
+    AnsweredForm & {
+      /** Signed over the contents of this page. */
+      readonly decisionToken: string;
+    };
+  error: ReturnType<typeof errorPage>;
+  notice: {
+    readonly title: string;
+    readonly text: string;
+    readonly links: readonly Link[];
+    readonly refusal: ReturnType<typeof refusalOf> | null;
+  };
+  account: OwnPage &
+    Said & {
+      /** Window title: begins with the result of the last form, which screen readers read first. */
+      readonly title: string;
+      readonly applications: ReturnType<typeof describeApplications>;
+      /** The authorization before this page, for its forms, which lead back to it; null for the first page. */
+      readonly from: string | null;
+      readonly older: string | null;
+    };
+  history: OwnPage & {
+    readonly intro: string;
+    readonly events: readonly ReturnType<typeof describeEvent>[];
+    /** The newest events are on another page. */
+    readonly isLater: boolean;
+    readonly older: string | null;
+  };
+  security: OwnPage &
+    Said & {
+      readonly sessions: ReturnType<typeof describeSessions>;
+      /** Null if the user is signed in only here. */
+      readonly endOthersToken: string | null;
+      readonly passwords: readonly Link[];
+      /** Allow alone lets an application pay. */
+      readonly isUnguarded: boolean;
+    };
+  stop: OwnPage & Pick<Said, 'undone'> & { readonly formToken: string };
+  password: OwnPage & {
+    readonly which: 'password' | 'payment-password';
+    /** Password managers keep the changed password under this name. */
+    readonly keptAs: string;
+    /** The password to type: `password` also if there is no payment password yet. */
+    readonly asked: 'password' | 'payment-password';
+    readonly formToken: string;
+    readonly minCharacters: number;
+    readonly error: string | null;
+    readonly wrong: 'old' | 'new';
+  };
 }
 
-export interface HistoryPage extends OwnPage {
-  readonly name: 'history';
-  readonly intro: string;
-  readonly events: readonly ReturnType<typeof describeEvent>[];
-  /** The newest events are on another page. */
-  readonly isLater: boolean;
-  readonly older: string | null;
-}
-
-export interface SecurityPage extends OwnPage, Said {
-  readonly name: 'security';
-  readonly sessions: ReturnType<typeof describeSessions>;
-  /** Null if the user is signed in only here. */
-  readonly endOthersToken: string | null;
-  readonly passwords: readonly Link[];
-  /** Allow alone lets an application pay. */
-  readonly isUnguarded: boolean;
-}
-
-export interface StopPage extends OwnPage, Pick<Said, 'undone'> {
-  readonly name: 'stop';
-  readonly formToken: string;
-}
-
-export interface PasswordPage extends OwnPage {
-  readonly name: 'password';
-  readonly which: 'password' | 'payment-password';
-  /** Password managers keep the changed password under this name. */
-  readonly keptAs: string;
-  /** The password to type: `password` also if there is no payment password yet. */
-  readonly asked: 'password' | 'payment-password';
-  readonly formToken: string;
-  readonly minCharacters: number;
-  readonly error: string | null;
-  readonly wrong: 'old' | 'new';
-}
+/** A page by the name of its template; without a name any of them. */
+export type Page<Name extends keyof Pages = keyof Pages> = {
+  [Each in Name]: { readonly name: Each } & Pages[Each];
+}[Name];

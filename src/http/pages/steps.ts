@@ -17,7 +17,7 @@ import {
 } from '../describe/describeRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
 import { showFull, showNoPaymentPassword } from './notices.ts';
-import type { SignInPage } from './pages.ts';
+import type { Page } from './pages.ts';
 import { showPage } from './views.ts';
 
 /** Redirects to one of our paths. 303 ends the post, so reload and Back work. */
@@ -124,7 +124,7 @@ export function showConsent(
 export function showSignIn(
   reply: FastifyReply,
   { authorizationRequest, formToken, newCookie }: SignInStep,
-  said: Partial<Pick<SignInPage, 'login' | 'error' | 'undone'>> = {},
+  said: Partial<Pick<Page<'sign-in'>, 'login' | 'error' | 'undone'>> = {},
 ): FastifyReply {
   const { provider } = reply.server.context;
   if (provider !== null) return showLeaving(reply, provider, authorizationRequest?.canonicalQuery ?? null);

@@ -11,7 +11,7 @@ import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { textsOf } from '../../browser/language.ts';
 import { logRefused, refuseAttempt } from '../../pages/notices.ts';
-import type { PasswordPage } from '../../pages/pages.ts';
+import type { Page } from '../../pages/pages.ts';
 import { keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
@@ -86,7 +86,7 @@ async function showForm(
   reply: FastifyReply,
   session: Session,
   password: PathOfPassword,
-  said: Pick<PasswordPage, 'error' | 'wrong'>,
+  said: Pick<Page<'password'>, 'error' | 'wrong'>,
 ): Promise<FastifyReply> {
   const form = await findPasswordForm(reply.server.context, session, PASSWORDS[password].kind);
   if (form === null) return seeOther(reply, '/account');
