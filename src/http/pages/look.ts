@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Context } from '../../flows/common/context.ts';
-import { eachLanguage, type PerLanguage } from '../../rules/common/perLanguage.ts';
+import { eachLanguage } from '../../rules/common/perLanguage.ts';
 import type { Brand } from '../../rules/face/brand.ts';
 
 /** Without comments and indentation. */
@@ -12,49 +12,19 @@ const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url),
 const SCRIPT = readFileSync(new URL('../../../views/form.js', import.meta.url));
 
 /** A file of our own pages. Browsers keep it: its address contains its hash. */
-interface Asset {
-  readonly path: string;
-  readonly body: Buffer;
+function assetOf(name: string, type: string, body: Buffer) {
+  return { path: `/${name}-${hash('sha256', body).slice(0, 32)}.${type}`, body };
 }
 
-const hashOf = (body: Buffer) => hash('sha256', body).slice(0, 32);
-
-export const FORM_SCRIPT: Asset = { path: `/form-${hashOf(SCRIPT)}.js`, body: SCRIPT };
-
-/** The brand's parts of the pages, made once. */
-export interface Branding {
-  readonly style: Asset;
-  /** The content security policy, without `form-action`. */
-  readonly policy: string;
-  /** Added on pages with a password field. */
-  readonly scriptPolicy: string;
-  readonly documentHead: PerLanguage<DocumentHead>;
-  /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
-  readonly kept: Map<string, readonly string[]>;
-}
-
-/** The texts of head and foot. */
-interface DocumentHead extends Pick<Brand, 'support'> {
-  readonly service: string;
-  readonly logo: string | null;
-  /** The host in the address bar. */
-  readonly address: string;
-  /** The hosts of all pages that ask for a password. */
-  readonly passwordsAt: string;
-  readonly legal: string | null;
-  readonly accent: string;
-}
+export const FORM_SCRIPT = assetOf('form', 'js', SCRIPT);
 
 /** Our default colour, as in `views/style.css`. */
 const ACCENT = '#0b5e4a';
 
-export function brandingOf({
-  brand,
-  baseUrl,
-  provider,
-}: Pick<Context, 'brand' | 'baseUrl' | 'provider'>): Branding {
-  const body = Buffer.from(STYLE + accentStyle(brand));
-  const style = { path: `/style-${hashOf(body)}.css`, body };
+/** The brand's parts of the pages, made once. */
+export type Branding = ReturnType<typeof brandingOf>;
+
+export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' | 'baseUrl' | 'provider'>) {
   const policy = [
     "default-src 'none'",
     // We send no other style, and none inline.
@@ -65,10 +35,13 @@ export function brandingOf({
   ].join('; ');
   const [address, there] = [new URL(baseUrl).host, new URL(provider?.issuer ?? baseUrl).host];
   const asking = provider === null ? [address] : [there, ...(provider.paymentAcr === null ? [address] : [])];
+  /** The texts of head and foot. */
   const documentHead = eachLanguage((language) => ({
     service: brand.name[language],
     logo: brand.logo?.path ?? null,
+    /** The host in the address bar. */
     address,
+    /** The hosts of all pages that ask for a password. */
     passwordsAt: asking.join(', '),
     support: brand.support,
     legal: brand.legal?.[language] ?? null,
@@ -76,7 +49,16 @@ export function brandingOf({
   }));
   // The exact address, not 'self': no other file of ours can run. Few browsers support the hash of a file.
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
-  return { style, policy, scriptPolicy, documentHead, kept: new Map() };
+  return {
+    style: assetOf('style', 'css', Buffer.from(STYLE + accentStyle(brand))),
+    /** The content security policy, without `form-action`. */
+    policy,
+    /** Added on pages with a password field. */
+    scriptPolicy,
+    documentHead,
+    /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
+    kept: new Map<string, readonly string[]>(),
+  };
 }
 
 function accentStyle({ accent }: Brand): string {
