@@ -26,7 +26,7 @@ const COOKIES = {
   language: { name: 'language', maxAge: LANGUAGE_SECONDS },
   /** The warnings seen and the sessions started in this browser, by user (`flows/signIn/seenWarnings.ts`). */
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
-  /** The previous form's outcome and its request's digest (`outcomes.ts`), encoded by `toJsonCookie`. */
+  /** The previous form's outcome and its request's digest (`outcomes.ts`), unsigned: it may only affect texts. */
   outcome: { name: 'outcome', maxAge: OUTCOME_SECONDS },
   /** A sign-in at the provider: a signed payload in pieces (`flows/authorize/providerSignIn.ts`), until its answer. */
   signIn: { name: 'sign_in', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
@@ -107,19 +107,4 @@ export function forgetKeptLanguage(reply: FastifyReply): void {
   const { headers } = reply.request;
   if (languageIn(headers) !== null && readCookies(reply.request).language === null)
     clearCookie(reply, 'language');
-}
-
-/** An unsigned cookie: it may only affect texts. */
-export function toJsonCookie(values: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify(values)).toString('base64url');
-}
-
-/** The values of {@link toJsonCookie}; none for other text. */
-export function fromJsonCookie(cookie: string): unknown[] {
-  try {
-    const values: unknown = JSON.parse(Buffer.from(cookie, 'base64url').toString());
-    return Array.isArray(values) ? values : [];
-  } catch {
-    return [];
-  }
 }

@@ -4,7 +4,7 @@ import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
-import { clearCookie, fromJsonCookie, readCookies, setCookie, toJsonCookie } from './cookies.ts';
+import { clearCookie, readCookies, setCookie } from './cookies.ts';
 import { isFromOwnPage } from './forms.ts';
 import { textsOf } from './language.ts';
 
@@ -12,13 +12,15 @@ import { textsOf } from './language.ts';
 
 export type Outcome = keyof Texts['outcomes']['on'];
 
+const OUTCOMES = Object.keys(TEXTS.en.outcomes.on) as Outcome[];
+
 /** A page's request; null for the account page. */
 type About = AuthorizationRequest | null;
 
 /** A form from another site leads to a page without a note: its author chose the moment. */
 export function rememberOutcome(reply: FastifyReply, outcome: Outcome, about: About): void {
   if (!isFromOwnPage(reply.request)) return;
-  setCookie(reply, 'outcome', toJsonCookie([outcome, digestOf(about)]));
+  setCookie(reply, 'outcome', cookieOf(outcome, digestOf(about)));
 }
 
 export function forgetOutcome(reply: FastifyReply): void {
@@ -28,15 +30,15 @@ export function forgetOutcome(reply: FastifyReply): void {
 function lastOutcome(request: FastifyRequest, about: About): Outcome | null {
   const kept = readCookies(request).outcome;
   if (kept === null) return null;
-  const [outcome, digest] = fromJsonCookie(kept);
-  return isOutcome(outcome) && digest === digestOf(about) ? outcome : null;
+  const digest = digestOf(about);
+  return OUTCOMES.find((outcome) => cookieOf(outcome, digest) === kept) ?? null;
 }
 
-function isOutcome(name: unknown): name is Outcome {
-  return typeof name === 'string' && Object.hasOwn(TEXTS.en.outcomes.on, name);
+function cookieOf(outcome: Outcome, digest: string): string {
+  return Buffer.from(JSON.stringify([outcome, digest])).toString('base64url');
 }
 
-/** A digest: the cookie must not reveal the request. */
+/** The cookie must not reveal the request. */
 function digestOf(about: About): string {
   return hash('sha256', about?.canonicalQuery ?? '', 'base64url');
 }
