@@ -4,7 +4,7 @@ import type { OAuthErrorCode, Reason } from '../../rules/common/error.ts';
 import { remedyFor } from '../../rules/common/remedies.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
 import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
-import { type Link, toAccount } from '../describe/links.ts';
+import { toAccount } from '../describe/links.ts';
 
 /** The cause of an error page: a fault of a request, or another dead end. */
 export type Cause = Reason | keyof Texts['errors']['causes'];
@@ -119,8 +119,4 @@ function explain({ server, logFields }: FastifyRequest) {
   if (!server.context.showsRules) return null;
   const { rule, rule_id } = logFields ?? OWN_FAULT;
   return { rule, remedy: remedyFor(rule_id) };
-}
-
-export function accountLink(request: FastifyRequest): Link {
-  return toAccount(textsOf(request));
 }

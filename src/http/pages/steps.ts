@@ -25,44 +25,39 @@ export function seeOther(reply: FastifyReply, path: string): FastifyReply {
   return reply.header('cache-control', 'no-store').redirect(reply.server.context.baseUrl + path, 303);
 }
 
-/** To the request, whose next step is chosen again; without one to the account page. */
-export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null): FastifyReply {
-  return seeOther(reply, request === null ? '/account' : requestPath(request));
-}
-
-/** Like {@link backToRequest}, with a further parameter. */
-export function backWith(
+/** To the request, whose next step is chosen again; without one to the account page. @param more a further parameter */
+export function backToRequest(
   reply: FastifyReply,
   request: AuthorizationRequest | null,
-  more: string,
+  more: string | null = null,
 ): FastifyReply {
-  const path = request === null ? '/account?' : `${requestPath(request)}&`;
-  return seeOther(reply, path + more);
+  const path = request === null ? '/account' : '/oauth/authorize';
+  return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
+}
+
+/** @param queries joined to one, without those that are empty */
+function withQuery(path: string, ...queries: readonly (string | null | undefined)[]): string {
+  const query = queries.filter(Boolean).join('&');
+  return query === '' ? path : `${path}?${query}`;
 }
 
 /** The query after signing out: the provider asks for a user anew. */
 export const AGAIN = 'prompt=login';
 
 /** The address that leads to the provider. @param query the canonical one of a request; null for the account page */
-export function signInPath(query: string | null, more = ''): string {
-  const whole = [query, more].filter(Boolean).join('&');
-  return whole === '' ? '/sign-in' : `/sign-in?${whole}`;
+export function signInPath(query: string | null, more: string | null = null): string {
+  return withQuery('/sign-in', query, more);
 }
 
 /** Leads to the provider by a page: a redirect would be part of an application's form, whose `form-action` may forbid it. */
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
   const { title, elsewhere } = textsOf(reply.request).signIn;
-  const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
+  const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : null;
   const href = signInPath(query, again);
   const links = [{ href, text: title }];
   const text = elsewhere(new URL(issuer).host);
-  return showPage(reply.header('refresh', `0; url=${href}`), {
-    name: 'notice',
-    title,
-    text,
-    links,
-    refusal: null,
-  });
+  reply.header('refresh', `0; url=${href}`);
+  return showPage(reply, { name: 'notice', title, text, links, refusal: null });
 }
 
 /** Shows the page of a step. @param error the reason for showing its form again */

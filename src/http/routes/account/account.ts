@@ -10,8 +10,8 @@ import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { textsOf } from '../../browser/language.ts';
 import { wordsFor } from '../../describe/describe.ts';
 import { describeApplications, describeDisconnected } from '../../describe/describeAccount.ts';
+import { toAccount } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
-import { accountLink } from '../../pages/deadEnds.ts';
 import { showTooMany } from '../../pages/notices.ts';
 import { ownPage, seeOther, showSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
@@ -93,7 +93,7 @@ function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
     if (outcome === 'stale') return seeOther(reply, UNDONE);
     const from = cursorOf(form.get('older'));
     if (outcome === 'too_many')
-      return showTooMany(reply, { ...accountLink(request), href: accountPath(from) });
+      return showTooMany(reply, { ...toAccount(textsOf(request)), href: accountPath(from) });
     return seeOther(reply, accountPath(from, { [done]: id }));
   };
 }

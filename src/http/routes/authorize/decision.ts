@@ -7,9 +7,16 @@ import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { limitField, OWN_FORM, receiveRequestForm, typedSums } from '../../browser/forms.ts';
-import { chooseLanguage, requestPath, textsOf } from '../../browser/language.ts';
+import { chooseLanguage, textsOf } from '../../browser/language.ts';
 import { forgetOutcome, type Outcome, rememberOutcome, requestNote } from '../../browser/outcomes.ts';
-import { logRefused, refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../../pages/notices.ts';
+import {
+  logRefused,
+  refuseAttempt,
+  showAlreadyAllowed,
+  showFull,
+  showTooMany,
+  toRequest,
+} from '../../pages/notices.ts';
 import { backToRequest, seeOther, showConsent, showReject, showStep } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
@@ -101,10 +108,7 @@ function answerDecision(
     case 'full':
       return showFull(reply, authorizationRequest);
     case 'too_many':
-      return showTooMany(reply, {
-        href: requestPath(authorizationRequest),
-        text: textsOf(reply.request).notices.seeRequest,
-      });
+      return showTooMany(reply, toRequest(authorizationRequest, textsOf(reply.request)));
     default:
       return showAlreadyAllowed(reply, authorizationRequest, result.outcome);
   }

@@ -6,7 +6,7 @@ import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../b
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
 import { refuseAttempt } from '../../pages/notices.ts';
-import { AGAIN, backToRequest, backWith, showSignIn } from '../../pages/steps.ts';
+import { AGAIN, backToRequest, showSignIn } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { bodyParameters } from '../../request/parameters.ts';
 
@@ -45,9 +45,8 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     if (outcome === 'stale' && authorizationRequest !== null) {
       rememberOutcome(reply, 'not_signed_out', authorizationRequest);
     }
-    if (outcome === 'signed_out' && context.provider !== null)
-      return backWith(reply, authorizationRequest, AGAIN);
-    return backToRequest(reply, authorizationRequest);
+    const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : null;
+    return backToRequest(reply, authorizationRequest, more);
   });
 }
 
@@ -72,9 +71,7 @@ function backSignedOut(
   const { request } = reply;
   rememberOutcome(reply, 'not_signed_in', authorizationRequest);
   const isLost = readCookies(request).preLogin === null && isFromOwnPage(request);
-  return isLost
-    ? backWith(reply, authorizationRequest, COOKIE_CHECK)
-    : backToRequest(reply, authorizationRequest);
+  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
 }
 
 async function receiveSignIn(request: FastifyRequest): Promise<SentSignIn> {
