@@ -145,13 +145,8 @@ const TOO_MANY_FAILURES = response(
   'unavailable', // no page has this limit
 );
 const OUR_FAULT = response(500, 'server_error', 'The fault is ours. Please try again.', 'ourFault');
-const PROVIDER_AWAY = response(
-  503,
-  'temporarily_unavailable',
-  'Please try again in a moment.',
-  'providerAway',
-);
 const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
+const PROVIDER_AWAY = { ...UNAVAILABLE, cause: 'providerAway' } as const;
 
 function notAllowed(allowed: string, method: string) {
   const description = `This address takes ${allowed}, not ${method}.`;
