@@ -44,32 +44,27 @@ export function prepareDraining(app: FastifyInstance): void {
 export async function drain({ shutdown, server }: FastifyInstance, forMs: number): Promise<void> {
   shutdown.isDraining = true;
   await setTimeout(forMs);
-  if (forMs > 0) await waitForNoRequests(shutdown);
+  const isQuiet = () => performance.now() >= shutdown.lastRequestAt + QUIET_FOR_MS;
+  if (forMs > 0) await waitUntil(isQuiet, STILL_ASKED_MS);
   await waitForIdleLoop();
   // Node's own `close` of an HTTP server would close idle connections, too.
   for (const listener of shutdown.listeners) Server.prototype.close.call(listener);
-  await waitForClosed(shutdown.connections, IDLE_GRACE_MS);
+  await waitUntil(() => shutdown.connections.size === 0, IDLE_GRACE_MS);
   await waitForIdleLoop();
   server.closeIdleConnections();
   // Node counts a connection as busy until its first request is read; browsers open some in advance.
   for (const socket of shutdown.connections) if (socket.bytesRead === 0) socket.destroy();
 }
 
-async function waitForNoRequests(shutdown: Shutdown): Promise<void> {
-  const until = performance.now() + STILL_ASKED_MS;
-  while (performance.now() < Math.min(until, shutdown.lastRequestAt + QUIET_FOR_MS))
-    await setTimeout(CHECK_MS);
-}
-
 /** After this time without a request, the load balancer has switched away. */
 const QUIET_FOR_MS = 300;
 
-async function waitForClosed(connections: ReadonlySet<Socket>, maxMs: number): Promise<void> {
-  const until = performance.now() + maxMs;
-  while (connections.size > 0 && performance.now() < until) await setTimeout(CHECK_MS);
-}
-
 const CHECK_MS = 10;
+
+async function waitUntil(isDone: () => boolean, maxMs: number): Promise<void> {
+  const until = performance.now() + maxMs;
+  while (!isDone() && performance.now() < until) await setTimeout(CHECK_MS);
+}
 
 /** An event-loop turn this short had next to nothing to read. */
 const QUIET_MS = 0.2;
