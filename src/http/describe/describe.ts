@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Context } from '../../flows/common/context.ts';
 import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
-import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
+import { TEXTS, type Texts } from '../../languages/languages.ts';
 import { kept } from '../../rules/common/kept.ts';
 import type { Limit } from '../../rules/common/money.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
@@ -13,12 +12,9 @@ import { languageOf } from '../browser/language.ts';
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A page's language and texts, and the operator's own words. */
-export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory' | 'provider' | 'timeZone'> {
-  readonly language: Language;
-  readonly texts: Texts;
-}
+export type Words = ReturnType<typeof wordsFor>;
 
-export function wordsFor(request: FastifyRequest): Words {
+export function wordsFor(request: FastifyRequest) {
   const language = languageOf(request);
   const { brand, catalogue, directory, provider, timeZone } = request.server.context;
   return { brand, catalogue, directory, provider, timeZone, language, texts: TEXTS[language] };

@@ -47,8 +47,10 @@ function describeApplication(client: AuthorizedClient, words: Words) {
 
 /** @param isOneOfSeveral true if its application has others */
 function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: Words) {
-  const { grantId, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
+  const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;
+  const { unnamed, question, questionOf } = account;
+  const needsNoName = instanceName === null && !isOneOfSeveral;
   return {
     grantId,
     instanceName,
@@ -59,23 +61,11 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
     rights: describeRights(authorization.rights, words),
     formToken: authorization.disconnectToken,
-    ...namesOf(authorization, isOneOfSeveral, account),
-  };
-}
-
-function namesOf(
-  { clientName, instanceName }: LiveAuthorization,
-  isOneOfSeveral: boolean,
-  account: Texts['account'],
-) {
-  const { unnamed, question, questionOf } = account;
-  if (instanceName === null && !isOneOfSeveral)
-    return { heading: null, fullName: say`${clientName}`, question: question(clientName) };
-  const fullName = fullNameOf(clientName, instanceName, account);
-  return {
-    heading: instanceName ?? unnamed,
-    fullName,
-    question: questionOf(clientName, instanceName ?? inSentence(unnamed)),
+    heading: needsNoName ? null : (instanceName ?? unnamed),
+    fullName: needsNoName ? say`${clientName}` : fullNameOf(clientName, instanceName, account),
+    question: needsNoName
+      ? question(clientName)
+      : questionOf(clientName, instanceName ?? inSentence(unnamed)),
   };
 }
 

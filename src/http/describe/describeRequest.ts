@@ -8,14 +8,8 @@ import { boundsOf } from '../../rules/spending/bounds.ts';
 import type { LoweringProblem } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
-import {
-  type DescribedRight,
-  describeLimit,
-  describeRights,
-  describeTarget,
-  type Words,
-} from './describe.ts';
-import { type DescribedChange, describeChanges } from './describeChanges.ts';
+import { describeLimit, describeRights, describeTarget, type Words } from './describe.ts';
+import { describeChanges } from './describeChanges.ts';
 import { describeTogether } from './describeSpending.ts';
 
 /** Application, user and maximal cost, for every page between sign-in and the answer. */
@@ -34,14 +28,6 @@ export function describeAsking(access: RequestedAccess, words: Words) {
   };
 }
 
-/** A requested right, for the page that allows it. */
-export interface AskedRight extends DescribedRight {
-  /** Null if nothing changed or nothing existed. */
-  readonly change: DescribedChange | null;
-  /** Null if the user may not lower the limit. */
-  readonly field: ReturnType<typeof describeField> | null;
-}
-
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
 export function describeRequest(access: RequestedAccess, typed: TypedLimits | null, words: Words) {
   const { authorizationRequest, earlier } = access;
@@ -56,11 +42,16 @@ export function describeRequest(access: RequestedAccess, typed: TypedLimits | nu
   // The only limit states the cost itself, with its end.
   const [only = '', ...more] = described.flatMap(({ limit }) => limit ?? []);
   const saysCost = more.length === 0 && asking.cost?.startsWith(only) === true;
-  const asked = described.map((right, index): AskedRight => {
+  const asked = described.map((right, index) => {
+    // Null if nothing changed or nothing existed.
     const change = changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null;
+    // Null if the user may not lower the limit.
+    const field = fields.get(index) ?? null;
     const limit = right.limit && saysCost ? asking.cost : right.limit;
-    return { change, field: fields.get(index) ?? null, ...right, limit };
+    return { change, field, ...right, limit };
   });
+  // Unchanged and without spending: no need to read it again.
+  const isFolded = ({ change, spending }: (typeof asked)[number]) => change?.isSame === true && !spending;
   return {
     firstSeen: describeFirstSeen(access, words),
     others: describeOthers(access, words),
@@ -78,11 +69,6 @@ export function describeRequest(access: RequestedAccess, typed: TypedLimits | nu
     // Last: V8 of Node 20 takes a microsecond for each property added to a copy.
     ...asking,
   };
-}
-
-/** True if unchanged and without spending: no need to read it again. */
-function isFolded({ change, spending }: AskedRight): boolean {
-  return change?.isSame === true && !spending;
 }
 
 export function describeGuard(
