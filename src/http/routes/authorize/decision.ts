@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { authorize, nextStep } from '../../../flows/authorize/authorize.ts';
 import { confirmPayment } from '../../../flows/authorize/confirmPayment.ts';
-import { type DecisionOutcome, decide, limitsToLower } from '../../../flows/authorize/decide.ts';
+import { decide, limitsToLower } from '../../../flows/authorize/decide.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
@@ -79,39 +79,29 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     const sums = typedSums(form, indexes);
     const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
     const result = await decide(context, pending, sent, callerOf(request));
-    if (result.outcome === 'wrong_limits') {
-      const step = await nextStep(context, pending);
-      // If the payment password is required again meanwhile, the request starts over.
-      if (step.step !== 'consent') return backToRequest(reply, authorizationRequest);
-      const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
-      logRefused(reply, 'wrong_limits', rule);
-      return showConsent(reply.code(422), step, { sums, problems: result.problems });
+    switch (result.outcome) {
+      case 'answered':
+        // For Back from the application.
+        rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', authorizationRequest);
+        return backToApplication(reply, result.location);
+      case 'wrong_limits': {
+        const step = await nextStep(context, pending);
+        // If the payment password is required again meanwhile, the request starts over.
+        if (step.step !== 'consent') return backToRequest(reply, authorizationRequest);
+        const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
+        logRefused(reply, 'wrong_limits', rule);
+        return showConsent(reply.code(422), step, { sums, problems: result.problems });
+      }
+      case 'stale':
+        return backUnanswered(reply, authorizationRequest, 'not_decided');
+      case 'full':
+        return showFull(reply, authorizationRequest);
+      case 'too_many':
+        return showTooMany(reply, toRequest(authorizationRequest, textsOf(request)));
+      default:
+        return showAlreadyAllowed(reply, authorizationRequest, result.outcome);
     }
-    if (result.outcome === 'answered') {
-      // For Back from the application.
-      rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', authorizationRequest);
-    }
-    return answerDecision(reply, authorizationRequest, result);
   });
-}
-
-function answerDecision(
-  reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest,
-  result: Exclude<DecisionOutcome, { outcome: 'wrong_limits' }>,
-): FastifyReply {
-  switch (result.outcome) {
-    case 'answered':
-      return backToApplication(reply, result.location);
-    case 'stale':
-      return backUnanswered(reply, authorizationRequest, 'not_decided');
-    case 'full':
-      return showFull(reply, authorizationRequest);
-    case 'too_many':
-      return showTooMany(reply, toRequest(authorizationRequest, textsOf(reply.request)));
-    default:
-      return showAlreadyAllowed(reply, authorizationRequest, result.outcome);
-  }
 }
 
 function backUnanswered(
