@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
 import { disconnect, findDisconnected } from '../../../flows/account/disconnect.ts';
 import type { Context } from '../../../flows/common/context.ts';
@@ -20,10 +20,10 @@ import { queryParameters } from '../../request/parameters.ts';
 import { describeStop } from './security.ts';
 
 /** The disconnecting forms: their field, and the account page's parameter for a success. */
-const DISCONNECT_FORMS = {
-  disconnect: { field: 'grant_id', done: 'disconnected' },
-  'disconnect-all': { field: 'client_id', done: 'disconnected_all' },
-};
+const DISCONNECT_FORMS = [
+  { action: 'disconnect', field: 'grant_id', done: 'disconnected' },
+  { action: 'disconnect-all', field: 'client_id', done: 'disconnected_all' },
+] as const;
 const UNDONE = '/account?undone=disconnect';
 
 export function accountRoutes(app: FastifyInstance, context: Context): void {
@@ -71,8 +71,20 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     });
   });
 
-  app.post('/account/disconnect', OWN_FORM, disconnectBy(context, 'disconnect'));
-  app.post('/account/disconnect-all', OWN_FORM, disconnectBy(context, 'disconnect-all'));
+  for (const { action, field, done } of DISCONNECT_FORMS) {
+    app.post(`/account/${action}`, OWN_FORM, async (request, reply) => {
+      const { form, session } = await receiveForm(request);
+      if (session === null) return seeOther(reply, UNDONE);
+      const id = form.get(field) ?? '';
+      const sent = { action, id, formToken: form.get('form_token') };
+      const { outcome } = await disconnect(context, session, sent, callerOf(request));
+      if (outcome === 'stale') return seeOther(reply, UNDONE);
+      const from = cursorOf(form.get('older'));
+      if (outcome === 'too_many')
+        return showTooMany(reply, { ...toAccount(textsOf(request)), href: accountPath(from) });
+      return seeOther(reply, accountPath(from, { [done]: id }));
+    });
+  }
 }
 
 /** The message for a form without effect, signed in or not. */
@@ -80,22 +92,6 @@ function undoneOf(query: Parameters, { account, stop }: Texts) {
   const undone = query.get('undone');
   if (undone === 'stop') return stop;
   return undone === 'disconnect' ? account : null;
-}
-
-function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
-  const { field, done } = DISCONNECT_FORMS[action];
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { form, session } = await receiveForm(request);
-    if (session === null) return seeOther(reply, UNDONE);
-    const id = form.get(field) ?? '';
-    const sent = { action, id, formToken: form.get('form_token') };
-    const { outcome } = await disconnect(context, session, sent, callerOf(request));
-    if (outcome === 'stale') return seeOther(reply, UNDONE);
-    const from = cursorOf(form.get('older'));
-    if (outcome === 'too_many')
-      return showTooMany(reply, { ...toAccount(textsOf(request)), href: accountPath(from) });
-    return seeOther(reply, accountPath(from, { [done]: id }));
-  };
 }
 
 /** @param said parameters for texts of the page */

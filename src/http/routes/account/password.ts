@@ -1,9 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import {
-  changePassword,
-  findPasswordForm,
-  type PasswordChangeOutcome,
-} from '../../../flows/account/changePassword.ts';
+import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
@@ -50,35 +46,25 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
         deviceCookies: { password: device, 'payment password': paymentDevice },
       };
       const result = await changePassword(context, session, sent, callerOf(request));
-      return answerChange(reply, session, password, result);
+      switch (result.outcome) {
+        case 'changed':
+          setCookie(reply, PASSWORDS[password].cookie, result.deviceCookie);
+          return seeOther(reply, `${SECURITY}?said=changed`);
+        case 'stale':
+          return seeOther(reply, `${SECURITY}?said=stale`);
+        case 'refused': {
+          logRefused(reply.code(422), 'password_refused', result.problem);
+          const { problems } = textsOf(request).security.form;
+          const error = problems[result.problem](MIN_PASSWORD_CHARACTERS);
+          return showForm(reply, session, password, { error, wrong: 'new' });
+        }
+        default: {
+          const asksPayment = password === 'payment-password' && session.user.hasPaymentPassword;
+          const error = refuseAttempt(reply, result, asksPayment ? 'oldPaymentPassword' : 'oldPassword');
+          return showForm(reply, session, password, { error, wrong: 'old' });
+        }
+      }
     });
-  }
-}
-
-async function answerChange(
-  reply: FastifyReply,
-  session: Session,
-  password: PathOfPassword,
-  result: PasswordChangeOutcome,
-): Promise<FastifyReply> {
-  const asksPaymentPassword = password === 'payment-password' && session.user.hasPaymentPassword;
-  switch (result.outcome) {
-    case 'changed':
-      setCookie(reply, PASSWORDS[password].cookie, result.deviceCookie);
-      return seeOther(reply, `${SECURITY}?said=changed`);
-    case 'stale':
-      return seeOther(reply, `${SECURITY}?said=stale`);
-    case 'refused': {
-      const { problems } = textsOf(reply.request).security.form;
-      logRefused(reply.code(422), 'password_refused', result.problem);
-      const error = problems[result.problem](MIN_PASSWORD_CHARACTERS);
-      return showForm(reply, session, password, { error, wrong: 'new' });
-    }
-    default: {
-      const form = asksPaymentPassword ? 'oldPaymentPassword' : 'oldPassword';
-      const error = refuseAttempt(reply, result, form);
-      return showForm(reply, session, password, { error, wrong: 'old' });
-    }
   }
 }
 

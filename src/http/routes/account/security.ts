@@ -90,9 +90,8 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 /** The account page after stopping everything describes the current state: the link may be forged. */
 export async function describeStop(context: Context, session: Session, texts: Texts) {
   const { stop } = texts;
-  const isDone = await isEverythingStopped(context, session);
-  const ways = isDone ? toPasswords({ ...context, texts }, session.user.hasPaymentPassword) : [toStop(texts)];
-  return isDone
-    ? { title: stop.titleDone, done: stop.done, undone: null, ways }
-    : { title: stop.titleUndone, done: null, undone: stop.undone, ways };
+  if (!(await isEverythingStopped(context, session)))
+    return { title: stop.titleUndone, done: null, undone: stop.undone, ways: [toStop(texts)] };
+  const ways = toPasswords({ ...context, texts }, session.user.hasPaymentPassword);
+  return { title: stop.titleDone, done: stop.done, undone: null, ways };
 }
