@@ -120,10 +120,6 @@ function asksForPassword({ name }: Page): boolean {
   return name === 'sign-in' || name === 'payment-password' || name === 'password';
 }
 
-function leadsToApplication({ name }: Page): boolean {
-  return name === 'consent' || name === 'reject';
-}
-
 /** A text as HTML: escaped, each name in `<bdi>`. @param mark wraps `name`, for example in a link */
 function html(text: string, name?: string, mark?: (bdi: string) => string): string {
   const { escapeFunction } = eta.config;
@@ -136,13 +132,14 @@ function html(text: string, name?: string, mark?: (bdi: string) => string): stri
 /** Against framing, caching, and leaks of the URL. */
 export function pageHeaders(page: Page, language: Language, branding: Branding): Record<string, string> {
   const policy = asksForPassword(page) ? `${branding.policy}; ${branding.scriptPolicy}` : branding.policy;
+  const leadsToApplication = page.name === 'consent' || page.name === 'reject';
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,
     'cache-control': 'no-store',
     // Browsers also apply form-action to the redirect after a post: it would block the redirect to the application. The other
     // pages post only to us.
-    'content-security-policy': leadsToApplication(page) ? policy : `${policy}; form-action 'self'`,
+    'content-security-policy': leadsToApplication ? policy : `${policy}; form-action 'self'`,
     // With no-referrer browsers would post our own forms with `Origin: null`.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
