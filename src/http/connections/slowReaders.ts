@@ -15,14 +15,10 @@ const LIMITS = {
 const MAX_PIPELINED = 16;
 
 /** Closes connections of clients that send and do not read (slow read attack), but none that reads slowly or has to wait. */
-export function endSlowReaders(app: FastifyInstance, limits = LIMITS): void {
-  limitReadTime(app, limits);
+export function endSlowReaders(app: FastifyInstance, { idleMs, maxReadMs, checkEveryMs } = LIMITS): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (limitPipelining(request, reply)) done();
   });
-}
-
-function limitReadTime(app: FastifyInstance, { idleMs, maxReadMs, checkEveryMs }: typeof LIMITS): void {
   /** Bytes read by the client, and the time of the last change. */
   const connections = new Map<Socket, { readonly bytes: number; readonly since: number }>();
   app.server.on('connection', (socket: Socket) => {
