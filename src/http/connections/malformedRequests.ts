@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf } from '../browser/language.ts';
-import { type DeadEnd, errorPage, wordsOf } from '../pages/deadEnds.ts';
+import { errorPage, wordsOf } from '../pages/deadEnds.ts';
 import type { Branding } from '../pages/look.ts';
 import type { Page } from '../pages/pages.ts';
 import { pageHeaders, renderPage, showPage } from '../pages/views.ts';
@@ -15,8 +15,6 @@ import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
 // Responses to requests that reach no route.
-
-const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: null };
 
 /** A request id: 10 hexadecimal digits. */
 export function newReference(): string {
@@ -34,8 +32,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   const { id: reference, method, logFields } = request;
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
-  const deadEnd = { ...UNREAD, cause: 'notFound' } as const;
-  showPage(reply.header('x-request-id', reference), errorPage(request, deadEnd), 404);
+  showPage(reply.header('x-request-id', reference), errorPage(request, { cause: 'notFound' }), 404);
 }
 
 /** With the last bytes, a `Buffer` despite Fastify's types. */
@@ -68,13 +65,12 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   const rule = `unreadable HTTP: ${error.code}`;
   const ruleId = error.code === 'HPE_HEADER_OVERFLOW' ? 'too_long' : 'unreadable_http';
   app.log.info({ ref: reference, status, rule, rule_id: ruleId }, 'request');
-  const about = { reference, method: '-', path: '-', clientId: null };
-  const refusal = { ...about, status, error: code, rule, ruleId };
+  const refusal = { reference, method: '-', path: '-', status, error: code, rule, ruleId, clientId: null };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
-  const deadEnd = { ...UNREAD, cause: isLate ? 'late' : 'brokenHttp', code } as const;
   const language = languageIn(error.rawPacket);
-  const words = wordsOf(deadEnd, TEXTS[language], { pressed: '', again: '' });
-  const page = { name: 'error', ...words, code, reference, explained: null } as const;
+  const cause = isLate ? 'late' : 'brokenHttp';
+  const words = wordsOf({ cause, code }, TEXTS[language], { pressed: '', again: '' });
+  const page = { name: 'error', ...words, reference, explained: null } as const;
   endWithPage(app.branding, socket, status, page, language);
 }
 

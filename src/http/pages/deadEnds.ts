@@ -62,15 +62,15 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
 export interface DeadEnd {
   readonly cause: Cause;
   /** The contract's code; null if there is none. */
-  readonly code: OAuthErrorCode | null;
+  readonly code?: OAuthErrorCode | null;
   /** Null for an unknown application. */
-  readonly clientName: string | null;
+  readonly clientName?: string | null;
   /** The affected parameter, a known one. */
-  readonly parameter: string | null;
+  readonly parameter?: string | null;
 }
 
 export function wordsOf(
-  { cause, code, clientName, parameter }: DeadEnd,
+  { cause, code = null, clientName = null, parameter = null }: DeadEnd,
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
 ) {
@@ -90,6 +90,7 @@ export function wordsOf(
     next: next[way.next](clientName),
     link: LEADS_BACK.includes(way.next) ? { href: again, text: tryAgain } : toAccount(texts),
     passOn: isOfApplication ? passOn(clientName) : tellUs,
+    code,
     parameter: isReason(cause) ? parameter : null,
   };
 }
@@ -103,7 +104,7 @@ export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
   const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
   const words = wordsOf(deadEnd, TEXTS[languageOf(request)], said);
   const { id: reference } = request;
-  return { name: 'error' as const, ...words, code: deadEnd.code, reference, explained: explain(request) };
+  return { name: 'error' as const, ...words, reference, explained: explain(request) };
 }
 
 /** The lower part of a notice, for developers and support. */

@@ -104,7 +104,7 @@ const SHOWN_CODES: readonly OAuthErrorCode[] = ['invalid_request', 'invalid_scop
 
 /** Answers with JSON (contract 7.2) or a page (7.1), depending on the route, never with a redirect. */
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
-  const { status, error, description, cause, clientName = null, parameter = null } = response;
+  const { status, error, description } = response;
   const { id: reference, routeOptions, server } = reply.request;
   const answers = server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request));
   if (answers === 'json' || response === NO_OPENID) {
@@ -112,8 +112,7 @@ function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply
     return sendJson(reply, status, { error, error_description: full });
   }
   const code = SHOWN_CODES.find((shown) => shown === error) ?? null;
-  const deadEnd = { cause, code, clientName, parameter };
-  return showPage(reply, errorPage(reply.request, deadEnd), status);
+  return showPage(reply, errorPage(reply.request, { ...response, code }), status);
 }
 
 /** Fastify's own request errors (too long, unreadable type) are `invalid_request` too. */
@@ -122,10 +121,10 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500) return null;
   const isTooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
-  const rule = `the body can't be read: ${code}`;
+  const more = { rule: `the body can't be read: ${code}`, cause: error };
   return isTooLong
-    ? invalidRequest('too_long', 'The request is too long.', { rule, cause: error })
-    : invalidRequest('unreadable_body', NOT_A_FORM, { rule, cause: error });
+    ? invalidRequest('too_long', 'The request is too long.', more)
+    : invalidRequest('unreadable_body', NOT_A_FORM, more);
 }
 
 // Our own errors: status, code, JSON description, and the page's cause.
