@@ -21,9 +21,6 @@ export interface SentPasswordChange {
   readonly deviceCookies: Readonly<Record<Guarded, string | null>>;
 }
 
-/** `refused`: the new password is unacceptable; `stale`: a password has changed since, or the session is over. */
-export type PasswordChangeOutcome = Awaited<ReturnType<typeof changePassword>>;
-
 /** For each password: the user's other one, its hash, the problem of a new one equal to that, its change in the audit trail. */
 const KINDS = {
   password: {
@@ -54,6 +51,7 @@ export async function findPasswordForm(context: Context, session: Session, kind:
 /**
  * Changes a password after typing the old one, or sets a payment password after the password. Attempts are counted.
  * Ends every other session of the user, and gives a new device cookie of its kind. @throws {BusyError | TooLateError}
+ * @returns `refused`: the new password is unacceptable; `stale`: a password has changed since, or the session is over
  */
 export async function changePassword(
   context: Context,
