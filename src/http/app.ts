@@ -67,8 +67,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // Fastify treats a bare number as no trust, as it can't know the sender. Here the operator promises that only this many
-    // proxies can reach us.
+    // Fastify treats a bare number as no trust: it can't know, as the operator does, that only so many proxies reach us.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,

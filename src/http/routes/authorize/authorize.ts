@@ -13,8 +13,7 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
     return showStep(reply, step);
   });
 
-  // The application's form comes from another site, hence without a session: the 303 to the same request as a GET brings the
-  // session.
+  // The application's form comes from another site, hence without a session: the GET of the 303 brings it.
   app.post('/oauth/authorize', async (request, reply) => {
     const parameters = postedParameters(queryParameters(request), bodyParameters(request));
     const authorizationRequest = await loadAuthorizationRequest(context, parameters);
