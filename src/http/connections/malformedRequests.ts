@@ -5,8 +5,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf } from '../browser/language.ts';
 import { errorPage, wordsOf } from '../pages/deadEnds.ts';
-import type { Branding } from '../pages/look.ts';
-import type { Page } from '../pages/pages.ts';
 import { pageHeaders, renderPage, showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { loggedPathOf } from '../request/parameters.ts';
@@ -24,11 +22,8 @@ export function newReference(): string {
 /** Answers an undecodable path. Fastify calls no hook for it, so this writes the log line. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!limitPipelining(request, reply)) return;
-  request.logFields = {
-    error: 'not_found',
-    rule: 'The address can’t be read.',
-    rule_id: 'unreadable_address',
-  };
+  const rule = 'The address can’t be read.';
+  request.logFields = { error: 'not_found', rule, rule_id: 'unreadable_address' };
   const { id: reference, method, logFields } = request;
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
@@ -71,7 +66,16 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   const cause = isLate ? 'late' : 'brokenHttp';
   const words = wordsOf({ cause, code }, TEXTS[language], { pressed: '', again: '' });
   const page = { name: 'error', ...words, reference, explained: null } as const;
-  endWithPage(app.branding, socket, status, page, language);
+  // No address to return to.
+  const body = renderPage(page, language, app.branding, { action: '/language', fields: {} });
+  const headers = {
+    ...pageHeaders(page, language, app.branding),
+    'x-request-id': reference,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
 /** By the last bytes; none after a timeout. */
@@ -80,23 +84,4 @@ function languageIn(packet: unknown): Language {
   const header = (name: string) => new RegExp(`^${name}:[ \\t]*([^\\r\\n]*)`, 'im').exec(text)?.[1];
   const headers = { 'accept-language': header('accept-language'), cookie: header('cookie') };
   return languageOf({ headers });
-}
-
-function endWithPage(
-  branding: Branding,
-  socket: Socket,
-  status: number,
-  page: Page<'error'>,
-  language: Language,
-): void {
-  // No address to return to.
-  const body = renderPage(page, language, branding, { action: '/language', fields: {} });
-  const headers = {
-    ...pageHeaders(page, language, branding),
-    'x-request-id': page.reference,
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
