@@ -91,22 +91,17 @@ export function pageText(page: Page, language: Language, branding: Branding, for
   }
   const key = JSON.stringify([marked, language, form.action]);
   if (key.length > MAX_KEY) return renderPage(page, language, branding, form);
-  const pieces = keptPieces(branding.kept, key, () => {
+  const { kept } = branding;
+  let pieces = kept.get(key);
+  if (pieces === undefined) {
     const fields = { ...form.fields, back: `${MARK}wayBack;` };
-    return renderPage(marked as unknown as Page, language, branding, { ...form, fields });
-  });
+    pieces = renderPage(marked as unknown as Page, language, branding, { ...form, fields }).split(MARKED);
+    const [oldest] = kept.keys();
+    if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
+    kept.set(key, pieces);
+  }
   // Every second piece is a value's name; the value is escaped as in templates.
   return pieces.map((piece, at) => (at % 2 === 0 ? piece : escaped(own[piece]))).join('');
-}
-
-function keptPieces(kept: Branding['kept'], key: string, render: () => string): readonly string[] {
-  const found = kept.get(key);
-  if (found !== undefined) return found;
-  const pieces = render().split(MARKED);
-  const [oldest] = kept.keys();
-  if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
-  kept.set(key, pieces);
-  return pieces;
 }
 
 function escaped(value: unknown): string {
