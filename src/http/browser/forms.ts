@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { loadAuthorizationRequest } from '../../flows/authorize/authorize.ts';
 import { currentSession } from '../../flows/signIn/session.ts';
-import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters } from '../request/parameters.ts';
 import { readCookies } from './cookies.ts';
@@ -47,7 +46,7 @@ export async function receiveRequestForm(request: FastifyRequest) {
 }
 
 /** The form's request, checked again. @throws {OAuthError} if it is no longer valid */
-export async function carriedRequest(request: FastifyRequest): Promise<AuthorizationRequest | null> {
+export async function carriedRequest(request: FastifyRequest) {
   const carried = bodyParameters(request).get('request');
   if (carried === undefined) return null;
   return loadAuthorizationRequest(request.server.context, new Parameters(carried));

@@ -122,9 +122,9 @@ export function showSignIn(
   said: Partial<Pick<Page<'sign-in'>, 'login' | 'error' | 'undone'>> = {},
 ): FastifyReply {
   const { provider } = reply.server.context;
-  if (provider !== null) return showLeaving(reply, provider, authorizationRequest?.canonicalQuery ?? null);
-  if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const request = authorizationRequest?.canonicalQuery ?? null;
+  if (provider !== null) return showLeaving(reply, provider, request);
+  if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const client = authorizationRequest && describeClient(authorizationRequest, wordsFor(reply.request));
   const { login = '', error = null } = said;
   const note = error === null ? signInNote(reply.request, authorizationRequest) : null;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
 import { signOut } from '../../../flows/signIn/session.ts';
-import { type SentSignIn, signIn, signInStep } from '../../../flows/signIn/signIn.ts';
+import { signIn, signInStep } from '../../../flows/signIn/signIn.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
@@ -16,17 +16,28 @@ const MAX_SHOWN = 512;
 /** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */
 export function signInRoutes(app: FastifyInstance, context: Context): void {
   const signInHere = async (request: FastifyRequest, reply: FastifyReply) => {
-    const sent = await receiveSignIn(request);
+    const form = bodyParameters(request);
+    const authorizationRequest = await carriedRequest(request);
+    const login = form.get('login')?.trim() ?? ''; // phones add a space after a completed word
+    const password = form.get('password') ?? '';
+    const isOwn = isFromOwnPage(request);
+    const formToken = isOwn ? form.get('form_token') : undefined;
+    const sent = { authorizationRequest, login, password, formToken };
     const cookies = readCookies(request);
     const result = await signIn(context, sent, cookies, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
-      const step = signInStep(context, sent.authorizationRequest, cookies.preLogin);
+      const step = signInStep(context, authorizationRequest, cookies.preLogin);
       const error = refuseAttempt(reply, result, 'signIn');
-      return showSignIn(reply, step, { login: sent.login.slice(0, MAX_SHOWN), error });
+      return showSignIn(reply, step, { login: login.slice(0, MAX_SHOWN), error });
     }
-    if (result.outcome === 'stale') return backSignedOut(reply, sent.authorizationRequest);
+    if (result.outcome === 'stale') {
+      rememberOutcome(reply, 'not_signed_in', authorizationRequest);
+      // The sign-in page again says why, or hints that cookies are off.
+      const isLost = cookies.preLogin === null && isOwn;
+      return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
+    }
     keepSignedIn(reply, result);
-    return backToRequest(reply, sent.authorizationRequest);
+    return backToRequest(reply, authorizationRequest);
   };
   if (context.provider === null) app.post('/sign-in', OWN_FORM, signInHere);
 
@@ -61,25 +72,4 @@ export function keepSignedIn(
   if (opened.language === null) forgetKeptLanguage(reply);
   else setCookie(reply, 'language', `${opened.language}.`);
   forgetOutcome(reply);
-}
-
-/** Shows the sign-in page again, with a reason, or a hint that cookies are off. */
-function backSignedOut(
-  reply: FastifyReply,
-  authorizationRequest: SentSignIn['authorizationRequest'],
-): FastifyReply {
-  const { request } = reply;
-  rememberOutcome(reply, 'not_signed_in', authorizationRequest);
-  const isLost = readCookies(request).preLogin === null && isFromOwnPage(request);
-  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
-}
-
-async function receiveSignIn(request: FastifyRequest): Promise<SentSignIn> {
-  const form = bodyParameters(request);
-  return {
-    authorizationRequest: await carriedRequest(request),
-    login: form.get('login')?.trim() ?? '', // phones add a space after a completed word
-    password: form.get('password') ?? '',
-    formToken: isFromOwnPage(request) ? form.get('form_token') : undefined,
-  };
 }
