@@ -13,7 +13,7 @@ import type { errorPage, refusalOf } from './deadEnds.ts';
 type AskingPage = ReturnType<typeof describeAsking>;
 
 interface AnsweredForm {
-  /** The outcome of the previous form. */
+  /** The outcome of the previous form, or the reason for the page. */
   readonly undone: string | null;
   readonly error: string | null;
 }
@@ -36,16 +36,13 @@ interface Said {
 
 /** The fields of each template of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
 interface Pages {
-  'sign-in': {
+  'sign-in': AnsweredForm & {
     /** The canonical query of the request to continue after signing in; null for the account page. */
     readonly request: string | null;
     readonly formToken: string;
     readonly client: ReturnType<typeof describeClient> | null;
     /** Typed before, so that a wrong password doesn't clear the login too. */
     readonly login: string;
-    /** A failed action, or the reason for the page. */
-    readonly undone: string | null;
-    readonly error: string | null;
   };
   'payment-password': AskingPage &
     AnsweredForm & {
