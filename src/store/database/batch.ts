@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Batcher } from './batcher.ts';
-import { retryOnLostConnection } from './errors.ts';
+import { isConnectionLost } from './errors.ts';
 import { queryBatch } from './query.ts';
 import { batchStatement, type Columns } from './statement.ts';
 
@@ -23,7 +23,12 @@ export function batched<Request, Result>(
   return (pool, request) => {
     let batcher = batchers.get(pool);
     if (batcher === undefined) {
-      const run = (requests: readonly Request[]) => retryOnLostConnection(() => runBatch(pool, requests));
+      const run = (requests: readonly Request[]) =>
+        runBatch(pool, requests).catch((error: unknown) => {
+          // After a timeout it would take as long again.
+          if (isConnectionLost(error)) return runBatch(pool, requests);
+          throw error;
+        });
       batcher = new Batcher({ name, rowOf, run });
       batchers.set(pool, batcher);
     }

@@ -70,17 +70,6 @@ export function isOneCallersFault(error: unknown): boolean {
   return ONE_CALLERS_FAULT.test(codeOf(error));
 }
 
-/**
- * Runs a statement again after a lost connection, but not after a timeout: that would take as long again. Only for repeatable
- * statements, because the first may have been carried out.
- */
-export async function retryOnLostConnection<Answer>(run: () => Promise<Answer>): Promise<Answer> {
-  return run().catch((error: unknown) => {
-    if (isConnectionLost(error)) return run();
-    throw error;
-  });
-}
-
 /** SQLSTATEs that require a new connection: PostgreSQL restarts, or became a standby by a failover. */
 const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
