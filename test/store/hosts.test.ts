@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { AddressError, parseAddresses } from '../../src/store/database/databaseUrl.ts';
-import { query } from '../../src/store/database/query.ts';
+import { findRow } from '../../src/store/database/query.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 
@@ -14,15 +14,19 @@ await first.stop();
 first.becomeStandby();
 await first.start();
 
+const findFolder = findRow<void, { folder: string }>(
+  '',
+  `select current_setting('unix_socket_directories') as folder`,
+);
+
 describe('an address with several hosts', () => {
   const pool = openDatabase(url);
   afterAll(() => pool.end());
 
   /** Which of the two a statement gets to. */
   async function reached(): Promise<string> {
-    const where = { name: '', text: `select current_setting('unix_socket_directories') as folder` };
-    const [row] = await query<{ folder: string }>(pool, where);
-    return row?.folder.replaceAll('"', '') ?? '';
+    const { folder } = await findFolder(pool);
+    return folder.replaceAll('"', '');
   }
 
   it('leads to the one that takes writes, for servers and commands', async () => {

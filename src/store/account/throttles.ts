@@ -2,9 +2,7 @@ import type pg from 'pg';
 import type { CounterState } from '../../rules/account/throttle.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { type GuessingKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
-import type { Database } from '../database/database.ts';
-import { execute, findAll, write } from '../database/query.ts';
-import { batchStatement } from '../database/statement.ts';
+import { findAll, write, writeEach } from '../database/query.ts';
 
 /** A slot's counter of password attempts, at a certain time. */
 export interface Throttle extends CounterState {
@@ -42,18 +40,14 @@ export async function lockThrottles(
   return throttles;
 }
 
-const update = batchStatement<Throttle>(
+/** Writes locked counters. */
+export const updateThrottles = writeEach<Throttle>(
   'throttle-update',
   { slot: 'int', level: 'float8', counted_at: 'timestamptz', free_at: 'timestamptz' },
   (input) => `
 update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
   from ${input} where t.slot = input.slot`,
 );
-
-/** Writes locked counters. */
-export async function updateThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
-  await execute(db, update(throttles));
-}
 
 // A separate statement, not part of counting: an attempt that is cleared again must not use up the hour's event.
 /** Records guessing of a password, at most hourly for each counter; nothing for a null `userId`, in nearly the same time. */

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { Batcher } from './batcher.ts';
 import { isConnectionLost } from './errors.ts';
-import { queryBatch } from './query.ts';
-import { batchStatement, type Columns } from './statement.ts';
+import { findEach } from './query.ts';
+import type { Batch } from './statement.ts';
 
 export const BATCHES = new Set<string>();
 
@@ -37,11 +37,6 @@ export function batched<Request, Result>(
 }
 
 /** Turns a {@link batchStatement} that only reads into a function for one caller, see {@link batched}: its row, null for none. */
-export function findBatched<Request, Row extends object>(
-  name: string,
-  columns: Columns<Request>,
-  textOf: (input: string) => string,
-): (pool: pg.Pool, request: Request) => Promise<Row | null> {
-  const made = batchStatement(name, columns, textOf);
-  return batched(name, (pool, requests) => queryBatch<Row>(pool, made(requests)));
+export function findBatched<Request, Row extends object>(...batch: Batch<Request>) {
+  return batched(batch[0], findEach<Request, Row>(...batch));
 }

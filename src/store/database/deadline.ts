@@ -32,10 +32,9 @@ export function batchedDecision<Row extends object, Request extends { readonly c
 ): (pool: pg.Pool, request: Request) => Promise<Row> {
   const made = batchStatement(name, columns, textOf);
   const run = async (pool: pg.Pool, requests: readonly Request[]) => {
-    const batch = made(requests);
     const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-    const rows = await decide<Row & { n: number }>(pool, batch, decideBy);
-    return inOrder(batch, rows).map((found) => {
+    const rows = await decide<Row & { n: number }>(pool, made(requests), decideBy);
+    return inOrder(rows, requests.length).map((found) => {
       const row = required(found, name);
       return row.late ? new TooLateError() : row;
     });

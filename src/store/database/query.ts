@@ -1,25 +1,18 @@
 import pg from 'pg';
 import { begin, runAlone, runWithin } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
-import { type BatchQuery, type Query, statement } from './statement.ts';
-
-/** Runs a statement; `Row` describes its select list, checked by the tests against the real database. */
-export function query<Row extends object>(db: Database, asked: Query): Promise<Row[]> {
-  return onConnection(db, async (connection, run) => (await run<Row>(connection, asked)).rows);
-}
-
-/** Runs a statement whose rows are irrelevant. @returns how many it wrote or found */
-export function execute(db: Database, asked: Query): Promise<number> {
-  return onConnection(db, async (connection, run) => (await run(connection, asked)).rowCount ?? 0);
-}
+import { type Batch, batchStatement, type Query, statement } from './statement.ts';
 
 /** A statement as a function, which binds values and runs it. */
 type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
 
-/** Turns one SQL statement, see {@link statement}, into a function that returns its rows. */
+/**
+ * Turns one SQL statement, see {@link statement}, into a function that returns its rows. `Row` describes the select list,
+ * checked by the tests against the real database.
+ */
 export function findAll<Values, Row extends object>(name: string, text: string): Run<Values, Row[]> {
   const made = statement<Values>(name, text);
-  return (db, values) => query<Row>(db, made(values));
+  return async (db, values) => (await query<Row>(db, made(values))).rows;
 }
 
 /** Like {@link findAll}, for a statement with one row or none. */
@@ -37,23 +30,28 @@ export function findRow<Values, Row extends object>(name: string, text: string):
 /** Like {@link findAll}, for a statement whose rows are irrelevant: returns how many it wrote or found. */
 export function write<Values>(name: string, text: string): Run<Values, number> {
   const made = statement<Values>(name, text);
-  return (db, values) => execute(db, made(values));
+  return async (db, values) => (await query(db, made(values))).rowCount ?? 0;
 }
 
-/** Runs a statement over a batch. @returns each request's row, null for none */
-export async function queryBatch<Row extends object>(
-  db: Database,
-  batch: BatchQuery,
-): Promise<(Row | null)[]> {
-  return inOrder(batch, await query<Row & { n: number }>(db, batch));
+/** Like {@link findAll}, for a {@link batchStatement}: each request's row, null for none. */
+export function findEach<Request, Row extends object>(
+  ...batch: Batch<Request>
+): Run<readonly Request[], (Row | null)[]> {
+  const made = batchStatement(...batch);
+  return async (db, requests) => {
+    return inOrder((await query<Row & { n: number }>(db, made(requests))).rows, requests.length);
+  };
 }
 
-/** Rows in request order, by their column `n`; null for a request without one. */
-export function inOrder<Row extends { n: number }>(
-  { size }: BatchQuery,
-  rows: readonly Row[],
-): (Row | null)[] {
-  const ordered: (Row | null)[] = Array.from({ length: size }, () => null);
+/** Like {@link write}, for a {@link batchStatement}. */
+export function writeEach<Request>(...batch: Batch<Request>): Run<readonly Request[], number> {
+  const made = batchStatement(...batch);
+  return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
+}
+
+/** The rows of a batch in request order, by their column `n`; null for a request without one. */
+export function inOrder<Row extends { n: number }>(rows: readonly Row[], length: number): (Row | null)[] {
+  const ordered: (Row | null)[] = Array.from({ length }, () => null);
   for (const row of rows) ordered[row.n - 1] = row;
   return ordered;
 }
@@ -62,6 +60,10 @@ export function inOrder<Row extends { n: number }>(
 export function required<Row>(row: Row | null, name: string): Row {
   if (row === null) throw new Error(`the statement ${name} left a row out`);
   return row;
+}
+
+function query<Row extends object>(db: Database, asked: Query): Promise<pg.QueryResult<Row>> {
+  return onConnection(db, (connection, run) => run<Row>(connection, asked));
 }
 
 /** Gives `work` a connection and a function that runs a statement there: within the transaction `db`, or alone. */
@@ -87,7 +89,7 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
   await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
 }
 
-/** Like {@link query}, for operators: without a time limit if `limitMs` is 0. On a pool it is its own transaction. */
+/** For operators: the rows of a statement, without a time limit if `limitMs` is 0. On a pool it is its own transaction. */
 export async function queryLong<Row extends object>(db: Database, query: Query, limitMs = 0): Promise<Row[]> {
   if (db instanceof pg.Pool)
     return transaction(db, (connection) => queryLong<Row>(connection, query, limitMs));

@@ -36,10 +36,6 @@ export type Columns<Request> = Readonly<
   Record<string, string | readonly [type: string, get: (request: Request) => string | number | null]>
 >;
 
-export interface BatchQuery extends Query {
-  readonly size: number;
-}
-
 /**
  * One SQL statement for any number of requests. They are a table: `input` has a row for each, numbered by its column `n` from 1
  * on. A single column is a parameter too: an array of that name, such as `@grant_id`.
@@ -49,7 +45,7 @@ export function batchStatement<Request>(
   name: string,
   columns: Columns<Request>,
   textOf: (input: string) => string,
-): (requests: readonly Request[]) => BatchQuery {
+): (requests: readonly Request[]) => Query {
   STATEMENTS.add(name);
   const arrays = Object.entries(columns).map(([column, how]) => {
     return `@${column}::${typeof how === 'string' ? how : how[0]}[]`;
@@ -65,10 +61,11 @@ export function batchStatement<Request>(
     const property = parameter.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
     return (request: Request) => valueIn(request, property, name);
   });
-  return (requests) => {
-    return { name, text, values: getters.map((get) => requests.map(get)), size: requests.length };
-  };
+  return (requests) => ({ name, text, values: getters.map((get) => requests.map(get)) });
 }
+
+/** What makes a {@link batchStatement}: its name, columns and text. */
+export type Batch<Request> = Parameters<typeof batchStatement<Request>>;
 
 /** Excludes casts (`::`) and PostgreSQL's operators such as `@>` or `<@`. */
 const PARAMETER = /(?<![\w<@])@([a-z]\w*)/g;

@@ -1,7 +1,5 @@
 import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
-import type { Database } from '../database/database.ts';
-import { execute, findOne } from '../database/query.ts';
-import { batchStatement } from '../database/statement.ts';
+import { findOne, writeEach } from '../database/query.ts';
 
 /** The reason of a refused request: its log line's contents, without the user. */
 export interface Refusal {
@@ -28,7 +26,8 @@ export const WINDOW_MS = 600_000;
 const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
 // No lock: processes that write at the same time may keep a few too many.
-const insert = batchStatement<RefusalOf>(
+/** Keeps refusals, with a limit per network; if all slots are taken, replaces the oldest. */
+export const insertRefusals = writeEach<RefusalOf>(
   'refusal-insert',
   {
     network: 'bigint',
@@ -54,11 +53,6 @@ on conflict (slot) do update
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
        client_id = excluded.client_id`,
 );
-
-/** Keeps refusals, with a limit per network; if all slots are taken, replaces the oldest. */
-export async function insertRefusals(db: Database, refusals: readonly RefusalOf[]): Promise<void> {
-  await execute(db, insert(refusals));
-}
 
 /** The refusal with this reference; null if none is kept. */
 export const findRefusal = findOne<{ reference: string }, Refusal & { clientName: string | null }>(

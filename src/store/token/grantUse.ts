@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
 import { IS_LIVE } from '../common/grants.ts';
-import { execute } from '../database/query.ts';
-import { batchStatement } from '../database/statement.ts';
+import { writeEach } from '../database/query.ts';
 
 const TODAY = `(clock_timestamp() at time zone 'UTC')::date`;
 
@@ -17,7 +16,7 @@ interface GrantUse {
 }
 
 // Locks only grants, without waiting: a locked row is being noted, or decided on, and is noted with its next use.
-const markUsed = batchStatement<GrantUse>(
+const markUsed = writeEach<GrantUse>(
   'grant-mark-used',
   { grant_id: 'uuid', token_hash: 'bytea' },
   () => `
@@ -61,6 +60,6 @@ async function noteWaiting(db: pg.Pool): Promise<void> {
   const uses = waiting.get(db) ?? [];
   waiting.delete(db);
   for (let first = 0; first < uses.length; first += MAX_ROWS) {
-    await execute(db, markUsed(uses.slice(first, first + MAX_ROWS)));
+    await markUsed(db, uses.slice(first, first + MAX_ROWS));
   }
 }

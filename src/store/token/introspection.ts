@@ -2,8 +2,7 @@ import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from '../common/secrets.ts';
 import { batched } from '../database/batch.ts';
-import { execute, queryBatch, required } from '../database/query.ts';
-import { batchStatement } from '../database/statement.ts';
+import { findEach, required, writeEach } from '../database/query.ts';
 import { IS_FIRST_USE_OF_GRANT, noteGrantUses } from './grantUse.ts';
 import { grantOfImported } from './importedTokens.ts';
 
@@ -38,7 +37,7 @@ interface TokenResult {
 
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it so, whatever PostgreSQL's statistics (see `../common/sessions.ts`).
-const find = batchStatement<IntrospectionRequest>(
+const find = findEach<IntrospectionRequest, TokenRow>(
   'token-find',
   { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
   (input) => `
@@ -70,7 +69,7 @@ interface TokenRow extends Omit<IssuedToken, 'grantId'> {
   readonly firstUseOfGrant: boolean | null;
 }
 
-const markUsed = batchStatement<IntrospectionRequest>(
+const markUsed = writeEach<IntrospectionRequest>(
   'resource-secret-mark-used',
   { resource_id: 'text', secret_hash: 'bytea' },
   (input) => noteUse('resource', `select resource_id, secret_hash from ${input}`),
@@ -80,7 +79,7 @@ const markUsed = batchStatement<IntrospectionRequest>(
 export const findToken = batched(
   'token-find',
   async (db: pg.Pool, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
-    const rows = await queryBatch<TokenRow>(db, find(requests));
+    const rows = await find(db, requests);
     await noteUses(db, requests, rows);
     return rows.map((found) => {
       const row = required(found, 'token-find');
@@ -107,5 +106,5 @@ async function noteUses(
     }),
   );
   const first = requests.filter((_, index) => rows[index]?.firstUse === true);
-  if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
+  if (first.length > 0) await markUsed(db, first).catch(() => {});
 }
