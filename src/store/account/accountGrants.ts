@@ -46,13 +46,10 @@ select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.statu
 );
 
 /** A user's live grants, newest first, and the id to continue at if there may be more. */
-export async function findAccountGrants(
-  db: Database,
-  wanted: Wanted,
-): Promise<{ found: AccountGrant[]; nextFrom: string | null }> {
+export async function findAccountGrants(db: Database, wanted: Wanted) {
   const { most } = wanted;
   const rows = await find(db, wanted);
-  const found = rows.filter(({ live }) => live).slice(0, most);
+  const found: AccountGrant[] = rows.filter(({ live }) => live).slice(0, most);
   const hasMore = rows.length > most || rows.at(-1)?.last === true;
   return { found, nextFrom: hasMore ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
 }
@@ -111,11 +108,8 @@ const ofClient = findDisconnected(
 );
 
 /** An application with revoked grants of the user, and its number of live ones; null otherwise. */
-export const findDisconnectedClient = (
-  db: Database,
-  userId: string,
-  clientId: string,
-): Promise<Disconnected | null> => ofClient(db, { userId, id: asciiOnly(clientId) });
+export const findDisconnectedClient = (db: Database, userId: string, clientId: string) =>
+  ofClient(db, { userId, id: asciiOnly(clientId) });
 
 /** One row if the user has no live grant, however old, and no other session; none otherwise. */
 export const isAccountStopped = write<{ userId: string; sessionHash: Digest }>(

@@ -31,10 +31,7 @@ returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_tim
  * Locks counters until the transaction ends: each of several concurrent attempts sees the one before, on any replica.
  * @param slots unique and sorted: transactions that lock in one order can't deadlock
  */
-export async function lockThrottles(
-  connection: pg.PoolClient,
-  slots: readonly number[],
-): Promise<Throttle[]> {
+export async function lockThrottles(connection: pg.PoolClient, slots: readonly number[]) {
   const throttles = await lock(connection, { slots });
   if (throttles.length !== slots.length) throw new Error('throttles: a counter is missing');
   return throttles;

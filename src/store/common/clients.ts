@@ -58,11 +58,7 @@ const update = findRow<ClientRow, Client>(
 );
 
 /** Within a transaction. @returns the application before and after, the same object if unchanged; null if unknown */
-export async function updateClient(
-  db: Database,
-  clientId: string,
-  change: Partial<ClientSettings>,
-): Promise<{ before: Client; after: Client } | null> {
+export async function updateClient(db: Database, clientId: string, change: Partial<ClientSettings>) {
   const before = await lock(db, { clientId });
   if (before === null) return null;
   const news = effectiveChange(before, change);

@@ -29,13 +29,11 @@ const SESSIONS = ['read-write', 'primary', 'any'];
  * Reads a `postgres://` URL like libpq, including `sslmode`; of several hosts the one that takes writes is used. Parameters
  * outside {@link Address} have no effect. @returns an address for each host, in order @throws {AddressError}
  */
-export function parseAddresses(url: string): readonly [Address, ...Address[]] {
+export function parseAddresses(url: string): Address[] {
   const [, scheme, access = '', hosts = '', database = '', parameters = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^@?#]*)?(\?.*)?$/.exec(url) ?? [];
   if (scheme === undefined) throw new AddressError(`look like ${FORM}`);
-  const [first, ...others] = hosts.split(',');
-  const one = (host: string) => parseAddress(`${scheme}${access}${host}${database}${parameters}`);
-  return [one(first ?? ''), ...others.map(one)];
+  return hosts.split(',').map((host) => parseAddress(`${scheme}${access}${host}${database}${parameters}`));
 }
 
 function parseAddress(url: string): Address {

@@ -61,13 +61,9 @@ select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_
   from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;
 
 /** The matching events, oldest first, in pages. @param limit how many of the newest; null for all */
-export function findAuditEvents(
-  pool: pg.Pool,
-  filter: AuditFilter,
-  limit: number | null,
-): AsyncGenerator<AuditEvent[]> {
+export function findAuditEvents(pool: pg.Pool, filter: AuditFilter, limit: number | null) {
   const newest = limit === null ? '' : 'order by a.at desc limit @limit';
   const events = `select * from audit_events a where ${whereOf(CONDITIONS, filter)} ${newest}`;
   const find = statement<AuditFilter & { limit: number | null }>('', `${selectEvents(events)} order by a.at`);
-  return queryPages(pool, find({ ...filter, limit }));
+  return queryPages<AuditEvent>(pool, find({ ...filter, limit }));
 }

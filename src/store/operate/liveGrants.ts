@@ -87,9 +87,7 @@ export function findEndedGrants(pool: pg.Pool, ends: readonly GrantEnd[]) {
 /** The number of live grants, and of their users. */
 export async function countLiveGrants(pool: pg.Pool, filter: GrantFilter) {
   const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
-  const [row] = await queryLong<{ grants: number; people: number }>(
-    pool,
-    select(filter, counts, `and ${IS_LIVE}`),
-  );
-  return row ?? { grants: 0, people: 0 };
+  const query = select(filter, counts, `and ${IS_LIVE}`);
+  const [row = { grants: 0, people: 0 }] = await queryLong<{ grants: number; people: number }>(pool, query);
+  return row;
 }

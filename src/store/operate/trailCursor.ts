@@ -27,10 +27,8 @@ const DAY_MICROS = 86_400_000_000n;
 const AHEAD =
   'the cursor is of another database, or of this one before a failover or restore: begin without one, or ask again later';
 
-type Digits<Names extends string> = Readonly<Record<Names, string>>;
-
 // By its own id a transaction knows which others began before it.
-const findNow = findRow<void, Digits<'oldest' | 'own' | 'at'>>(
+const findNow = findRow<void, Record<'oldest' | 'own' | 'at', string>>(
   'audit-cursor-now',
   `
 select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
@@ -42,7 +40,9 @@ const timeOf = (micros: string) => `timestamptz 'epoch' + @${micros}::bigint * i
 
 // A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
 // which its time excludes. Times have an end, too: rows from before the clock was set back must not recur each time.
-const find = statement<Digits<'from' | 'since' | 'after' | 'at' | 'oldest' | 'own'> & { most: number }>(
+const find = statement<
+  Record<'from' | 'since' | 'after', bigint> & Record<'at' | 'oldest' | 'own', string> & { most: number }
+>(
   'audit-find-since-cursor',
   `${selectEvents(
     `
@@ -61,11 +61,7 @@ select * from (
  * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
  * @throws {Error} if the cursor is of another database, or of this one before it was restored, whose ids are still behind
  */
-export function findTrailPart(
-  pool: pg.Pool,
-  cursor: TrailCursor | null,
-  most: number,
-): Promise<{ events: readonly AuditEvent[]; cursor: TrailCursor }> {
+export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: number) {
   return transaction(pool, async (connection) => {
     const now = await findNow(connection);
     const [oldest, by, at] = [BigInt(now.oldest), BigInt(now.own), BigInt(now.at)];
@@ -73,11 +69,8 @@ export function findTrailPart(
     if (cursor.from > by) throw new Error(AHEAD);
     // The number of rows depends on the cursor.
     await connection.query('set local plan_cache_mode = force_custom_plan');
-    const values = { from: String(cursor.from), since: String(cursor.since), after: String(cursor.at), most };
-    const rows = await queryLong<AuditEvent & { transaction: string }>(
-      connection,
-      find({ ...now, ...values }),
-    );
+    const query = find({ ...cursor, ...now, after: cursor.at, most });
+    const rows = await queryLong<AuditEvent & { transaction: string }>(connection, query);
     const last = rows.length < most ? undefined : rows.at(-1);
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
     // Transactions from before the last cursor have ended, or are no older than it.

@@ -124,8 +124,7 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
 }
 
 /** PostgreSQL analyzes the partitions automatically, but never the whole trail. Only for the owner of the tables. */
-export async function analyzeTrail(pool: pg.Pool): Promise<void> {
-  await transaction(pool, async (connection) => {
-    await executeLong(connection, 'set local statement_timeout = 0; analyze audit_events');
-  });
+export function analyzeTrail(pool: pg.Pool): Promise<void> {
+  const text = 'set local statement_timeout = 0; analyze audit_events';
+  return transaction(pool, (connection) => executeLong(connection, text));
 }

@@ -69,18 +69,15 @@ export async function describeSchema(connection: pg.PoolClient): Promise<string[
   return (await findLines(connection, ours)).map(({ line }) => line);
 }
 
-/** A schema's difference from this build's migrations, without things that they don't name. */
-interface SchemaDifference {
-  readonly lacking: readonly string[];
-  readonly beside: readonly string[];
-}
-
 const nameOf = (line: string) => /^\w+/.exec(line)?.[0] ?? '';
 const MONTH = /\baudit_events_\d{4}_\d{2}\b/g;
 const REST = 'audit_events_rest';
 
-/** @param connection within a transaction, see {@link describeSchema} */
-export async function compareSchema(connection: pg.PoolClient): Promise<SchemaDifference> {
+/**
+ * The schema's difference from this build's migrations, without things that they don't name.
+ * @param connection within a transaction, see {@link describeSchema}
+ */
+export async function compareSchema(connection: pg.PoolClient) {
   const expected = (await readFile(EXPECTED, 'utf8')).trimEnd().split('\n');
   const found = await describeSchema(connection);
   return difference([...expected, ...expectedOfMonths(expected, found)], found);
@@ -93,7 +90,7 @@ function expectedOfMonths(expected: readonly string[], found: readonly string[])
   return [...months].flatMap((month) => ofRest.map((line) => line.replaceAll(REST, month)));
 }
 
-function difference(expected: readonly string[], found: readonly string[]): SchemaDifference {
+function difference(expected: readonly string[], found: readonly string[]) {
   const [isExpected, isFound] = [new Set(expected), new Set(found)];
   const known = new Set(expected.map(nameOf));
   return {

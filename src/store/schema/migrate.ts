@@ -6,11 +6,9 @@ import { prepareAuditPartition } from './auditPartitions.ts';
 import { untilDoneOrBusy, withMigrationLock } from './migrationLock.ts';
 import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
 
-/** SQLSTATE of a missing privilege. */
-const MAY_NOT = '42501';
-
+/** By SQLSTATE; the first is that of a missing privilege. */
 const ADVICE: Readonly<Record<string, string>> = {
-  [MAY_NOT]: '; run "assent migrate" as the owner of the tables',
+  '42501': '; run "assent migrate" as the owner of the tables',
   [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() there says who holds the lock',
 };
 
@@ -47,10 +45,7 @@ export async function preparePartitions(pool: pg.Pool): Promise<{ made: string[]
 }
 
 /** @returns the applied migration, undefined if none is left */
-async function applyNext(
-  connection: pg.PoolClient,
-  migrations: readonly Migration[],
-): Promise<Migration | undefined> {
+async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[]) {
   await refuseEncoding(connection);
   const { version, known, serves } = await schemaState(connection);
   if (!serves) {

@@ -42,10 +42,7 @@ export async function withMigrationLock<Result>(
 }
 
 /** Repeats a step {@link withMigrationLock} until it gives null, or until a lock isn't free (`busy`). @returns all results */
-export async function untilDoneOrBusy<Done>(
-  pool: pg.Pool,
-  step: Step<Done | null>,
-): Promise<{ done: Done[]; busy: boolean }> {
+export async function untilDoneOrBusy<Done>(pool: pg.Pool, step: Step<Done | null>) {
   const done: Done[] = [];
   try {
     for (;;) {

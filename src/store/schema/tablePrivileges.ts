@@ -52,10 +52,7 @@ select needed as lacks,
 );
 
 /** A role's (undefined for ours, or `public`) differences from a server's needs, such as `INSERT on grants`. */
-export async function findDeviations(
-  db: Database,
-  role?: string,
-): Promise<{ readonly lacking: readonly string[]; readonly beyond: readonly string[] }> {
+export async function findDeviations(db: Database, role?: string) {
   const found = await find(db, { tables: JSON.stringify(TABLES), role: role ?? null });
   const those = (lacks: boolean) =>
     found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);

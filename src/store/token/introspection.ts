@@ -29,12 +29,6 @@ export interface IssuedToken {
   readonly now: Date;
 }
 
-/** `authenticated`: the resource server is; the token is null if invalid. */
-interface TokenResult {
-  readonly authenticated: boolean;
-  readonly token: IssuedToken | null;
-}
-
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it so, whatever PostgreSQL's statistics (see `../common/sessions.ts`).
 const find = findEach<IntrospectionRequest, TokenRow>(
@@ -61,13 +55,12 @@ select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.
 );
 
 /** A missing token's columns are null. */
-interface TokenRow extends Omit<IssuedToken, 'grantId'> {
-  readonly grantId: string | null;
+type TokenRow = (IssuedToken | { readonly grantId: null }) & {
   /** Of the resource server's secret, today; null for no such secret. */
   readonly firstUse: boolean | null;
   /** Of the authorization, today; never for an expired token. */
   readonly firstUseOfGrant: boolean | null;
-}
+};
 
 const markUsed = writeEach<IntrospectionRequest>(
   'resource-secret-mark-used',
@@ -75,22 +68,18 @@ const markUsed = writeEach<IntrospectionRequest>(
   (input) => noteUse('resource', `select resource_id, secret_hash from ${input}`),
 );
 
-/** Looks up a token, and authenticates the resource server in the same statement. */
+/** Looks up a token, null if invalid, and authenticates the resource server in the same statement. */
 export const findToken = batched(
   'token-find',
-  async (db: pg.Pool, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
+  async (db: pg.Pool, requests: readonly IntrospectionRequest[]) => {
     const rows = await find(db, requests);
     await noteUses(db, requests, rows);
     return rows.map((found) => {
       const row = required(found, 'token-find');
-      return { authenticated: row.firstUse !== null, token: hasToken(row) ? row : null };
+      return { authenticated: row.firstUse !== null, token: row.grantId === null ? null : row };
     });
   },
 );
-
-function hasToken(row: TokenRow): row is TokenRow & IssuedToken {
-  return row.grantId !== null;
-}
 
 /** Notes first uses. A failure must not leave a request without its result. */
 async function noteUses(

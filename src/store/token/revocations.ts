@@ -99,13 +99,7 @@ interface TokenRevocation {
   readonly caller: Caller;
 }
 
-interface TokenRevocationResult {
-  readonly authenticated: boolean;
-  /** True if this statement revoked it. */
-  readonly revoked: boolean;
-}
-
-const byToken = batchedDecision<TokenRevocationResult, TokenRevocation>(
+const byToken = batchedDecision<{ authenticated: boolean; revoked: boolean }, TokenRevocation>(
   'grant-revoke-by-token',
   {
     grant_id: 'uuid',
@@ -136,8 +130,8 @@ const byToken = batchedDecision<TokenRevocationResult, TokenRevocation>(
   ({ grantId }) => grantId,
 );
 
-/** Revokes the given token, if the application authenticated; repeatable. @throws {TooLateError} */
-export async function revokeToken(pool: pg.Pool, asked: TokenRevocation): Promise<TokenRevocationResult> {
+/** Revokes the given token, if the application authenticated; repeatable. `revoked`: by this statement. @throws {TooLateError} */
+export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
   const result = await byToken(pool, asked);
   if (result.revoked) tell('grantEnd', 'application');
   return result;
