@@ -22,17 +22,16 @@ select current_setting('server_version_num')::int as "versionNumber",
 
 -- 'select distinct g.grant_id as id, g.user_id as "userId" from…'(uuid[], timestamp with time zone[], boolean[]) → id uuid, userId uuid
 select distinct g.grant_id as id, g.user_id as "userId"
-  from unnest($1::uuid[], $2::timestamptz[], $3::boolean[]) as ended (grant_id, at, is_approval)
-  join grants g using (grant_id)
- where g.confirmed_at < ended.at - case when is_approval then interval '10 seconds' else interval '0' end and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
+  from unnest($1::uuid[], $2::timestamptz[], $3::boolean[]) with ordinality as input (grant_id, at, is_approval, n) join grants g using (grant_id)
+ where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
 
--- 'select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from", …'(integer, integer) → name text, from text, to text
+-- 'select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from", …'() → name text, from text, to text
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
        to_char(month + interval '1 month', 'YYYY-MM-DD 00:00Z') as "to"
   from generate_series(
          (select least(date_trunc('month', clock_timestamp() at time zone 'UTC'), date_trunc('month', min(at) at time zone 'UTC')) from audit_events_rest
-           where at >= (date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)) at time zone 'UTC'),
-         date_trunc('month', clock_timestamp() at time zone 'UTC') + make_interval(months => $2), '1 month') as month,
+           where at >= (date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => 37)) at time zone 'UTC'),
+         date_trunc('month', clock_timestamp() at time zone 'UTC') + make_interval(months => 12), '1 month') as month,
        to_char(month, '"audit_events_"YYYY_MM') as name
  where to_regclass(name) is null
  order by month limit 1;
@@ -122,9 +121,9 @@ select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee):
          select grantee from pg_attribute, aclexplode(attacl) where attrelid = ours.oid and not attisdropped) as given
  where grantee <> relowner order by 1;
 
--- 'with ours as (select c.oid, relowner, relnamespace from unne…'(text[]) → owner name
+-- 'with ours as (select c.oid, relowner, relnamespace from unne…'(text[]) → role name
 with ours as (select c.oid, relowner, relnamespace from unnest($1::text[]) as name join pg_class c on c.oid = name::regclass)
-select distinct pg_get_userbyid(owner) as owner from (
+select distinct pg_get_userbyid(owner) as role from (
   select relowner as owner from ours
   union all
   select relowner from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent in (select oid from ours)

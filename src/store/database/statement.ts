@@ -46,7 +46,7 @@ export function batchStatement<Request>(
   columns: Columns<Request>,
   textOf: (input: string) => string,
 ): (requests: readonly Request[]) => Query {
-  STATEMENTS.add(name);
+  if (name !== '') STATEMENTS.add(name);
   const arrays = Object.entries(columns).map(([column, how]) => {
     return `@${column}::${typeof how === 'string' ? how : how[0]}[]`;
   });

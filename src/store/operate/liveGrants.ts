@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { whereOf } from '../common/conditions.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
 import { queryLong, queryPages } from '../database/query.ts';
-import { type Query, statement } from '../database/statement.ts';
+import { batchStatement, type Query, statement } from '../database/statement.ts';
 
 // For operators: many grants at once. There may be millions, so it may take long.
 
@@ -63,26 +63,18 @@ export interface GrantEnd {
 }
 
 // An authorization precedes its own event, by at most its statement's time.
-const findEnded = statement<{
-  ids: readonly string[];
-  times: readonly Date[];
-  approvals: readonly boolean[];
-}>(
+const findEnded = batchStatement<GrantEnd>(
   '',
-  `
+  { grant_id: 'uuid', at: 'timestamptz', is_approval: 'boolean' },
+  (input) => `
 select distinct g.grant_id as id, g.user_id as "userId"
-  from unnest(@ids::uuid[], @times::timestamptz[], @approvals::boolean[]) as ended (grant_id, at, is_approval)
-  join grants g using (grant_id)
- where g.confirmed_at < ended.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
+  from ${input} join grants g using (grant_id)
+ where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
 );
 
 /** From grants with an end or a new approval: those that are live in an earlier authorization. */
-export function findEndedGrants(pool: pg.Pool, ends: readonly GrantEnd[]) {
-  const ids = ends.map(({ grantId }) => grantId);
-  const times = ends.map(({ at }) => at);
-  const approvals = ends.map(({ isApproval }) => isApproval);
-  return queryLong<{ id: string; userId: string }>(pool, findEnded({ ids, times, approvals }));
-}
+export const findEndedGrants = (pool: pg.Pool, ends: readonly GrantEnd[]) =>
+  queryLong<{ id: string; userId: string }>(pool, findEnded(ends));
 
 /** The number of live grants, and of their users. */
 export async function countLiveGrants(pool: pg.Pool, filter: GrantFilter) {

@@ -56,9 +56,7 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
 );
 
 /** Facts that the server's role may read. */
-export interface SchemaFacts extends Pick<TrailFacts, 'monthsAhead'> {
-  readonly schemaVersion: number;
-}
+export type SchemaFacts = Readonly<Record<'schemaVersion' | 'monthsAhead', number>>;
 
 /** @throws without an audit trail */
 export const findSchemaFacts = findRow<void, SchemaFacts>(
@@ -68,18 +66,15 @@ export const findSchemaFacts = findRow<void, SchemaFacts>(
 
 // The first month without a partition, from the oldest row outside all of them to some future month. A row too old for one
 // stays outside: its time may be wrong.
-const findNextMonth = findOne<
-  { monthsAhead: number; monthsKept: number },
-  { name: string; from: string; to: string }
->(
+const findNextMonth = findOne<void, { name: string; from: string; to: string }>(
   '',
   `
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
        to_char(month + interval '1 month', 'YYYY-MM-DD 00:00Z') as "to"
   from generate_series(
          (select least(${THIS_MONTH}, date_trunc('month', min(at) at time zone 'UTC')) from audit_events_rest
-           where at >= (${THIS_MONTH} - make_interval(months => @monthsKept)) at time zone 'UTC'),
-         ${THIS_MONTH} + make_interval(months => @monthsAhead), '1 month') as month,
+           where at >= (${THIS_MONTH} - make_interval(months => ${AUDIT_KEPT_MONTHS})) at time zone 'UTC'),
+         ${THIS_MONTH} + make_interval(months => ${MONTHS_AHEAD}), '1 month') as month,
        to_char(month, '"audit_events_"YYYY_MM') as name
  where to_regclass(name) is null
  order by month limit 1`,
@@ -103,8 +98,7 @@ export async function countStrays(db: Database) {
  */
 export async function prepareAuditPartition(connection: pg.PoolClient): Promise<string | null> {
   if (!(await ownsTables(connection))) return null;
-  const months = { monthsAhead: MONTHS_AHEAD, monthsKept: AUDIT_KEPT_MONTHS };
-  const found = await findNextMonth(connection, months);
+  const found = await findNextMonth(connection);
   if (found === null) return null;
   const { name, from, to } = found;
   // Moving rows is the owner's only way past the trigger that refuses every change.
