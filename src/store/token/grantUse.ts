@@ -34,31 +34,29 @@ const NOTED_EVERY_MS = 250;
 /** If there are more, some are noted with their next use. */
 const MAX_WAITING = 10 * MAX_ROWS;
 
+/** For each pool with a round in progress: the next. One at a time, so that a locked table takes one connection. */
 const waiting = new WeakMap<pg.Pool, GrantUse[]>();
-/** Pools with a round in progress: one at a time, so that a locked table takes one connection. */
-const noting = new WeakSet<pg.Pool>();
 
 /** Notes today as the day of last use of some grants. It is not awaited, and a use that can't be noted is lost. */
 export function noteGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
   if (uses.length === 0) return;
   const all = waiting.get(db) ?? [];
   all.push(...uses.slice(0, MAX_WAITING - all.length));
-  waiting.set(db, all);
-  if (!noting.has(db)) noteLater(db);
+  if (!waiting.has(db)) noteLater(db, all);
 }
 
-function noteLater(db: pg.Pool): void {
-  noting.add(db);
+function noteLater(db: pg.Pool, uses: GrantUse[]): void {
+  waiting.set(db, uses);
   setTimeout(async () => {
-    await noteWaiting(db).catch(() => {});
-    noting.delete(db);
-    if (waiting.has(db)) noteLater(db);
+    const next: GrantUse[] = [];
+    waiting.set(db, next);
+    await noteAll(db, uses).catch(() => {});
+    waiting.delete(db);
+    if (next.length > 0) noteLater(db, next);
   }, NOTED_EVERY_MS).unref();
 }
 
-async function noteWaiting(db: pg.Pool): Promise<void> {
-  const uses = waiting.get(db) ?? [];
-  waiting.delete(db);
+async function noteAll(db: pg.Pool, uses: readonly GrantUse[]): Promise<void> {
   for (let first = 0; first < uses.length; first += MAX_ROWS) {
     await markUsed(db, uses.slice(first, first + MAX_ROWS));
   }
