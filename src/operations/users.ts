@@ -163,10 +163,7 @@ export const setPassword = operation({
   async run({ db: pool, operator, serviceNames }, { login, ...passwords }) {
     const hashes = await hashPasswords(passwords, await requireUser(pool, login), serviceNames());
     const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-    const { userId } = await changeUser(pool, login, act, async (db) => {
-      const changedId = await updateUserPasswords(db, login, hashes);
-      return changedId === null ? null : { userId: changedId };
-    });
+    const { userId } = await changeUser(pool, login, act, (db) => updateUserPasswords(db, login, hashes));
     return { userId, login, done: 'password_set' as const };
   },
 });

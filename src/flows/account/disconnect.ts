@@ -34,7 +34,7 @@ export async function disconnect(
     return { outcome: 'stale' };
   const { userId } = session.user;
   if (sent.action === 'disconnect') {
-    await revokeGrantOfUser(context.db, userId, sent.id, caller);
+    await revokeGrantOfUser(context.db, { userId, grantId: sent.id, ...caller });
     return { outcome: 'disconnected' };
   }
   return { outcome: (await revokeAll(context, userId, sent.id, caller)) ? 'disconnected' : 'too_many' };
@@ -49,7 +49,7 @@ export async function revokeAll({ db }: Context, userId: string, clientId: strin
   if (!(await countDecision(db, userId))) return false;
   let hasMore: boolean;
   do {
-    hasMore = await revokeGrantsOfUser(db, userId, clientId, caller);
+    hasMore = await revokeGrantsOfUser(db, { userId, clientId, ...caller });
   } while (hasMore && performance.now() < caller.decideBy);
   return true;
 }

@@ -134,14 +134,9 @@ const setPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userI
     where login_key = @key returning user_id as "userId"`,
 );
 
-/** Sets a password, and a payment password unless it is null. @returns the user's id, null if unknown */
-export async function updateUserPasswords(
-  db: Database,
-  login: string,
-  passwords: PasswordHashes,
-): Promise<string | null> {
-  return (await setPasswords(db, { ...passwords, key: loginKey(login) }))?.userId ?? null;
-}
+/** Sets a password, and a payment password unless it is null. @returns null if unknown */
+export const updateUserPasswords = (db: Database, login: string, passwords: PasswordHashes) =>
+  setPasswords(db, { ...passwords, key: loginKey(login) });
 
 const remove = statement<{ userId: string }>(
   'user-delete',

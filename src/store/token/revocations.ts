@@ -36,7 +36,9 @@ with ${tables} locked as (
 )
 select ${result}, late from moment ${from}`;
 
-const ofUser = decision<Caller & { userId: string; grantId: string }, { revoked: boolean }>(
+type OneOfUser = Caller & { readonly userId: string; readonly grantId: string };
+
+const ofUser = decision<OneOfUser, { revoked: boolean }>(
   'grant-revoke-of-user',
   revocation({
     kind: 'revoked_by_user',
@@ -47,23 +49,18 @@ const ofUser = decision<Caller & { userId: string; grantId: string }, { revoked:
 );
 
 /** The user disconnects an application instance. @throws {TooLateError} */
-export async function revokeGrantOfUser(
-  db: Database,
-  userId: string,
-  grantId: string,
-  caller: Caller,
-): Promise<void> {
-  const { revoked } = await ofUser(db, { userId, grantId, ...caller });
+export async function revokeGrantOfUser(db: Database, asked: OneOfUser): Promise<void> {
+  const { revoked } = await ofUser(db, asked);
   if (revoked) tell('grantEnd', 'user');
 }
 
 /** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
 export const MAX_AT_ONCE = 500;
 
-const allOfUser = decision<
-  Caller & { userId: string; clientId: string | null },
-  { hasMore: boolean; revoked: number }
->(
+/** Null for all applications. */
+type AllOfUser = Caller & { readonly userId: string; readonly clientId: string | null };
+
+const allOfUser = decision<AllOfUser, { hasMore: boolean; revoked: number }>(
   'grant-revoke-all-of-user',
   revocation({
     kind: 'revoked_by_user',
@@ -76,13 +73,8 @@ const allOfUser = decision<
 );
 
 /** The user disconnects live instances of one application or all. @returns true if there may be more @throws {TooLateError} */
-export async function revokeGrantsOfUser(
-  db: Database,
-  userId: string,
-  clientId: string | null,
-  caller: Caller,
-): Promise<boolean> {
-  const { hasMore, revoked } = await allOfUser(db, { userId, clientId, ...caller });
+export async function revokeGrantsOfUser(db: Database, asked: AllOfUser): Promise<boolean> {
+  const { hasMore, revoked } = await allOfUser(db, asked);
   tell('grantEnd', 'user', revoked);
   return hasMore;
 }
