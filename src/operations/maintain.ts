@@ -48,7 +48,7 @@ export const maintain = operation({
       warn(`left undone: ${NOT_OWNER}`);
       return { expired, made: [], pruned: [], strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
     }
-    const { made, busy } = await preparePartitions(pool);
+    const { done: made, busy } = await preparePartitions(pool);
     const pruned =
       keep === undefined ? { months: [], busy: false } : await pruneAuditPartitions(pool, keep, operator);
     await analyzeTrail(pool);

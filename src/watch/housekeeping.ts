@@ -71,7 +71,7 @@ export class Housekeeping {
 
   /** A server's role may not make partitions: it warns months before they are missing. */
   async #prepareTrail(): Promise<void> {
-    for (const name of (await preparePartitions(this.#db)).made) this.#log.info(`made the partition ${name}`);
+    for (const name of (await preparePartitions(this.#db)).done) this.#log.info(`made the partition ${name}`);
     const { monthsAhead } = await findTrailFacts(this.#db);
     if (monthsAhead >= MIN_MONTHS_AHEAD) return;
     const remedy = 'run assent maintain as the owner of the tables';

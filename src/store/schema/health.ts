@@ -18,7 +18,7 @@ export async function checkTables(db: Database): Promise<void> {
 }
 
 /** The database and our connection, for `assent doctor`. */
-export type DatabaseFacts = ServerFacts & ConnectionFacts;
+export type DatabaseFacts = Awaited<ReturnType<typeof findDatabaseFacts>>;
 
 interface ServerFacts {
   /** For example 180004 for 18.4. */
@@ -37,14 +37,6 @@ interface ServerFacts {
   readonly role: string;
 }
 
-interface ConnectionFacts {
-  readonly pooler: 'none' | 'keeps names' | 'keeps no names';
-  /** Through a Unix socket, or on this machine. */
-  readonly isLocal: boolean;
-  /** TLS verifies nothing, the CA, or the CA and the name. */
-  readonly tls: 'none' | 'unverified' | 'verified CA' | 'verified';
-}
-
 const findServerFacts = findRow<{ now: number }, ServerFacts>(
   '',
   `select current_setting('server_version_num')::int as "versionNumber",
@@ -61,12 +53,13 @@ const findServerFacts = findRow<{ now: number }, ServerFacts>(
 );
 
 /** @throws if the database is unreachable */
-export async function findDatabaseFacts(connection: pg.PoolClient): Promise<DatabaseFacts> {
+export async function findDatabaseFacts(connection: pg.PoolClient) {
   const facts = await findServerFacts(connection, { now: Date.now() / 1000 });
   return { ...facts, ...inspectConnection(connection) };
 }
 
-function inspectConnection(connection: pg.PoolClient): ConnectionFacts {
+/** `isLocal`: through a Unix socket, or on this machine. */
+function inspectConnection(connection: pg.PoolClient) {
   const { ownSession, keepsNames } = traitsOf(connection);
   const { ssl, connection: wire } = connection as unknown as { ssl: Ssl; connection: { stream: Socket } };
   const { stream } = wire;
@@ -74,13 +67,13 @@ function inspectConnection(connection: pg.PoolClient): ConnectionFacts {
   const address = stream.remoteAddress ?? '';
   const isLocal = address === '' || /^(127\.|::1$|::ffff:127\.)/.test(address);
   const pooler = ownSession ? 'none' : keepsNames ? 'keeps names' : 'keeps no names';
-  return { pooler, isLocal, tls };
+  return { pooler, isLocal, tls } as const;
 }
 
 type Ssl = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
 
-/** From the settings: a valid certificate now says nothing of the next connection. */
-function tlsOf(ssl: Ssl): ConnectionFacts['tls'] {
+/** What TLS verifies, from the settings: a valid certificate now says nothing of the next connection. */
+function tlsOf(ssl: Ssl) {
   if (typeof ssl === 'boolean') return 'verified';
   if (ssl.rejectUnauthorized === false) return 'unverified';
   return ssl.checkServerIdentity === undefined ? 'verified' : 'verified CA';

@@ -38,11 +38,8 @@ async function preparePartition(connection: pg.PoolClient): Promise<string | nul
   return version === known ? prepareAuditPartition(connection) : null;
 }
 
-/** Makes the trail's missing partitions, if the tables are ours; `busy` if a reader prevented others. */
-export async function preparePartitions(pool: pg.Pool): Promise<{ made: string[]; busy: boolean }> {
-  const { done: made, busy } = await untilDoneOrBusy(pool, preparePartition);
-  return { made, busy };
-}
+/** Makes the trail's missing partitions, if the tables are ours. @returns their names; `busy` if a reader prevented others */
+export const preparePartitions = (pool: pg.Pool) => untilDoneOrBusy(pool, preparePartition);
 
 /** @returns the applied migration, undefined if none is left */
 async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[]) {
