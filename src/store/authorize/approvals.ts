@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, MAY_DECIDE } from '../common/decisions.ts';
+import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import { batchedDecision, momentOf } from '../database/deadline.ts';
@@ -32,12 +32,9 @@ type ApprovalVerdict =
   | 'written'
   /** The client or the user is blocked. */
   | 'blocked'
-  /** The session is over. */
-  | 'ended'
+  | DecisionRefusal
   /** The code of this form existed before, and is used, revoked or expired. */
   | 'spent'
-  /** The user has decided too often in a short time. */
-  | 'too_many'
   /** The user has the maximum of live grants for this application. */
   | 'full'
   /** The grant or the client has changed since the page was shown, or the payment password is required first. */

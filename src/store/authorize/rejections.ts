@@ -2,7 +2,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, MAY_DECIDE } from '../common/decisions.ts';
+import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { decision, momentOf } from '../database/deadline.ts';
@@ -67,10 +67,7 @@ type RejectionVerdict =
   | 'rejected'
   /** Allow was already pressed on this form: rejecting comes too late. */
   | 'allowed'
-  /** The session is over. */
-  | 'ended'
-  /** The user has decided too much in a short time. */
-  | 'too_many'
+  | DecisionRefusal
   /** While this statement waited for a lock, the session ended, or another decision used up the user's limit. */
   | 'stale';
 

@@ -21,6 +21,9 @@ export interface Decision {
   readonly caller: Caller;
 }
 
+/** Verdicts on either decision: the session is over, the user has decided too often in a short time. */
+export type DecisionRefusal = 'ended' | 'too_many';
+
 /** For `users u`: the decisions that still count. Setting the clock back doesn't increase them. */
 const DECISIONS = `greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / ${DECISION_DECAY_SECONDS})`;
 
