@@ -68,32 +68,22 @@ const markUsed = writeEach<IntrospectionRequest>(
   (input) => noteUse('resource', `select resource_id, secret_hash from ${input}`),
 );
 
-/** Looks up a token, null if invalid, and authenticates the resource server in the same statement. */
+/** Looks up a token, null if invalid, and authenticates the resource server in the same statement. Notes first uses of the day. */
 export const findToken = batched(
   'token-find',
   async (db: pg.Pool, requests: readonly IntrospectionRequest[]) => {
     const rows = await find(db, requests);
-    await noteUses(db, requests, rows);
+    const uses = requests.flatMap(({ tokenHash }, index) => {
+      const { firstUseOfGrant = false, grantId = null } = rows[index] ?? {};
+      return firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [];
+    });
+    noteGrantUses(db, uses);
+    const first = requests.filter((_, index) => rows[index]?.firstUse === true);
+    // A failure must not leave a request without its result.
+    if (first.length > 0) await markUsed(db, first).catch(() => {});
     return rows.map((found) => {
       const row = required(found, 'token-find');
       return { authenticated: row.firstUse !== null, token: row.grantId === null ? null : row };
     });
   },
 );
-
-/** Notes first uses. A failure must not leave a request without its result. */
-async function noteUses(
-  db: pg.Pool,
-  requests: readonly IntrospectionRequest[],
-  rows: readonly (TokenRow | null)[],
-): Promise<void> {
-  noteGrantUses(
-    db,
-    requests.flatMap(({ tokenHash }, index) => {
-      const { firstUseOfGrant = false, grantId = null } = rows[index] ?? {};
-      return firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [];
-    }),
-  );
-  const first = requests.filter((_, index) => rows[index]?.firstUse === true);
-  if (first.length > 0) await markUsed(db, first).catch(() => {});
-}
