@@ -64,7 +64,7 @@ async function removeAllExpired(pool: pg.Pool): Promise<Record<ExpiringTable, nu
   for (const table of EXPIRING_TABLES) {
     let rows: number;
     do {
-      rows = await removeExpired(pool, table);
+      rows = await removeExpired[table](pool);
       removed[table] += rows;
     } while (rows === MAX_EXPIRED_AT_ONCE);
   }

@@ -66,7 +66,7 @@ export class Housekeeping {
 
   async #remove(table: ExpiringTable): Promise<void> {
     for (let statements = 0; statements < MAX_STATEMENTS && !this.#stopped; statements += 1)
-      if ((await removeExpired(this.#db, table)) < MAX_EXPIRED_AT_ONCE) return;
+      if ((await removeExpired[table](this.#db)) < MAX_EXPIRED_AT_ONCE) return;
   }
 
   /** A server's role may not make partitions: it warns months before they are missing. */

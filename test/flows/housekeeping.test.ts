@@ -68,10 +68,10 @@ describe('what has expired', () => {
     await plant(database, 'truncate rejections', rowsOf.rejections('1 second', 2));
     await plant(database, rowsOf.sessions('1 second', 1));
     await transaction(pool, async (first) => {
-      expect(await removeExpired(first, 'sessions')).toBe(1);
-      expect(await removeExpired(pool, 'rejections')).toBe(0);
+      expect(await removeExpired.sessions(first)).toBe(1);
+      expect(await removeExpired.rejections(pool)).toBe(0);
     });
-    expect(await removeExpired(pool, 'rejections')).toBe(2);
+    expect(await removeExpired.rejections(pool)).toBe(2);
   });
 });
 

@@ -1,6 +1,5 @@
 import { POLICIES } from '../../rules/account/throttle.ts';
 import { MAX_SESSION_HOURS, REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
-import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
 
 /** Rows that one statement deletes: it takes some milliseconds. */
@@ -31,7 +30,8 @@ export type ExpiringTable = keyof typeof EXPIRED;
 export const EXPIRING_TABLES = Object.keys(EXPIRED) as ExpiringTable[];
 
 // `skip locked`: neither blocks nor is blocked.
-const removals = Object.fromEntries(
+/** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
+export const removeExpired = Object.fromEntries(
   Object.entries(EXPIRED).map(([table, [key, condition]]) => [
     table,
     write<void>(
@@ -44,8 +44,3 @@ delete from ${table} where ${key} = any (array(
     ),
   ]),
 ) as Record<ExpiringTable, ReturnType<typeof write<void>>>;
-
-/** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
-export function removeExpired(db: Database, table: ExpiringTable): Promise<number> {
-  return removals[table](db);
-}
