@@ -78,9 +78,15 @@ const REST = 'audit_events_rest';
  * @param connection within a transaction, see {@link describeSchema}
  */
 export async function compareSchema(connection: pg.PoolClient) {
-  const expected = (await readFile(EXPECTED, 'utf8')).trimEnd().split('\n');
+  const made = (await readFile(EXPECTED, 'utf8')).trimEnd().split('\n');
   const found = await describeSchema(connection);
-  return difference([...expected, ...expectedOfMonths(expected, found)], found);
+  const expected = [...made, ...expectedOfMonths(made, found)];
+  const [isExpected, isFound] = [new Set(expected), new Set(found)];
+  const known = new Set(expected.map(nameOf));
+  return {
+    lacking: expected.filter((line) => !isFound.has(line)),
+    beside: found.filter((line) => !isExpected.has(line) && known.has(nameOf(line))),
+  };
 }
 
 /** Each month's partition must match the default one. */
@@ -88,13 +94,4 @@ function expectedOfMonths(expected: readonly string[], found: readonly string[])
   const months = new Set(found.map(nameOf).filter((name) => name.replace(MONTH, '') === ''));
   const ofRest = expected.filter((line) => nameOf(line) === REST);
   return [...months].flatMap((month) => ofRest.map((line) => line.replaceAll(REST, month)));
-}
-
-function difference(expected: readonly string[], found: readonly string[]) {
-  const [isExpected, isFound] = [new Set(expected), new Set(found)];
-  const known = new Set(expected.map(nameOf));
-  return {
-    lacking: expected.filter((line) => !isFound.has(line)),
-    beside: found.filter((line) => !isExpected.has(line) && known.has(nameOf(line))),
-  };
 }
