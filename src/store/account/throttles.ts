@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { CounterState } from '../../rules/account/throttle.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
-import { type GuessingKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { findAll, write, writeEach } from '../database/query.ts';
 
 /** A slot's counter of password attempts, at a certain time. */
@@ -49,7 +49,7 @@ update throttles t set level = input.level, counted_at = input.counted_at, free_
 // A separate statement, not part of counting: an attempt that is cleared again must not use up the hour's event.
 /** Records guessing of a password, at most hourly for each counter; nothing for a null `userId`, in nearly the same time. */
 export const recordGuessing = write<
-  RequestMeta & { slot: number; kind: GuessingKind; userId: string | null }
+  RequestMeta & { slot: number; kind: Extract<AuditKind, `${string}_guessed`>; userId: string | null }
 >(
   'throttle-note-guess',
   `

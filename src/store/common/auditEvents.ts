@@ -62,9 +62,6 @@ export const storedKinds = (kinds: readonly AuditKind[]): string =>
 /** For `audit_events a`: its kind, by the current name. */
 export const KIND = `case a.kind when '${EARLIER_REJECTED}' then 'rejected' else a.kind end`;
 
-/** Many password attempts: the next one has to wait. */
-export type GuessingKind = Extract<AuditKind, `${string}_guessed`>;
-
 interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
   readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
   readonly limits?: string;
@@ -117,8 +114,7 @@ const note = write<Record<keyof Act, string | object | null>>(
 
 /** Records an operator's act, within the act's transaction. */
 export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
-  const NOTHING = { userId: null, clientId: null, resourceId: null, detail: null };
-  await note(connection, { ...NOTHING, ...act });
+  await note(connection, { userId: null, clientId: null, resourceId: null, detail: null, ...act });
 }
 
 /** Sets this transaction's operator for the events that a trigger records when grants are deleted. */

@@ -59,7 +59,7 @@ select ${USER_COLUMNS} from made`,
 );
 
 /** Users after a login, with these texts in login and name, or with this external id, and their maximal number. */
-export type UserFilter = Partial<Record<'after' | 'login' | 'name', string>> &
+type UserFilter = Partial<Record<'after' | 'login' | 'name', string>> &
   Partial<{ externalId: string | null; limit: number | null }>;
 
 const list = statement<Required<UserFilter>>(
@@ -112,19 +112,14 @@ const update = findOne<UserUpdate & { userId: string; key: string | null }, User
 export const updateUser = (db: Database, userId: string, change: UserUpdate): Promise<User | null> =>
   update(db, { ...change, userId, key: change.login === null ? null : loginKey(change.login) });
 
-export interface UserChange {
-  readonly userId: string;
-  readonly changed: boolean;
-}
-
-const setStatus = findOne<{ key: string; status: Status }, UserChange>(
+const setStatus = findOne<{ key: string; status: Status }, { userId: string; changed: boolean }>(
   'user-set-status',
   `with changed as (update users set status = @status where login_key = @key and status <> @status returning user_id)
    select user_id as "userId", exists (select from changed) as changed from users where login_key = @key`,
 );
 
-/** Blocks or unblocks a user. @returns null if unknown */
-export const updateUserStatus = (db: Database, login: string, status: Status): Promise<UserChange | null> =>
+/** Blocks or unblocks a user. @returns `changed`: the status differed; null if unknown */
+export const updateUserStatus = (db: Database, login: string, status: Status) =>
   setStatus(db, { key: loginKey(login), status });
 
 const setPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userId'>>(

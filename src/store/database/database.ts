@@ -34,7 +34,7 @@ export function openDatabase(where: string | Address, password: string | null = 
     application_name: 'assent',
     async onConnect(connection) {
       const { takesWrites } = await prepareConnection(connection);
-      if (hosts.areSeveral && !takesWrites) throw new StandbyError();
+      if (addresses.length > 1 && !takesWrites) throw new StandbyError();
     },
   });
   hostsOf.set(pool, hosts);

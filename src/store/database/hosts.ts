@@ -18,10 +18,6 @@ export class Hosts {
     this.#addresses = addresses;
   }
 
-  get areSeveral(): boolean {
-    return this.#addresses.length > 1;
-  }
-
   clientClass(): typeof pg.Client {
     const current = () => this.#addresses[this.#current];
     return class extends pg.Client {

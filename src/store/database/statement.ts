@@ -51,9 +51,8 @@ export function batchStatement<Request>(
     return `@${column}::${typeof how === 'string' ? how : how[0]}[]`;
   });
   const names = Object.keys(columns).join(', ');
-  const { parameters, text } = compile(
-    textOf(`unnest(${arrays.join(', ')}) with ordinality as input (${names}, n)`),
-  );
+  const input = `unnest(${arrays.join(', ')}) with ordinality as input (${names}, n)`;
+  const { parameters, text } = compile(textOf(input));
   const getters = parameters.map((parameter) => {
     const column = columns[parameter];
     if (column === undefined) throw new Error(`the statement ${name} has no column ${parameter}`);

@@ -5,10 +5,7 @@ import { findRow } from '../database/query.ts';
 export const FOLDER = new URL('../../../migrations/', import.meta.url);
 
 /** A file of `migrations/`: numbered, never changed once on main. */
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-}
+export type Migration = Awaited<ReturnType<typeof listMigrations>>[number];
 
 /** A database unusable for this build; the message has the remedy. */
 export class MigrationError extends Error {
@@ -16,7 +13,7 @@ export class MigrationError extends Error {
 }
 
 /** The migrations of this build, in order. */
-export async function listMigrations(): Promise<Migration[]> {
+export async function listMigrations() {
   const files = (await readdir(FOLDER)).filter((file) => /^\d+_.*\.sql$/.test(file)).sort();
   return files.map((name, index) => {
     const version = Number(name.slice(0, 4));
