@@ -176,7 +176,7 @@ export const remove = operation({
     const revoked = await revokeAll(caller, { clientId });
     await audited(db, { kind: 'client_deleted', operator, clientId }, async (connection) => {
       await nameOperator(connection, operator);
-      return deleteClient(connection, clientId);
+      return deleteClient(connection, { clientId });
     });
     return { clientId, status: 'deleted' as const, revoked };
   },

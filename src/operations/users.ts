@@ -183,7 +183,7 @@ export const remove = operation({
     const revoked = await revokeAll(caller, { userId });
     await audited(db, { kind: 'user_deleted', operator, userId }, async (connection) => {
       await nameOperator(connection, operator);
-      return deleteUser(connection, userId);
+      return deleteUser(connection, { userId });
     });
     return { userId, status: 'deleted' as const, revoked };
   },

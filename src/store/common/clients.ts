@@ -1,9 +1,7 @@
-import type pg from 'pg';
 import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
 import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
-import { asciiOnly, findAll, findOne, findRow, queryLong, write } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { asciiOnly, findAll, findOne, findRow, write, writeLong } from '../database/query.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
@@ -67,12 +65,8 @@ export async function updateClient(db: Database, clientId: string, change: Parti
   return { before, after: await update(db, { ...changed, ...ceilingColumns(changed) }) };
 }
 
-const remove = statement<Pick<Client, 'clientId'>>(
+/** Deletes a client with its secrets and grants. @returns the number deleted: one or none */
+export const deleteClient = writeLong<Pick<Client, 'clientId'>>(
   'client-delete',
   'delete from clients where client_id = @clientId returning client_id',
 );
-
-/** Deletes a client with its secrets and grants, within a transaction. @returns true if it existed */
-export async function deleteClient(connection: pg.PoolClient, clientId: string): Promise<boolean> {
-  return (await queryLong(connection, remove({ clientId }))).length > 0;
-}

@@ -3,7 +3,7 @@ import { loginKey } from '../../rules/account/loginKey.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Database } from '../database/database.ts';
-import { findOne, queryLong, queryPages, write } from '../database/query.ts';
+import { findOne, queryPages, write, writeLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 
@@ -133,12 +133,8 @@ const setPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userI
 export const updateUserPasswords = (db: Database, login: string, passwords: PasswordHashes) =>
   setPasswords(db, { ...passwords, key: loginKey(login) });
 
-const remove = statement<{ userId: string }>(
+/** Deletes a user with sessions and grants. @returns the number deleted: one or none */
+export const deleteUser = writeLong<{ userId: string }>(
   'user-delete',
   'delete from users where user_id = @userId returning user_id',
 );
-
-/** Deletes a user with sessions and grants, within a transaction. @returns true if it existed */
-export async function deleteUser(connection: pg.PoolClient, userId: string): Promise<boolean> {
-  return (await queryLong(connection, remove({ userId }))).length > 0;
-}

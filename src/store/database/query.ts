@@ -98,6 +98,12 @@ export async function queryLong<Row extends object>(db: Database, query: Query, 
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }
 
+/** Like {@link write}, without a time limit. Its text returns the written rows. */
+export function writeLong<Values>(name: string, text: string): Run<Values, number> {
+  const made = statement<Values>(name, text);
+  return async (db, values) => (await queryLong(db, made(values))).length;
+}
+
 const PAGE_ROWS = 500;
 
 /**
