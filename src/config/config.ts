@@ -18,6 +18,8 @@ import {
 /** Prefix of the public secret in docker-compose.yml. */
 const PUBLIC_SECRET = 'for-trying-out-only';
 const NAMES = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES });
+/** Settings of an OpenID provider, useless without its `SIGN_IN_ISSUER`. */
+const OF_PROVIDER = NAMES.filter((name) => /^SIGN_IN_(?!ISSUER)/.test(name));
 
 /** Trial mode's defaults: the brand of a fictitious wallet, and its directory of payees. */
 const TRIAL_BRAND = 'demo/wallet/brand.json';
@@ -115,7 +117,15 @@ export function readConfig(environment: Environment = process.env) {
     /** True under `npm start`: the server ends with npm. */
     startedByNpm: environment.npm_lifecycle_event === 'start',
     /** Where users sign in; null for our own pages. */
-    provider: providerIn(values),
+    provider: values.SIGN_IN_ISSUER
+      ? {
+          issuer: values.SIGN_IN_ISSUER,
+          clientId: values.SIGN_IN_CLIENT_ID ?? '',
+          clientSecret: values.SIGN_IN_CLIENT_SECRET ?? '',
+          paymentAcr: values.SIGN_IN_PAYMENT_ACR ?? null,
+          createsUsers: values.SIGN_IN_NEW_USERS === 'create',
+        }
+      : null,
     /** True if spending needs a payment password, even if the user has none. */
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     currency: values.CURRENCY,
@@ -148,17 +158,6 @@ export function describeVariables(environment: Environment = process.env) {
   });
 }
 
-function providerIn(values: ReturnType<typeof readValues>) {
-  const {
-    SIGN_IN_ISSUER: issuer,
-    SIGN_IN_CLIENT_ID: clientId = '',
-    SIGN_IN_CLIENT_SECRET: clientSecret = '',
-  } = values;
-  const { SIGN_IN_PAYMENT_ACR: paymentAcr = null, SIGN_IN_NEW_USERS } = values;
-  const createsUsers = SIGN_IN_NEW_USERS === 'create';
-  return issuer === undefined ? null : { issuer, clientId, clientSecret, paymentAcr, createsUsers };
-}
-
 function told(variable: string, value: unknown): unknown {
   if (variable === 'SECRETS' && Array.isArray(value)) return `${value.length} set`;
   if (variable === 'DATABASE_URL' && typeof value === 'string') return shownUrl(value);
@@ -182,32 +181,22 @@ const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /met
 
 /** Checks across variables: an operator's database needs an explicit address and a private secret. */
 function combinedProblems(given: Environment): string[] {
+  const isSet = (name: string) => originOf(name, given) !== 'default';
+  const missing = (owner: string, ...needed: string[]) =>
+    needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
   const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
   const problems = gone.map(([name, sentence]) => `${name} ${sentence}`);
   if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
-  problems.push(...providerProblems(given), ...trialProblems(given));
+  if (given.SIGN_IN_ISSUER) {
+    problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
+  } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));
+  problems.push(...trialProblems(given));
   if (!given.DATABASE_URL) return problems;
-  const missing = ['BASE_URL', 'SECRETS'].filter((name) => originOf(name, given) === 'default');
-  problems.push(...missing.map((name) => `${name} is required when DATABASE_URL is set.`));
+  problems.push(...missing('DATABASE_URL', 'BASE_URL', 'SECRETS'));
   if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL)) {
     problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
   }
   return problems;
-}
-
-const OF_PROVIDER = [
-  'SIGN_IN_CLIENT_ID',
-  'SIGN_IN_CLIENT_SECRET',
-  'SIGN_IN_PAYMENT_ACR',
-  'SIGN_IN_NEW_USERS',
-];
-
-function providerProblems(given: Environment): string[] {
-  const isSet = (name: string) => originOf(name, given) !== 'default';
-  const [needed, others] = [OF_PROVIDER.slice(0, 2), OF_PROVIDER];
-  return given.SIGN_IN_ISSUER
-    ? needed.filter((name) => !isSet(name)).map((name) => `${name} is required when SIGN_IN_ISSUER is set.`)
-    : others.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`);
 }
 
 /** A forgotten `DATABASE_URL` must not start trial mode, whose data are temporary. */
