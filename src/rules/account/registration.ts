@@ -16,6 +16,10 @@ export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
+function ensure(holds: boolean, problem: string): void {
+  if (!holds) throw new RegistrationError(problem);
+}
+
 /** Users read a name before giving money, so it has no invisible characters. @throws {RegistrationError} */
 export function checkName(name: string): void {
   checkVisible('name', name, MAX_NAME_CHARACTERS);
@@ -28,16 +32,16 @@ export function checkLogin(login: string): void {
 
 /** The user's id in another system: compared exactly, so it has no spaces. @throws {RegistrationError} */
 export function checkExternalId(id: string): void {
-  if (id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && findUnclear(id) === undefined) return;
-  throw new RegistrationError(
+  ensure(
+    id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && findUnclear(id) === undefined,
     `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} characters that can be seen, without spaces`,
   );
 }
 
 /** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {RegistrationError} */
 export function checkClientId(id: string): void {
-  if (!/^[A-Za-z0-9._~-]{1,128}$/.test(id))
-    throw new RegistrationError('the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
+  const isPlain = /^[A-Za-z0-9._~-]{1,128}$/.test(id);
+  ensure(isPlain, 'the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
 }
 
 /** RFC 6749 section 10.10: guessing a secret must be hopeless. */
@@ -47,34 +51,25 @@ const MIN_DISTINCT = 8;
 
 /** A client secret of another service, whose strength is estimated by its length and alphabet. @throws {RegistrationError} */
 export function checkClientSecret(secret: string, allowWeak: boolean): void {
-  if (!/^[\x20-\x7e]{16,256}$/.test(secret))
-    throw new RegistrationError('the secret needs 16 to 256 bytes of printable ASCII');
+  ensure(/^[\x20-\x7e]{16,256}$/.test(secret), 'the secret needs 16 to 256 bytes of printable ASCII');
   const alphabet = /^([0-9a-f]+|[0-9A-F]+)$/.test(secret) ? 16 : /^[0-9a-z]+$/i.test(secret) ? 62 : 94;
   const distinct = new Set(secret).size;
   const size = distinct < MIN_DISTINCT ? distinct : alphabet;
   const bits = Math.floor(secret.length * Math.log2(size));
-  if (bits < MIN_SECRET_BITS && !allowWeak)
-    throw new RegistrationError(
-      `the secret has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`,
-    );
+  const weak = `the secret has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`;
+  ensure(allowWeak || bits >= MIN_SECRET_BITS, weak);
 }
 
 function checkVisible(what: 'name' | 'login', text: string, maxCharacters: number): void {
-  if (text === '' || [...text].length > maxCharacters) {
-    throw new RegistrationError(`the ${what} needs 1 to ${maxCharacters} characters`);
-  }
+  const fits = text !== '' && [...text].length <= maxCharacters;
+  ensure(fits, `the ${what} needs 1 to ${maxCharacters} characters`);
   const unclear = findUnclearInName(text);
-  if (unclear !== undefined) {
-    throw new RegistrationError(
-      `the ${what} has ${unclear}: it needs characters that can be seen, and single spaces between words`,
-    );
-  }
+  const rule = 'it needs characters that can be seen, and single spaces between words';
+  ensure(unclear === undefined, `the ${what} has ${unclear}: ${rule}`);
 }
 
-type PasswordProblem = 'too_long' | 'control_characters' | 'too_short';
-
 /** The problem of a password for a form, null if none. Characters are counted as they are compared: under NFKC. */
-export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS): PasswordProblem | null {
+export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS) {
   if (byteLength(password) > MAX_PASSWORD_BYTES) return 'too_long';
   if (/\p{Cc}/u.test(password)) return 'control_characters';
   return [...password.normalize('NFKC')].length < min ? 'too_short' : null;
@@ -83,13 +78,9 @@ export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS)
 /** A weak password may be short, but not empty. @throws {RegistrationError} */
 export function checkPassword(what: string, password: string, allowWeak: boolean): void {
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
-  if (problem === null) return;
-  if (problem === 'too_short' && password !== '') {
-    throw new RegistrationError(
-      `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or say --allow-weak`,
-    );
-  }
-  throw new RegistrationError(`the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`);
+  const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or say --allow-weak`;
+  ensure(problem !== 'too_short' || password === '', short);
+  ensure(problem === null, `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`);
 }
 
 /** Contract 2.1. @throws {RegistrationError} */
@@ -97,10 +88,8 @@ export function checkClientSettings(settings: Partial<ClientSettings>): void {
   const { name, redirectUri, allowedRights, site } = settings;
   if (name !== undefined) checkName(name);
   const problem = redirectUri === undefined ? undefined : redirectUriProblem(redirectUri);
-  if (problem !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${problem}`);
+  ensure(problem === undefined, `the redirect URI can't be registered: ${problem}`);
   const unknown = allowedRights?.find((right) => !isRightName(right));
-  if (unknown !== undefined) {
-    throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
-  }
-  if (site != null && !isWebAddress(site)) throw new RegistrationError(`the site must be ${WEB_ADDRESS}`);
+  ensure(unknown === undefined, `${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
+  ensure(site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS}`);
 }
