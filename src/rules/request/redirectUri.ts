@@ -20,7 +20,8 @@ export function redirectUriMismatch(
     return ['redirect_uri_too_long', `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`];
   }
   if (!sent.startsWith(registered)) {
-    const rule = `redirect_uri differs from the registered one at character ${firstDifference(registered, sent) + 1}`;
+    const at = [...registered].findIndex((character, index) => character !== sent[index]);
+    const rule = `redirect_uri differs from the registered one at character ${at + 1}`;
     return ['redirect_uri_unregistered', rule];
   }
   const appended = sent.slice(registered.length);
@@ -90,14 +91,7 @@ function lenientName(encoded: string): string | undefined {
 }
 
 function queryOf(uri: string): string {
-  const start = uri.indexOf('?');
-  return start < 0 ? '' : uri.slice(start + 1);
-}
-
-function firstDifference(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at += 1;
-  return at;
+  return uri.replace(/^[^?]*\??/, '');
 }
 
 /** The `Location` of a response (contract 4.1). `state` comes first: some applications cut off everything after `code`. */
@@ -107,11 +101,8 @@ export function answerLocation(
   value: string,
 ): string {
   const answer = `${name}=${encodeURIComponent(value)}`;
-  return appendQuery(redirectUri, state === null ? answer : `state=${encodeURIComponent(state)}&${answer}`);
-}
-
-function appendQuery(uri: string, query: string): string {
-  if (!uri.includes('?')) return `${uri}?${query}`;
+  const query = state === null ? answer : `state=${encodeURIComponent(state)}&${answer}`;
+  if (!redirectUri.includes('?')) return `${redirectUri}?${query}`;
   // Only the first `?` begins a query; a later one at the end belongs to the value before it.
-  return /^[^?]*\?$|&$/.test(uri) ? `${uri}${query}` : `${uri}&${query}`;
+  return redirectUri + (/^[^?]*\?$|&$/.test(redirectUri) ? '' : '&') + query;
 }
