@@ -25,7 +25,7 @@ export const en = {
       say`Enter your ${service} passwords only on pages at ${address}, never inside an application.`,
     language: 'Language',
     help: 'Help',
-    account: 'Connected applications',
+    titleAfterError: (title: string) => `Error: ${title}`,
   },
 
   /**
@@ -51,7 +51,6 @@ export const en = {
 
   signIn: {
     title: 'Sign in',
-    titleAfterError: 'Error: Sign in',
     forRequest: (client: string) =>
       say`${client} is asking for access to your account. Sign in to see what it wants to do. Signing in doesn’t allow anything yet.`,
     forAccount: 'Sign in to see which applications are connected to your account.',
@@ -87,7 +86,6 @@ export const en = {
     asks: 'is asking for access to your account',
     steps: ['1 of 2: payment password', '2 of 2: your decision'],
     instanceName: 'Connection name',
-    account: 'Your account',
     person: (name: string, login: string) => say`${name} (${login})`,
     validUntil: 'Valid until',
     returnsTo: 'You return to',
@@ -160,7 +158,6 @@ export const en = {
   },
   paymentPassword: {
     title: (client: string) => `Payment password for ${client}’s request`,
-    titleAfterError: (client: string) => `Error: Payment password for ${client}’s request`,
     heading: 'Enter your payment password',
     why: 'This confirms that it’s you. Nothing is allowed yet: you decide on the next page.',
     label: 'Payment password',
@@ -169,7 +166,6 @@ export const en = {
   },
   consent: {
     title: (client: string) => `Allow ${client} access?`,
-    titleAfterError: (client: string) => `Error: Allow ${client} access?`,
     heading: 'Allow this access?',
     /** @param page the name of the account page @param address of that page */
     leadsTo: (page: string, address: string) =>
@@ -199,13 +195,12 @@ export const en = {
       say`${client} gets nothing from this request, and you return to ${host}. Rejecting needs no payment password.`,
     stays: (client: string, day: string) =>
       say`The access that you gave ${client} on ${day} stays as it is. You can end it at any time under “Connected applications”.`,
-    button: 'Reject',
     back: 'Back to the request',
   },
 
   account: {
     title: 'Connected applications',
-    nav: 'Your account',
+    yours: 'Your account',
     intro:
       'These applications can use your account as you allowed, without asking you each time. Disconnect one, and it loses its access at once.',
     empty: {
