@@ -36,9 +36,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     day: (time: Date, timeZone: string) => calendarIn(timeZone).day(time),
     /** The same with the time, for example `20 November 2029 at 14:05 UTC`, or `at 17:05 GMT+3`. */
     time: (time: Date, timeZone: string) => calendarIn(timeZone).time(time),
-    /** The time of day, for example `14:05 UTC`. */
-    clock: (time: Date, timeZone: string) => calendarIn(timeZone).clock(time),
-    /** The same without the zone, for example `14:05`. */
+    /** The time of day without the zone, for example `14:05`. */
     hour: (time: Date, timeZone: string) => calendarIn(timeZone).hour(time),
     /** The time zone's name all year, for example `UTC` or `Moscow Standard Time`. */
     zone: (timeZone: string) => calendarIn(timeZone).zone,
@@ -59,15 +57,14 @@ function calendarOf(tag: string, timeZone: string) {
   // A short name such as `CEST` marks summer time; `Intl` doesn't include it in a style.
   const zones = format({ timeZoneName: 'short' });
   const zoneOf = (time: Date, by = zones) => partOf(by.formatToParts(time), 'timeZoneName') ?? '';
-  const withZone = (times: Intl.DateTimeFormat) => (time: Date) => `${times.format(time)} ${zoneOf(time)}`;
-  const clocks = format({ timeStyle: 'short' });
+  const times = format({ dateStyle: 'long', timeStyle: 'short' });
+  const hours = format({ timeStyle: 'short' });
   const dayIn = kept((quarter: number) => days.format(quarter * QUARTER_HOUR_MS));
   const now = new Date();
   return {
     day: (time: Date) => dayIn(Math.floor(time.getTime() / QUARTER_HOUR_MS)),
-    time: withZone(format({ dateStyle: 'long', timeStyle: 'short' })),
-    clock: withZone(clocks),
-    hour: (time: Date) => clocks.format(time),
+    time: (time: Date) => `${times.format(time)} ${zoneOf(time)}`,
+    hour: (time: Date) => hours.format(time),
     zone: zoneOf(now) === 'UTC' ? 'UTC' : zoneOf(now, format({ timeZoneName: 'longGeneric' })),
   };
 }
