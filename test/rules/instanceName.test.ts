@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseInstanceName } from '../../src/rules/request/instanceName.ts';
+import { parseInstanceName } from '../../src/rules/request/authorizationRequest.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 
 describe('contract 2.2 instance_name', () => {

@@ -4,7 +4,7 @@ import * as registration from '../../rules/account/registration.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../../rules/common/limits.ts';
 import { byteLength } from '../../rules/common/text.ts';
-import { parseInstanceName } from '../../rules/request/instanceName.ts';
+import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
 import { parseCeiling } from '../../rules/scope/ceiling.ts';
 import { RIGHT_NAMES } from '../../rules/scope/rights.ts';
 import { keptScope } from '../../rules/scope/scope.ts';

@@ -1,10 +1,9 @@
 import { invalidRequest, OAuthError } from '../common/error.ts';
-import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
-import { byteLength } from '../common/text.ts';
+import { MAX_CANONICAL_QUERY_BYTES, MAX_INSTANCE_NAME_BYTES } from '../common/limits.ts';
+import { byteLength, findUnclearInName } from '../common/text.ts';
 import type { Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
-import { parseInstanceName } from './instanceName.ts';
 import type { Parameters } from './parameters.ts';
 import { redirectUriMismatch } from './redirectUri.ts';
 import { type Offer, parseRequestedScope } from './scopeRules.ts';
@@ -65,6 +64,21 @@ function checkRedirectUri(sent: string, client: Client): string {
   const [ruleId, rule] = mismatch;
   const message = 'The parameter redirect_uri is not the registered one.';
   throw invalidRequest(ruleId, message, { parameter: 'redirect_uri', rule });
+}
+
+/** Contract 2.2, instance_name; null, itself an instance, without one. @throws {OAuthError} `invalid_request` */
+export function parseInstanceName(value: string | undefined): string | null {
+  if (value === undefined) return null;
+  const parameter = 'instance_name';
+  if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
+    const message = `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`;
+    throw invalidRequest('instance_name_too_long', message, { parameter });
+  }
+  const unclear = findUnclearInName(value);
+  if (unclear === undefined) return value;
+  const message =
+    'The parameter instance_name has invisible characters, or spaces other than single ones between words.';
+  throw invalidRequest('unclear_instance_name', message, { parameter, rule: `instance_name: ${unclear}` });
 }
 
 /** The query in the canonical form of our URL and forms: known parameters in order, no empty ones, no secret; spaces as `%20`. */
