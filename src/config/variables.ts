@@ -12,36 +12,45 @@ import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 const MIN_SECRET_CHARACTERS = 32;
 const MAX_DRAIN_SECONDS = 60;
 
-const databaseUrl = z
-  .string()
-  .superRefine((url, context) => {
-    try {
-      parseAddresses(url);
-    } catch (error) {
-      if (!(error instanceof AddressError)) throw error;
-      context.addIssue({ code: 'custom', message: `must ${error.message}` });
-    }
-  })
-  .optional();
+const text = z.string();
+
+const databaseUrl = text.superRefine((url, context) => {
+  try {
+    parseAddresses(url);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    context.addIssue({ code: 'custom', message: `must ${error.message}` });
+  }
+});
 
 const wholeNumber = (min: number, max: number) => {
-  const fits = (text: string) => /^\d{1,6}$/.test(text) && Number(text) >= min && Number(text) <= max;
-  return z.string().refine(fits, `must be a whole number from ${min} to ${max}`).transform(Number);
+  const fits = (value: string) => /^\d{1,6}$/.test(value) && Number(value) >= min && Number(value) <= max;
+  return text.refine(fits, `must be a whole number from ${min} to ${max}`).transform(Number);
 };
 
-const list = (text: string): string[] => text.split(',').map((entry) => entry.trim());
+/** One of some words, of which the first is the default. */
+const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
+  z.enum(words, `must be ${words.join(' or ')}`).default(words[0]);
+
+const list = (value: string): string[] => value.split(',').map((entry) => entry.trim());
+
+/** One entry of `SECRETS`. */
+const secret = text.min(
+  MIN_SECRET_CHARACTERS,
+  `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,
+);
 
 /** An address, or a network as an address and its prefix length, which is never 0. */
-function isNetwork(text: string): boolean {
-  const [address = '', bits = '1', ...more] = text.split('/');
+function isNetwork(value: string): boolean {
+  const [address = '', bits = '1', ...more] = value.split('/');
   const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits;
 }
 
 /** OpenID Connect Discovery 1.0, section 3; on this machine also over http. */
-function isIssuer(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
+function isIssuer(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, username, password, search, hash } = new URL(url);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
   return isSafe && username + password + search + hash === '';
 }
@@ -58,13 +67,12 @@ function isTimeZone(name: string): boolean {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const DATABASE_VARIABLES = {
-  DATABASE_URL: databaseUrl.meta({
+  DATABASE_URL: databaseUrl.optional().meta({
     description: 'PostgreSQL 15 or newer, as `postgres://role@host/database`',
     unset: 'trial mode, with an embedded PostgreSQL',
   }),
-  PGPASSWORD: z.string().optional().describe('the password, if `DATABASE_URL` holds none'),
-  DATA_DIR: z
-    .string()
+  PGPASSWORD: text.optional().describe('the password, if `DATABASE_URL` holds none'),
+  DATA_DIR: text
     .default('.data')
     .describe(
       'trial mode: folder of the embedded database and generated secrets; a relative path starts at the checkout',
@@ -76,12 +84,10 @@ export const DEFAULT_PORT = '3000';
 export const VARIABLES = {
   ...DATABASE_VARIABLES,
   PORT: wholeNumber(1, 65535).default(Number(DEFAULT_PORT)).describe('port to listen on'),
-  HOST: z
-    .string()
+  HOST: text
     .default('localhost')
     .describe('address to listen on; the image sets 0.0.0.0, the systemd units 127.0.0.1'),
-  BASE_URL: z
-    .string()
+  BASE_URL: text
     .refine(
       (url) => URL.canParse(url) && /^https?:\/\/[^/?#@\\\s]+\/?$/.test(url),
       'must be http:// or https://, a host and nothing behind it',
@@ -92,14 +98,9 @@ export const VARIABLES = {
       description: 'public address of the service, without a path; request headers never change it',
       unset: '`http://localhost:PORT`; required with `DATABASE_URL`',
     }),
-  SECRETS: z
-    .string()
+  SECRETS: text
     .transform(list)
-    .refine(
-      (entries): entries is [string, ...string[]] =>
-        entries.every((entry) => entry.length >= MIN_SECRET_CHARACTERS),
-      `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,
-    )
+    .pipe(z.tuple([secret], secret))
     .optional()
     .meta({
       description:
@@ -113,8 +114,7 @@ export const VARIABLES = {
     .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
     .default('info')
     .describe(LOG_LEVELS.join(', ')),
-  TRUST_PROXY: z
-    .string()
+  TRUST_PROXY: text
     .refine(
       (value) => /^\d{1,2}$/.test(value) || list(value).every(isNetwork),
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 separated by commas',
@@ -126,8 +126,7 @@ export const VARIABLES = {
     description: 'a port of its own for `/metrics`, at `HOST`; each replica on a machine needs another',
     unset: '`/metrics` at `PORT`',
   }),
-  METRICS_TOKEN: z
-    .string()
+  METRICS_TOKEN: text
     .regex(
       new RegExp(`^[\\x21-\\x7e]{${MIN_SECRET_CHARACTERS},}$`),
       `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
@@ -147,14 +146,10 @@ export const VARIABLES = {
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max)
     .default(INSTANCES.default)
     .describe('live authorizations of one user for one client, by `instance_name`'),
-  PAYMENT_PASSWORD: z
-    .enum(['optional', 'required'], 'must be optional or required')
-    .default('optional')
-    .describe(
-      '`required`: users without a payment password can’t allow a right that spends; `optional`: Allow alone suffices for them',
-    ),
-  SIGN_IN_ISSUER: z
-    .string()
+  PAYMENT_PASSWORD: oneOf('optional', 'required').describe(
+    '`required`: users without a payment password can’t allow a right that spends; `optional`: Allow alone suffices for them',
+  ),
+  SIGN_IN_ISSUER: text
     .refine(isIssuer, 'must be the https:// address of an OpenID provider, without a query')
     .optional()
     .meta({
@@ -162,43 +157,38 @@ export const VARIABLES = {
         'issuer of the OpenID provider where users sign in; it needs the next two: [Moving in](moving-in.md)',
       unset: 'users sign in on the pages of Assent',
     }),
-  SIGN_IN_CLIENT_ID: z.string().optional().describe('`client_id` of Assent at the provider'),
-  SIGN_IN_CLIENT_SECRET: z.string().optional().describe('its client secret there'),
-  SIGN_IN_PAYMENT_ACR: z
-    .string()
+  SIGN_IN_CLIENT_ID: text.optional().describe('`client_id` of Assent at the provider'),
+  SIGN_IN_CLIENT_SECRET: text.optional().describe('its client secret there'),
+  SIGN_IN_PAYMENT_ACR: text
     .regex(/^[\x21-\x7e]+$/, 'must be one value without spaces')
     .optional()
     .meta({
       description: 'the `acr` by which the provider confirms a right that spends',
       unset: 'the payment password of Assent confirms it',
     }),
-  SIGN_IN_NEW_USERS: z
-    .enum(['create', 'refuse'], 'must be create or refuse')
-    .default('create')
-    .describe('whether a user whom the provider knows, and Assent doesn’t, is registered or refused'),
-  DEMO: z
-    .enum(['on', 'off'], 'must be on or off')
-    .default('on')
-    .describe('trial mode: `off` leaves out the demo application and its client, users and resource'),
-  CURRENCY: z
-    .string()
+  SIGN_IN_NEW_USERS: oneOf('create', 'refuse').describe(
+    'whether a user whom the provider knows, and Assent doesn’t, is registered or refused',
+  ),
+  DEMO: oneOf('on', 'off').describe(
+    'trial mode: `off` leaves out the demo application and its client, users and resource',
+  ),
+  CURRENCY: text
     .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
     .default('RUB')
     .describe('the one currency of all limits, ISO 4217'),
-  TIME_ZONE: z
-    .string()
+  TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
     .default('UTC')
     .describe('IANA name of the zone of days and times on pages, such as `Europe/Moscow`'),
-  CATALOGUE: z.string().optional().meta({
+  CATALOGUE: text.optional().meta({
     description: 'JSON file with the rights that are offered and their texts: [CATALOGUE](#catalogue)',
     unset: 'built in',
   }),
-  BRAND: z.string().optional().meta({
+  BRAND: text.optional().meta({
     description: 'JSON file with name, logo, colours and support of the service: [BRAND](#brand)',
     unset: 'Assent; in trial mode an invented wallet',
   }),
-  DIRECTORY: z.string().optional().meta({
+  DIRECTORY: text.optional().meta({
     description: 'JSON file with the names of shops and accounts: [DIRECTORY](#directory)',
     unset: 'none; in trial mode some invented names',
   }),
@@ -218,8 +208,7 @@ export const GONE_VARIABLES: Readonly<Record<string, string>> = {
 
 /** Variables of commands, for the audit trail. */
 export const OPERATOR_VARIABLES = {
-  ASSENT_OPERATOR: z
-    .string()
+  ASSENT_OPERATOR: text
     .refine(
       (name) => name.length <= 100 && findUnclearInName(name) === undefined,
       'must be a name of at most 100 characters that can be seen',
