@@ -1,12 +1,12 @@
 import { userInfo } from 'node:os';
 import { z } from 'zod';
-import { BUILT_IN_CATALOGUE } from '../languages/catalogue.ts';
+import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
-import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
+import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
-import { gathering, readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
+import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
 import {
   DATABASE_VARIABLES,
   DEFAULT_PORT,
@@ -130,9 +130,10 @@ export function readConfig(environment: Environment = process.env) {
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     currency: values.CURRENCY,
     timeZone: values.TIME_ZONE,
-    catalogue: fromFile('CATALOGUE', readCatalogue) ?? BUILT_IN_CATALOGUE,
+    catalogue: fromFile('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
     brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
-    directory: fromFile('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
+    directory:
+      fromFile('DIRECTORY', (file) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES))) ?? EMPTY_DIRECTORY,
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;

@@ -15,10 +15,7 @@ export function inCheckout(file: string): string {
 }
 
 /** Reads variables, from their files if given so; empty ones are unset. `problems`: sentences about files. */
-export function readVariables(
-  names: readonly string[],
-  environment: Environment,
-): { values: Environment; problems: string[] } {
+export function readVariables(names: readonly string[], environment: Environment) {
   const problems: string[] = [];
   const read = (name: string): string | undefined => {
     const value = environment[name] || undefined;

@@ -1,9 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Catalogue, parseCatalogue } from '../languages/catalogue.ts';
 import { FileError } from '../rules/common/operatorFile.ts';
 import { type Brand, logoNameIn, parseBrand } from '../rules/face/brand.ts';
-import { type Directory, parseDirectory } from '../rules/face/directory.ts';
 import { checkLogo, type Logo, MAX_LOGO_BYTES } from '../rules/face/logo.ts';
 import { hexOf, sha256 } from '../secrets/digest.ts';
 
@@ -11,11 +9,11 @@ import { hexOf, sha256 } from '../secrets/digest.ts';
 
 const MAX_BYTES = 64 * 1024;
 /** Size of a directory with about 50,000 names. */
-const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;
+export const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;
 
 /** @param file absolute; its logo is relative to it @throws {FileError} with all mistakes of the file and its logo */
 export function readBrand(file: string): Brand {
-  const json = readText(file, MAX_BYTES);
+  const json = readText(file);
   const logoName = logoNameIn(json);
   const problems: string[] = [];
   const brand = gathering(problems, () => parseBrand(json));
@@ -41,16 +39,6 @@ export function gathering<Content>(
   }
 }
 
-/** @throws {FileError} */
-export function readCatalogue(file: string): Catalogue {
-  return parseCatalogue(readText(file, MAX_BYTES));
-}
-
-/** @throws {FileError} */
-export function readDirectory(file: string): Directory {
-  return parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
-}
-
 /** @throws {FileError} if unreadable, or not an allowed picture */
 export function readLogo(file: string): Logo {
   return logoOf(readBytes(file, MAX_LOGO_BYTES));
@@ -62,7 +50,8 @@ export function logoOf(body: Buffer): Logo {
   return { file: `${hexOf(sha256(body)).slice(0, 32)}.${extension}`, body, width, height };
 }
 
-function readText(file: string, maxBytes: number): string {
+/** @throws {FileError} if unreadable */
+export function readText(file: string, maxBytes = MAX_BYTES): string {
   return readBytes(file, maxBytes)
     .toString('utf8')
     .replace(/^\uFEFF/, '');
