@@ -1,7 +1,6 @@
 import { invalidRequest, OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_INSTANCE_NAME_BYTES } from '../common/limits.ts';
 import { byteLength, findUnclearInName } from '../common/text.ts';
-import type { Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
@@ -40,7 +39,7 @@ export function parseAuthorizationRequest(parameters: Parameters, registered: Cl
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), client);
   parameters.requireValue('response_type', 'code', 'wrong_response_type');
   const scope = parameters.get('scope', 'invalid_scope') ?? '';
-  const rights: readonly Right[] = parseRequestedScope(scope, offer, client);
+  const rights = parseRequestedScope(scope, offer, client);
   const instanceName = parseInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
   const codeChallenge = parseCodeChallenge(parameters);

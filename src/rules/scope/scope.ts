@@ -67,9 +67,8 @@ const parseNamed = {
     return type === undefined ? { target } : scanner.fail('one target');
   },
   account(scanner: Scanner) {
-    const { target, type } = parseTarget(scanner);
-    if (type === undefined || type === 'account') return { target, type: 'account' as const };
-    if (type === 'phone' || type === 'email') return { target, type };
+    const { target, type = 'account' } = parseTarget(scanner);
+    if (type === 'account' || type === 'phone' || type === 'email') return { target, type } as const;
     return scanner.fail('"account", "phone" or "email" as the type');
   },
   sources(scanner: Scanner) {

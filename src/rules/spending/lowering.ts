@@ -21,12 +21,11 @@ export function lowerableLimits(rights: readonly Right[]) {
 
 /** Replaces requested sums with a user's lower ones, by index. @returns problems by index or, without any, the granted rights */
 export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number, string>) {
-  const asked = new Map(lowerableLimits(rights).map(({ index, limit }) => [index, limit]));
   const problems = new Map<number, LoweringProblem>();
   const lowered = new Map<number, Limit>();
   for (const [index, text] of typed) {
-    const limit = asked.get(index);
-    const sum = limit === undefined ? 'no_period_limit' : lowerSum(limit, text);
+    const limit = rights[index]?.limit;
+    const sum = typeof limit?.days === 'number' ? lowerSum(limit, text) : 'no_period_limit';
     if (typeof sum === 'string') problems.set(index, sum);
     else if (limit && sum < hundredths(limit)) {
       lowered.set(index, { days: limit.days, ...moneyOf(sum, limit.currency) });

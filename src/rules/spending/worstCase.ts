@@ -1,16 +1,14 @@
 import { type Limit, type Money, moneyOf, within } from '../common/money.ts';
-import type { Right } from '../scope/scope.ts';
+import { type Right, spends } from '../scope/scope.ts';
 
 /**
  * The most that an application can spend by `rights`, as one limit for the longest of their periods; null for nothing
  * (docs/integrate/resources.md). A shorter one would mislead: 3,000 a day and 45,000 in 30 days are "48,000 in any day" too.
  */
 export function worstCase(rights: readonly Right[]): Limit | null {
-  const limits = rights.flatMap(({ limit }) => limit ?? []);
-  if (limits.length === 0) return null;
-  const days = Math.max(...limits.map((limit) => limit.days ?? 0));
-  const { sum, currency } = mostWithin(rights, Math.max(days, 1));
-  return { days: days === 0 ? null : days, sum, currency };
+  if (!spends(rights)) return null;
+  const days = Math.max(...rights.map(({ limit }) => limit?.days ?? 0));
+  return { days: days === 0 ? null : days, ...mostWithin(rights, Math.max(days, 1)) };
 }
 
 /** The most in any `days` days (at least 1): until a token ends, its total. @throws {Error} for rights without spending */
