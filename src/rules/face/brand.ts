@@ -1,20 +1,12 @@
 import { z } from 'zod';
 import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
-import { type PerLanguage, perLanguage } from '../common/perLanguage.ts';
+import { perLanguage } from '../common/perLanguage.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
 import type { Logo } from './logo.ts';
 
-/** The operator's file `BRAND`, with its logo. */
-export interface Brand {
-  readonly name: PerLanguage;
-  /** Null for our own shield. */
+/** The operator's file `BRAND`, with its logo; null for our own shield, colours and so on. */
+export interface Brand extends Readonly<ReturnType<typeof parseBrand>> {
   readonly logo: (Logo & { readonly path: string }) | null;
-  /** The colour of buttons, links and focus, as `#rrggbb`; null for our own. */
-  readonly accent: Readonly<Record<Theme, string>> | null;
-  /** Help for users, by at least one of the first three, and the page for a forgotten password. */
-  readonly support: Readonly<Record<'url' | 'phone' | 'email' | 'password', string | null>> | null;
-  /** One line at the end of each page, such as the service's owner and licence. */
-  readonly legal: PerLanguage | null;
 }
 
 export const BUILT_IN_BRAND: Brand = {
@@ -62,9 +54,11 @@ const BRAND = z.strictObject(
   {
     name: perLanguage(MAX_BRAND_NAME_CHARACTERS),
     logo: z.string(NO_FILE).min(1, NO_FILE).optional(),
+    /** The colour of buttons, links and focus, as `#rrggbb`. */
     accent: z
       .strictObject({ light: colour('light'), dark: colour('dark') }, 'must be an object with light and dark')
       .optional(),
+    /** Help for users, and the page for a forgotten password. */
     support: z
       .strictObject(
         {
@@ -77,6 +71,7 @@ const BRAND = z.strictObject(
       )
       .refine(({ url, phone, email }) => url ?? phone ?? email, 'must have a url, a phone or an email')
       .optional(),
+    /** One line at the end of each page, such as the service's owner and licence. */
     legal: perLanguage(MAX_LEGAL_CHARACTERS).optional(),
   },
   'must be an object with a name',
@@ -88,7 +83,7 @@ export function logoNameIn(json: string): string | null {
 }
 
 /** Parses an operator's brand file. @throws {FileError} with all its mistakes */
-export function parseBrand(json: string): Omit<Brand, 'logo'> {
+export function parseBrand(json: string) {
   const { name, accent = null, support, legal = null } = parseOperatorFile(BRAND, json);
   const { url = null, phone = null, email = null, password = null } = support ?? {};
   return { name, accent, support: support === undefined ? null : { url, phone, email, password }, legal };
