@@ -28,12 +28,10 @@ function isRow(text: string): boolean {
 /** A password made of one of these names, such as the login `anna.petrova` for `AnnaPetrova2026!`. */
 export function isOwnName(password: string, names: readonly string[]): boolean {
   const [typed, typedName] = [charactersOf(password), nameIn(password)];
-  return names.some((name) => {
-    const own = nameIn(name);
-    return (
-      (typed !== '' && typed === charactersOf(name)) || (typedName === own && own.length >= MIN_NAME_LETTERS)
-    );
-  });
+  const isLong = typedName.length >= MIN_NAME_LETTERS;
+  return names.some(
+    (name) => (typed !== '' && typed === charactersOf(name)) || (isLong && typedName === nameIn(name)),
+  );
 }
 
 function charactersOf(text: string): string {

@@ -38,9 +38,8 @@ function linesOf(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${placeOf([...issue.path, key])} is unknown`);
   }
-  const messages =
-    issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message) : [issue.message];
-  return messages.map((message) => `${placeOf(issue.path)} ${message}`.trimStart());
+  const issues = issue.code === 'invalid_key' ? issue.issues : [issue];
+  return issues.map(({ message }) => `${placeOf(issue.path)} ${message}`.trimStart());
 }
 
 /** The path of a value, always on one line. */

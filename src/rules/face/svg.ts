@@ -102,12 +102,12 @@ function checkCss(css: string, place: string): void {
 
 /** The page's layout size: `width` and `height` if both are plain numbers, otherwise `viewBox`. */
 function sizeOf(root: SaxesTagNS | undefined): ImageSize {
-  const numbers = (name: string) =>
-    (root?.attributes[name]?.value.trim() ?? '').split(/[\s,]+/).map((one) => Number(one.replace(/px$/, '')));
-  const [width = 0, height = 0] = ['width', 'height'].map((name) =>
-    Number(root?.attributes[name]?.value.replace(/px\s*$/, '')),
-  );
-  const [, , boxWidth = 0, boxHeight = 0, ...more] = numbers('viewBox');
+  const attribute = (name: string) => root?.attributes[name]?.value.trim() ?? '';
+  const lengthOf = (text: string) => Number(text.replace(/px$/, ''));
+  const [width = 0, height = 0] = [attribute('width'), attribute('height')].map(lengthOf);
+  const [, , boxWidth = 0, boxHeight = 0, ...more] = attribute('viewBox')
+    .split(/[\s,]+/)
+    .map(lengthOf);
   if (!isSide(boxWidth) || !isSide(boxHeight) || more.length > 0)
     refuse('needs a viewBox such as "0 0 32 32"');
   return isSide(width) && isSide(height) ? { width, height } : { width: boxWidth, height: boxHeight };

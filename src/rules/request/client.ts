@@ -50,12 +50,11 @@ export function parseLogoPath(name: string): { readonly clientId: string; readon
 
 /** The old and the new value of each setting that differs. */
 export function changesBetween(before: ClientSettings, after: ClientSettings) {
-  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
-  return Object.fromEntries(
-    Object.entries(settingsOf(after))
-      .map(([name, to]) => [name, { from: old.get(name), to }] as const)
-      .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
+  const old: Readonly<Record<string, unknown>> = settingsOf(before);
+  const both = Object.entries(settingsOf(after)).map(
+    ([name, to]) => [name, { from: old[name], to }] as const,
   );
+  return Object.fromEntries(both.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));
 }
 
 /** The effective part of a change: another order of rights, or trailing zeros of a sum, have no effect. */
