@@ -28,9 +28,7 @@ export const en = {
     titleAfterError: (title: string) => `Error: ${title}`,
   },
 
-  /**
-   * After "It will be able to"; the source of money has its own line. `{target}` stands for the right's shop, account or source.
-   */
+  /** After "It will be able to"; the source of money has its own line. `{target}` is the shop, the account or the source. */
   rights: {
     'account-info': 'See your account number, balance and status',
     'operation-history': 'See the list of your transactions',

@@ -1,5 +1,4 @@
-// Sizes and counts of the contract and of our decisions, with unit and reason. Limits of one mechanism are `MAX_…` in its own
-// file; waits after wrong passwords are in `throttle.ts`.
+// Sizes and counts of the contract and of our decisions, with unit and reason. Limits of one mechanism are in its own file.
 
 /** An authorization request as a query: with its address it fits the 8 KB that every proxy and browser accepts. */
 export const MAX_CANONICAL_QUERY_BYTES = 6000;

@@ -4,8 +4,7 @@ import { defaultLimit, type Limit } from '../common/money.ts';
 import { isRightName, isSpending, RIGHT_NAMES, RIGHTS, type RightName } from './rights.ts';
 import { Scanner } from './scopeScanner.ts';
 
-// The grammar of a scope. `rights.ts` has the rights, `scopeRules.ts` their rules for requests, `rightData.ts` their form for
-// programs and pages.
+// The grammar of a scope. `scopeRules.ts` has the rules for requests, `rightData.ts` the form for programs and pages.
 
 export type MoneySource = 'wallet' | 'card';
 
