@@ -2,10 +2,7 @@ import { invalidRequest } from '../common/error.ts';
 import { decodeForm, type Parameters } from './parameters.ts';
 
 /** The identifier of an application or a resource server, and its secret if sent. */
-export interface Credentials {
-  readonly id: string;
-  readonly secret: string | null;
-}
+export type Credentials = Readonly<NonNullable<ReturnType<typeof parseBasicCredentials>>>;
 
 /** In the form or by HTTP Basic (contract 2.4, RFC 6749 section 2.3.1). @throws {OAuthError} `invalid_request` for both */
 export function parseClientCredentials(body: Parameters, authorization: string | undefined): Credentials {
@@ -26,7 +23,7 @@ export function parseClientCredentials(body: Parameters, authorization: string |
  * Credentials from HTTP Basic, each half form-encoded (RFC 6749 section 2.3.1); null without. An empty password is no secret.
  * @throws {OAuthError} `invalid_request` for unreadable Basic
  */
-export function parseBasicCredentials(authorization: string | undefined): Credentials | null {
+export function parseBasicCredentials(authorization: string | undefined) {
   const encoded = /^Basic +(.*)$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return null;
   const text = Buffer.from(encoded, 'base64').toString('utf8');

@@ -2,23 +2,14 @@ import { covers, type Limit } from '../common/money.ts';
 import { identityOf } from '../request/scopeRules.ts';
 import type { Right } from '../scope/scope.ts';
 
-/** A right of a request compared with the earlier authorization that it replaces. */
-export interface RightChange {
-  /** `raised`: some interval may cost more, none less; `lowered`: the reverse; `changed`: neither. */
-  readonly change: 'new' | 'dropped' | 'raised' | 'lowered' | 'changed' | 'unchanged';
-  /** As requested; a dropped one as it was. */
-  readonly right: Right;
-  /** Null for a new right or one without spending. */
-  readonly before: Limit | null;
-  /** Null for a dropped right or one without spending. */
-  readonly after: Limit | null;
-}
+/** A right of a request compared with the earlier authorization that it replaces; a limit is null where there is none. */
+export type RightChange = ReturnType<typeof differenceOf>[number];
 
 /**
  * Each right of both lists once, those of the request in its order, then the dropped ones in theirs; the same right by
  * {@link identityOf}. Sources of money are no right of their own: `moneySources` (`rightData.ts`) compares them.
  */
-export function differenceOf(earlier: readonly Right[], asked: readonly Right[]): RightChange[] {
+export function differenceOf(earlier: readonly Right[], asked: readonly Right[]) {
   const unmatched = withoutMoneySource(earlier).map((right) => ({ right, key: identityOf(right) }));
   const changes = withoutMoneySource(asked).map((right) => {
     const key = identityOf(right);
@@ -33,7 +24,8 @@ export function differenceOf(earlier: readonly Right[], asked: readonly Right[])
   return [...changes, ...dropped];
 }
 
-function compare(before: Limit | null, after: Limit | null): RightChange['change'] {
+/** `raised`: some interval may cost more, none less; `lowered`: the reverse; `changed`: neither. */
+function compare(before: Limit | null, after: Limit | null) {
   if (before === null || after === null) return 'unchanged';
   if ((before.days === null) !== (after.days === null)) return 'changed';
   if (covers(after, before)) return covers(before, after) ? 'unchanged' : 'raised';
