@@ -11,17 +11,15 @@ export interface Directory {
   nameOf(kind: 'shop' | 'account', id: string): PerLanguage | null;
 }
 
+/** A number or another text of a scope. */
+const id = z
+  .string()
+  .refine(
+    (text) => text !== '' && [...text].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(text) === undefined,
+    `can't be in a scope: 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`,
+  );
 const names = z
-  .record(
-    z
-      .string()
-      .refine(
-        (id) => id !== '' && [...id].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(id) === undefined,
-        `can't be in a scope: 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`,
-      ),
-    perLanguage(MAX_NAME_CHARACTERS),
-    'must be an object of names by number',
-  )
+  .record(id, perLanguage(MAX_NAME_CHARACTERS), 'must be an object of names by number')
   .default({});
 
 const DIRECTORY = z.strictObject(

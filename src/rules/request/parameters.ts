@@ -4,9 +4,12 @@ import type { RuleId } from '../common/remedies.ts';
 /** Several times the parameters of any request and form, except a form with limits. */
 export const MAX_PARAMETERS = 64;
 
-/** Faulty values of a parameter. */
-const DOUBLED = Symbol('sent more than once');
-const UNDECODABLE = Symbol('no percent-encoded UTF-8');
+/** Faulty values of a parameter: the broken rule, and what the message says of the parameter. */
+const DOUBLED = { ruleId: 'doubled_parameter', fault: 'was sent more than once' } as const;
+const UNDECODABLE = {
+  ruleId: 'undecodable_parameter',
+  fault: 'is not text in percent-encoded UTF-8',
+} as const;
 type Fault = typeof DOUBLED | typeof UNDECODABLE;
 
 /**
@@ -37,15 +40,10 @@ export class Parameters {
   /** `undefined` if missing or empty (RFC 6749 section 3.1). @throws {OAuthError} if given twice, `malformed` if not UTF-8 */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
-    if (value === DOUBLED) {
-      const message = `The parameter ${name} was sent more than once.`;
-      throw invalidRequest('doubled_parameter', message, { parameter: name });
-    }
-    if (value === UNDECODABLE) {
-      const message = `The parameter ${name} is not text in percent-encoded UTF-8.`;
-      throw new OAuthError(malformed, 'undecodable_parameter', message, { parameter: name });
-    }
-    return value === '' ? undefined : value;
+    if (typeof value !== 'object') return value === '' ? undefined : value;
+    const code = value === DOUBLED ? 'invalid_request' : malformed;
+    const message = `The parameter ${name} ${value.fault}.`;
+    throw new OAuthError(code, value.ruleId, message, { parameter: name });
   }
 
   /** Like {@link get}, but `undefined` for a fault: for a parameter that never refuses a request. */
