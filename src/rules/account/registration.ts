@@ -78,8 +78,9 @@ export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS)
 /** A weak password may be short, but not empty. @throws {RegistrationError} */
 export function checkPassword(what: string, password: string, allowWeak: boolean): void {
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
+  const isShort = problem === 'too_short' && password !== '';
   const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or say --allow-weak`;
-  ensure(problem !== 'too_short' || password === '', short);
+  ensure(!isShort, short);
   ensure(problem === null, `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`);
 }
 
