@@ -340,6 +340,20 @@ describe('the decoys of foreign forms', () => {
     expect(await decoys()).toEqual(first);
   });
 
+  it('are looked for once a minute while there are none', async () => {
+    const at = await useServer();
+    const decoys = async () => (await tasksOf(at, ['unknown'])).map(({ foreign }) => foreign);
+    const now = performance.now.bind(performance);
+    let later = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + later);
+    expect(await decoys()).toEqual([null]);
+    const user = await importedUser('password', at);
+    later = 50_000;
+    expect(await decoys()).toEqual([null]);
+    later = 61_000;
+    expect(await decoys()).toEqual([(await storedOf(user, at)).password]);
+  });
+
   it('are counted by the doctor, which accepts them, but not what can’t be read', async () => {
     const database = await crowdedDatabase();
     const passwordsIn = async (...args: string[]) => {

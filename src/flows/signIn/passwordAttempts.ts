@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
 import { networkOf } from '../../rules/common/network.ts';
 import { isOwn, readHash } from '../../secrets/foreignHash.js';
@@ -98,10 +99,16 @@ async function check(
   return { userId, right: isRight ? stored : null, isUnreadable };
 }
 
+/** Foreign hashes are looked for at each attempt while there are any, otherwise once a minute. */
+const LOOKED_FOR_EVERY_MS = 60_000;
+const nextLook = new WeakMap<pg.Pool, number>();
+
 /** Another service's hash to compare in vain, the same each time for one login; null for none. */
 async function foreignDecoy({ db, keyRing }: Context, login: string): Promise<string | null> {
+  if (performance.now() < (nextLook.get(db) ?? 0)) return null;
   const digest = keyRing.slotDigest(JSON.stringify(['decoy', login]));
   const at = digest.toString(16).padStart(8, '0').padEnd(32, '0');
   const found = await findForeignHashes(db, { at });
+  if (found.length === 0) nextLook.set(db, performance.now() + LOOKED_FOR_EVERY_MS);
   return found.find(({ hash }) => 'hash' in readHash(hash))?.hash ?? null;
 }
