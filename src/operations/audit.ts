@@ -123,6 +123,7 @@ export const next = operation({
   summary: 'show the events since a cursor, and the next cursor; without a cursor only that',
   input: z.strictObject({ cursor: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
+  effect: 'reads',
   async run({ db }, { cursor = null }) {
     const part = await findTrailPart(db, cursor, MAX_NEXT);
     const { from, since, at, by } = part.cursor;

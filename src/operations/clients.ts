@@ -91,6 +91,7 @@ export const create = operation({
     redirectUri: z.string(),
     clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
+  effect: 'changes',
   async run(caller, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = caller;
     const verified = given.verified || known !== undefined;
@@ -125,6 +126,7 @@ export const show = operation({
   summary: 'show an application',
   input: CLIENT_ID,
   output: CLIENT,
+  effect: 'reads',
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
 
@@ -140,6 +142,7 @@ export const update = operation({
     })
     .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: CLIENT,
+  effect: 'changes',
   async run(caller, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
     const warnings = await checkSettings(caller, settings, force, clientId);

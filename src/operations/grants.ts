@@ -76,6 +76,7 @@ export const show = operation({
     login: z.string(),
     externalId: z.string().nullable(),
   }),
+  effect: 'reads',
   async run({ db }, { grantId }) {
     const grant = isUuid(grantId.toLowerCase()) ? await findListedGrant(db, grantId) : null;
     return describeGrant(found(grant, 'grant', grantId));

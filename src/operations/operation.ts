@@ -40,8 +40,7 @@ export interface Operation<
   readonly input: Input;
   /** The shown fields of the result, in this order; for a list, those of each row. */
   readonly output: Output;
-  /** Only for one that calls `confirm`: its command takes `--yes`. */
-  readonly effect?: 'destroys';
+  readonly effect: 'reads' | 'changes' | 'destroys';
   readonly isList?: boolean;
   /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value */
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
@@ -63,7 +62,7 @@ export function listing<
   Output extends z.ZodType,
   Result extends Pages<z.input<Output>>,
 >(said: Omit<Operation<Input, Output, Result>, 'effect' | 'isList'>): Operation<Input, Output, Result> {
-  return { ...said, isList: true };
+  return { ...said, effect: 'reads', isList: true };
 }
 
 export class UsageError extends Error {

@@ -10,7 +10,7 @@ import * as resources from './resources.ts';
 import * as users from './users.ts';
 
 const isOperation = (exported: unknown): exported is AnyOperation =>
-  typeof exported === 'object' && exported !== null && 'summary' in exported;
+  typeof exported === 'object' && exported !== null && 'effect' in exported;
 
 /** Every operation that a surface for operators offers. */
 export const OPERATIONS: readonly AnyOperation[] = [

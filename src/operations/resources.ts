@@ -19,6 +19,7 @@ export const create = operation({
   summary: 'register a resource server; its secret, for HTTP Basic, is shown this once',
   input: z.strictObject({ name: text('name').describe('a name for operators') }),
   output: z.object({ resourceId: z.string(), resourceSecret: z.string() }),
+  effect: 'changes',
   async run({ db: pool, operator }, { name }) {
     checkName(name);
     const resourceId = randomId();
@@ -44,6 +45,7 @@ export const show = operation({
   summary: 'show a resource server',
   input: RESOURCE_ID,
   output: RESOURCE,
+  effect: 'reads',
   run: ({ db }, { resourceId }) => requireResource(db, resourceId),
 });
 

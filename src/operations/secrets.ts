@@ -26,6 +26,7 @@ export function secretOperations<Owner>(
       summary: 'add a secret; it is shown this once',
       input: z.strictObject(input),
       output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
+      effect: 'changes',
       async run({ db, operator }, { [key]: id = '' }) {
         checkUse(await requireOwner(db, id));
         const added = await transaction(db, (connection) => makeSecret(connection, owner, id, operator));

@@ -48,6 +48,7 @@ export const create = operation({
   summary: 'create a user',
   input: z.strictObject({ login: LOGIN, ...PASSWORDS, name: NAME }),
   output: z.object(ABOUT),
+  effect: 'changes',
   async run({ db: pool, operator, serviceNames }, user) {
     const { login, name } = user;
     checkName(name);
@@ -81,6 +82,7 @@ export const show = operation({
   summary: 'show a user',
   input: BY_LOGIN,
   output: USER,
+  effect: 'reads',
   run: ({ db }, { login }) => requireUser(db, login),
 });
 
@@ -100,6 +102,7 @@ export const update = operation({
     })
     .refine(({ login, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: USER,
+  effect: 'changes',
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);
     if (name !== null) checkName(name);
@@ -123,6 +126,7 @@ const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: st
     summary,
     input: BY_LOGIN,
     output: z.object({ ...ABOUT, status: STATUS }),
+    effect: 'changes',
     async run({ db: pool, operator }, { login }) {
       const act = { kind: `user_${verb}ed`, operator } as const;
       const done = await changeUser(pool, login, act, (db) => updateUserStatus(db, login, status));
@@ -147,6 +151,7 @@ export const signOut = operation({
   summary: 'end a user’s sessions; authorizations stay',
   input: BY_LOGIN,
   output: z.object({ ...ABOUT, done: z.literal('signed_out') }),
+  effect: 'changes',
   async run({ db: pool, operator }, { login }) {
     const act = { kind: 'user_signed_out', operator } as const;
     const { userId } = await changeUser(pool, login, act, (db) => findUserByLogin(db, login));
@@ -160,6 +165,7 @@ export const setPassword = operation({
   summary: 'set a new password, and a new payment password if one is given; end the user’s sessions',
   input: z.strictObject({ login: LOGIN, ...PASSWORDS }),
   output: z.object({ ...ABOUT, done: z.literal('password_set') }),
+  effect: 'changes',
   async run({ db: pool, operator, serviceNames }, { login, ...passwords }) {
     const hashes = await hashPasswords(passwords, await requireUser(pool, login), serviceNames());
     const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;

@@ -47,6 +47,7 @@ const importOf = (subject: string, things: string, schema: Schema, write: typeof
   summary: `import ${things} of another service, a JSON object a line; run as the owner of the tables`,
   input: INPUT,
   output: OUTPUT,
+  effect: 'changes' as const,
   /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
   async run({ db, operator, progress }: Importer, { source, dryRun, bad: report }: z.output<typeof INPUT>) {
     if (!(await ownsTables(db)))
