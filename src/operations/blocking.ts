@@ -6,7 +6,7 @@ import { audited } from './audit.ts';
 import { ID, STATUS } from './fields.ts';
 import { found, operation } from './operation.ts';
 
-/** `client.block`, `resource.unblock` and the like, for each endpoint's next statement; the result also has `changed`. */
+/** `client.block`, `resource.unblock` and the like: each takes effect with an endpoint's next statement. The result also has `changed`. */
 export function blockOperations(owner: SecretOwner, summaries: { block: string; unblock: string }) {
   const key: string = `${owner}Id`;
   const output: z.ZodObject = z.object({ [key]: z.string(), status: STATUS });

@@ -17,7 +17,7 @@ import {
 } from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
-import { type Caller, found, type Loss, listing, operation, type Pages } from './operation.ts';
+import { type Caller, found, type Loss, listing, NotFoundError, operation, type Pages } from './operation.ts';
 import { findRevived } from './revived.ts';
 
 export const GRANT = z.object({
@@ -130,9 +130,10 @@ export const revoke = operation({
 /** @returns 0 if already revoked */
 async function revokeOne({ db, operator }: Caller, grantId: string): Promise<number> {
   const decideBy = performance.now() + DECISION_MS;
-  const sent = { grantIds: [grantId], operator, decideBy };
-  const done = isUuid(grantId.toLowerCase()) ? await revokeGrants(db, sent) : null;
-  return found(done?.found ? done : null, 'grant', grantId).revoked;
+  const isId = isUuid(grantId.toLowerCase());
+  const done = isId ? await revokeGrants(db, { grantIds: [grantId], operator, decideBy }) : null;
+  if (!done?.found) throw new NotFoundError(`there is no grant ${grantId}`);
+  return done.revoked;
 }
 
 async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAIL>): Promise<number> {

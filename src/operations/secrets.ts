@@ -20,6 +20,7 @@ export function secretOperations<Owner>(
 ) {
   const key: string = `${owner}Id`;
   const input: Record<string, z.ZodString> = { [key]: ID };
+  const ofOne: typeof input = { ...input, secretId: text('secret-id') };
   return [
     operation({
       name: `${owner}.secret.add`,
@@ -51,7 +52,7 @@ export function secretOperations<Owner>(
     operation({
       name: `${owner}.secret.retire`,
       summary: 'stop accepting a secret',
-      input: z.strictObject({ ...input, secretId: text('secret-id') } as typeof input),
+      input: z.strictObject(ofOne),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
       effect: 'destroys',
       async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {

@@ -37,8 +37,8 @@ export const confirmPayment = telling(
     if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null)
       return { outcome: 'stale' } as const;
     const { sessionHash, paymentPasswordHash, user } = pending.session;
-    const attempt = { guarded: 'payment password', login: user.userId, renews: true, ...sent } as const;
-    const account = { passwordHash: paymentPasswordHash, ...user };
+    const attempt = { ...sent, guarded: 'payment password', login: user.userId, renews: true } as const;
+    const account = { ...user, passwordHash: paymentPasswordHash };
     const result = await attemptPassword(context, attempt, caller, async () => account);
     if (result.outcome !== 'right') return result;
     const { canonicalQuery, client } = pending.authorizationRequest;

@@ -3,6 +3,7 @@ import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
 import { describeWait } from '../describe/describe.ts';
 import { type Link, toAccount } from '../describe/links.ts';
@@ -23,14 +24,17 @@ export function logRefused({ request }: FastifyReply, error: RuleId, rule: strin
   request.logFields = { error, rule, rule_id: error };
 }
 
+const warn = onceAMinute((text: string, { log }: FastifyReply, user_id: string) =>
+  log.warn({ user_id }, text),
+);
+
 /** Sets status and log fields of a password form shown again. @returns the sentence on the form */
 export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: keyof typeof WRONG): string {
   const texts = textsOf(reply.request);
   if (failed.outcome === 'wrong') {
-    const { unreadableOf } = failed;
+    if (failed.unreadableOf) warn("this user's password hash can't be read", reply, failed.unreadableOf);
     const [rule, textIn] = WRONG[form];
-    const unreadable = `the password hash of user ${unreadableOf} can't be read`;
-    logRefused(reply.code(422), 'wrong_password', unreadableOf ? unreadable : rule);
+    logRefused(reply.code(422), 'wrong_password', rule);
     return textIn(texts);
   }
   const { waitSeconds } = failed;

@@ -20,7 +20,7 @@ export function redirectUriMismatch(
     return ['redirect_uri_too_long', `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`];
   }
   if (!sent.startsWith(registered)) {
-    const at = [...registered].findIndex((character, index) => character !== sent[index]);
+    const at = registered.split('').findIndex((unit, index) => unit !== sent[index]);
     const rule = `redirect_uri differs from the registered one at character ${at + 1}`;
     return ['redirect_uri_unregistered', rule];
   }

@@ -9,7 +9,8 @@ export const BATCHES = new Set<string>();
 /**
  * Turns a statement over arrays into a function for one caller. Requests that arrive while statements are in flight share the
  * next one, and so one commit; a single request leaves at the end of the same turn. Each pool has its own batches.
- * @param runBatch returns results in request order, an error for one that fails alone; runs again after a lost connection
+ * @param runBatch returns results in request order, an error for one that fails alone; it must be repeatable, as it runs again after a
+ * lost connection, when the first may have been carried out
  * @param rowOf the row that a request changes: two about one row are never in flight together
  * @returns rejects with {@link OverloadedError} if the response would be too late
  */
