@@ -15,11 +15,13 @@ const FORMS = /** @type {const} */ ([
 
 /** @type {Readonly<Record<typeof FORMS[number][0], (numbers: Record<string, number>) => boolean>>} */
 const IS_ALLOWED = {
-  argon2: ({ m = 0, t = 0, p = 0 }) => p <= 16 && m >= 8 * p && m <= 2 ** 17 && m * t <= 2 ** 20,
-  bcrypt: ({ cost = 0 }) => cost >= 4 && cost <= 14,
-  pbkdf2: ({ i = 0 }) => i <= 2_000_000,
+  argon2: ({ m = Infinity, t = Infinity, p = Infinity }) =>
+    p <= 16 && m >= 8 * p && m <= 2 ** 17 && m * t <= 2 ** 20,
+  bcrypt: ({ cost = Infinity }) => cost >= 4 && cost <= 14,
+  pbkdf2: ({ i = Infinity }) => i <= 2_000_000,
   // RFC 7914, section 2: N is less than 2^(128 * r / 8).
-  scrypt: ({ ln = 0, r = 0, p = 0 }) => p <= 16 && ln < 16 * r && 128 * 2 ** ln * r * p <= MAX_BYTES,
+  scrypt: ({ ln = Infinity, r = Infinity, p = Infinity }) =>
+    p <= 16 && ln < 16 * r && 128 * 2 ** ln * r * p <= MAX_BYTES,
 };
 
 /** What Spring Security and Django write before a hash of another's form. */

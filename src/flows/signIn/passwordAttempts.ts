@@ -90,7 +90,7 @@ async function check(
   const isUnreadable = hash !== null && matches === null;
   if (userId === null || hash === null || !matches) return { userId, right: null, isUnreadable };
   // Bcrypt reads 72 bytes: what follows was not compared.
-  const isCut = hash.startsWith('$2') && Buffer.byteLength(password) > 72;
+  const isCut = /\$2[aby]\$/.test(hash) && Buffer.byteLength(password) > 72;
   if (!renews || isOwn(hash) || isCut) return { userId, right: hash, isUnreadable };
   const newHash = await hashPassword(password);
   const stored = (await renewHash(context.db, { userId, guarded, hash, newHash }))?.hash ?? null;

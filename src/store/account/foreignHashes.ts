@@ -7,7 +7,7 @@ import { statement } from '../database/statement.ts';
 // A form that is unknown may be anything, even a password.
 const KNOWN = String.raw`'^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$'`;
 
-/** Foreign hashes of the users from an id on, or else of any: `at` decides the form, each as common as among users. */
+/** Foreign hashes of the users from an id on, or else of any: `at` decides the form, each nearly as common as among users. */
 export const findForeignHashes = findAll<{ at: string }, { hash: string }>(
   'user-find-foreign-hashes',
   `
