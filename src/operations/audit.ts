@@ -81,12 +81,11 @@ export const show = listing({
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
   async run({ db }, { login, limit = null, outcome: kind = null, ...given }) {
-    const filter = { ...EVERY, ...given };
     const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
     // The trail is indexed by users, not by grants.
-    const owner = filter.grantId === null ? null : await findListedGrant(db, filter.grantId);
+    const owner = given.grantId === undefined ? null : await findListedGrant(db, given.grantId);
     const userId = user?.userId ?? given.userId ?? owner?.userId ?? null;
-    return eventsOf(findAuditEvents(db, { ...filter, userId, kind }, limit));
+    return eventsOf(findAuditEvents(db, { ...EVERY, ...given, userId, kind }, limit));
   },
 });
 

@@ -23,7 +23,7 @@ let serving: { readonly drainMs: number; closed(): void } | undefined;
 let isEnding = false;
 
 export function handleSignals(): void {
-  for (const signal of END_SIGNALS) process.on(signal, end);
+  for (const signal of END_SIGNALS) process.on(signal, () => end(signal));
   process.on('SIGQUIT', (signal) => process.exit(exitCode(signal)));
 }
 

@@ -38,6 +38,7 @@ export function readHash(given) {
   const hash = given
     .replace(LABEL, '')
     .replace(DJANGO, (_, head, salt, key) => `$pbkdf2-${head}${base64(Buffer.from(salt))}$${key}`);
+  // Salts of 8 to 64 bytes, and keys of 16 to 64.
   const [, form = '', ...encoded] = /^(.+)\$([^$]{11,86})\$([^$]{22,86})$/.exec(hash) ?? [];
   const [salt = bytesOf(''), key = bytesOf('')] = encoded.map(bytesOf);
   for (const [algorithm, pattern] of FORMS) {

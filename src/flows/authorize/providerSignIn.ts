@@ -111,20 +111,13 @@ export async function finishSignIn(
   if (claims === null) return { outcome: 'rejected' } as const;
   if (begun.isPayment) requireConfirmation(claims, provider, begun);
   const earlier = begun.sessionHash === null ? null : await currentSession(context, cookies.session);
-  const lost = () => refused('sign_in_lost', 'the session that asked for the confirmation is over');
-  if (begun.sessionHash !== null && earlier?.sessionHash !== begun.sessionHash) throw lost();
+  if (begun.sessionHash !== null && earlier?.sessionHash !== begun.sessionHash) throw sessionIsOver();
   if (earlier !== null && earlier.user.externalId !== claims.sub)
     throw refused('sign_in_other_user', 'another user (sub) confirmed than the one who is signed in');
   const opened = earlier === null ? await openFor(context, provider, claims, cookies, caller) : null;
   const sessionHash = opened?.sessionHash ?? earlier?.sessionHash;
-  if (begun.isPayment && authorizationRequest !== null && sessionHash !== undefined) {
-    const { client, canonicalQuery } = authorizationRequest;
-    const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
-    const proof = { sessionHash, paymentPasswordHash: null, externalId: claims.sub };
-    const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...proof, ...caller });
-    if (!valid) throw lost();
-    tell('paymentConfirmation', 'confirmed');
-  }
+  if (begun.isPayment && authorizationRequest !== null && sessionHash !== undefined)
+    await confirm(context, authorizationRequest, { sessionHash, externalId: claims.sub }, caller);
   return { outcome: 'signed_in', opened } as const;
 }
 
@@ -230,6 +223,21 @@ function passes(check: (text: string) => void, text: unknown): text is string {
     return false;
   }
 }
+
+async function confirm(
+  { db }: Context,
+  { client, canonicalQuery }: AuthorizationRequest,
+  by: { readonly sessionHash: Digest; readonly externalId: string },
+  caller: Caller,
+) {
+  const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
+  const proof = { paymentPasswordHash: null, ...by };
+  const { valid } = await setSessionConfirmed(db, { ...confirmation, ...proof, ...caller });
+  if (!valid) throw sessionIsOver();
+  tell('paymentConfirmation', 'confirmed');
+}
+
+const sessionIsOver = () => refused('sign_in_lost', 'the session that asked for the confirmation is over');
 
 function refused(ruleId: RuleId, rule: string) {
   return invalidRequest(ruleId, 'The sign-in could not be completed.', { rule });

@@ -87,16 +87,28 @@ async function check(
   const userId = account?.userId ?? null;
   const hash = account?.status === 'active' ? account.passwordHash : null;
   const matches = await verifyPassword(hash, password, ticket, decoy);
-  const isUnreadable = hash !== null && matches === null;
-  if (userId === null || hash === null || !matches) return { userId, right: null, isUnreadable };
+  if (userId === null || hash === null || !matches)
+    return { userId, right: null, isUnreadable: hash !== null && matches === null };
+  const right = renews ? await renewed(context, { userId, guarded, hash }, password, ticket) : hash;
+  return { userId, right, isUnreadable: false };
+}
+
+/**
+ * Hashes a right password anew, unless the hash is ours. If its row changed meanwhile, perhaps by another sign-in, the password
+ * is checked again. @returns the hash that is stored then, null if the password is wrong now
+ */
+async function renewed(
+  { db }: Context,
+  of: Record<'userId' | 'guarded' | 'hash', string>,
+  password: string,
+  ticket: QueueTicket,
+): Promise<string | null> {
   // Bcrypt reads 72 bytes: what follows was not compared.
-  const isCut = /\$2[aby]\$/.test(hash) && Buffer.byteLength(password) > 72;
-  if (!renews || isOwn(hash) || isCut) return { userId, right: hash, isUnreadable };
+  const isCut = /\$2[aby]\$/.test(of.hash) && Buffer.byteLength(password) > 72;
+  if (isOwn(of.hash) || isCut) return of.hash;
   const newHash = await hashPassword(password);
-  const stored = (await renewHash(context.db, { userId, guarded, hash, newHash }))?.hash ?? null;
-  // If the row changed meanwhile, perhaps by another sign-in, the password is checked again.
-  const isRight = stored === newHash || (await verifyPassword(stored, password, ticket));
-  return { userId, right: isRight ? stored : null, isUnreadable };
+  const stored = (await renewHash(db, { newHash, ...of }))?.hash ?? null;
+  return stored === newHash || (await verifyPassword(stored, password, ticket)) ? stored : null;
 }
 
 /** Foreign hashes are looked for at each attempt while there are any, otherwise once a minute. */

@@ -50,7 +50,6 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;
   const { unnamed, question, questionOf } = account;
-  const needsNoName = instanceName === null && !isOneOfSeveral;
   return {
     grantId,
     instanceName,
@@ -61,11 +60,13 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
     rights: describeRights(authorization.rights, words),
     formToken: authorization.disconnectToken,
-    heading: needsNoName ? null : (instanceName ?? unnamed),
-    fullName: needsNoName ? say`${clientName}` : fullNameOf(clientName, instanceName, account),
-    question: needsNoName
-      ? question(clientName)
-      : questionOf(clientName, instanceName ?? inSentence(unnamed)),
+    ...(instanceName === null && !isOneOfSeveral
+      ? { heading: null, fullName: say`${clientName}`, question: question(clientName) }
+      : {
+          heading: instanceName ?? unnamed,
+          fullName: fullNameOf(clientName, instanceName, account),
+          question: questionOf(clientName, instanceName ?? inSentence(unnamed)),
+        }),
   };
 }
 

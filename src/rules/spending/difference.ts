@@ -2,7 +2,7 @@ import { covers, type Limit } from '../common/money.ts';
 import { identityOf } from '../request/scopeRules.ts';
 import type { Right } from '../scope/scope.ts';
 
-/** A right of a request compared with the earlier authorization that it replaces; a limit is null where there is none. */
+/** A right of a request beside the earlier authorization that it replaces; a dropped one as it was. A limit is null for none. */
 export type RightChange = ReturnType<typeof differenceOf>[number];
 
 /**

@@ -39,5 +39,6 @@ export function batched<Request, Result>(
 
 /** Turns a {@link batchStatement} that only reads into a function for one caller, see {@link batched}: its row, null for none. */
 export function findBatched<Request, Row extends object>(...batch: Batch<Request>) {
-  return batched(batch[0], findEach<Request, Row>(...batch));
+  const [name] = batch;
+  return batched(name, findEach<Request, Row>(...batch));
 }

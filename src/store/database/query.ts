@@ -90,11 +90,11 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
 }
 
 /** For operators: the rows of a statement, without a time limit if `limitMs` is 0. On a pool it is its own transaction. */
-export async function queryLong<Row extends object>(db: Database, query: Query, limitMs = 0): Promise<Row[]> {
+export async function queryLong<Row extends object>(db: Database, asked: Query, limitMs = 0): Promise<Row[]> {
   if (db instanceof pg.Pool)
-    return transaction(db, (connection) => queryLong<Row>(connection, query, limitMs));
+    return transaction(db, (connection) => queryLong<Row>(connection, asked, limitMs));
   await db.query(`set local statement_timeout = ${limitMs}`);
-  const config = { text: query.text, values: query.values, query_timeout: MAX_RUN_MS };
+  const config = { text: asked.text, values: asked.values, query_timeout: MAX_RUN_MS };
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }
 

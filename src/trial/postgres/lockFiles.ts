@@ -15,7 +15,7 @@ export function readPostmaster(cluster: string) {
 }
 
 /** True while a PostgreSQL starts, runs or stops on this cluster, by its command line. */
-export function isPostmaster(pid: number | undefined, cluster: string): pid is number {
+export function isPostmaster(pid: number | undefined, cluster: string): boolean {
   return pid !== undefined && commandLine(pid)?.includes(`/postgres -D ${cluster} `) === true;
 }
 

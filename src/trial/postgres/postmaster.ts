@@ -43,7 +43,7 @@ export function startedPid({ started }: Cluster): number | undefined {
 
 /** Makes PostgreSQL end all connections and stop. @returns false if the process is no PostgreSQL of this cluster */
 export function interruptPostmaster(pid: number | undefined, cluster: string): boolean {
-  if (!isPostmaster(pid, cluster)) return false;
+  if (pid === undefined || !isPostmaster(pid, cluster)) return false;
   try {
     return process.kill(pid, 'SIGINT');
   } catch (error) {
