@@ -39,7 +39,7 @@ function findNode(version) {
   }).trim();
 }
 
-/** @returns whether all tests passed, and what did not, each with the first line of its error */
+/** @returns whether all tests passed, and what did not, each with its error */
 function runTests(node, args) {
   const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH };
   const vitest = path.join(CHECKOUT, 'node_modules', 'vitest', 'vitest.mjs');
@@ -62,17 +62,17 @@ function failuresIn(report) {
       const file = path.relative(CHECKOUT, name);
       const failed = assertionResults.filter(({ status }) => status === 'failed');
       return [
-        ...(message ? [`  ${file}: ${firstLine(message)}`] : []),
+        ...(message ? [`  ${file}: ${withoutStack(message)}`] : []),
         ...failed.map(
-          ({ fullName, failureMessages }) => `  ${file}: ${fullName}: ${firstLine(failureMessages[0])}`,
+          ({ fullName, failureMessages }) => `  ${file}: ${fullName}: ${withoutStack(failureMessages[0])}`,
         ),
       ];
     },
   );
 }
 
-function firstLine(text = '') {
-  return text.split('\n', 1)[0];
+function withoutStack(text = '') {
+  return text.split('\n    at ', 1)[0];
 }
 
 const given = process.argv.slice(2);

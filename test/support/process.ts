@@ -70,7 +70,7 @@ export interface ServerProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `assent serve` and waits until it is ready, or only lives. @throws {Error} with its output when it ends before */
+/** Starts `assent serve` and waits until it is ready, or only lives. @throws {Error} with its output if it ends before, or hangs */
 export async function spawnServer(
   variables: Variables,
   until: 'ready' | 'live' = 'ready',
@@ -84,10 +84,13 @@ export async function spawnServer(
   const ended = once(child, 'close') as Promise<[number | null]>;
   await Promise.race([
     untilHealthy(`${baseUrl}/health/${until}`),
-    ended.then(() => {
-      throw new Error(`the server ended before it was ${until}:\n${output()}`);
+    ended.then(([code]) => {
+      throw new Error(`it ended with code ${code}`);
     }),
-  ]);
+  ]).catch((cause: Error) => {
+    child.kill();
+    throw new Error(`the server was never ${until}: ${cause.message}\n${output()}`, { cause });
+  });
   return {
     baseUrl,
     pid: child.pid ?? 0,
@@ -139,8 +142,11 @@ async function metricsOf(baseUrl: string): Promise<string> {
 }
 
 /** Against hanging only: a busy machine can take long. */
-const READY = { timeout: 60_000, interval: 25 };
+const READY = { timeout: 100_000, interval: 25 };
+/** One request that gets no answer is asked again. */
+const ANSWER_DEADLINE_MS = 5_000;
 
 async function untilHealthy(url: string): Promise<void> {
-  await vi.waitUntil(async () => (await fetch(url).catch(() => undefined))?.status === 200, READY);
+  const ask = () => fetch(url, { signal: AbortSignal.timeout(ANSWER_DEADLINE_MS) }).catch(() => undefined);
+  await vi.waitUntil(async () => (await ask())?.status === 200, READY);
 }
