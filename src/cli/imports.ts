@@ -1,5 +1,6 @@
 import { appendFileSync, createReadStream, openSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { BadLine, Imported } from '../operations/import/imports.ts';
 import { UsageError } from '../operations/operation.ts';
 import { setV8Flags } from '../process/v8Flags.ts';
@@ -13,6 +14,7 @@ export const IMPORTING = {
       throw new UsageError('--bad names the file that is imported');
     if (file !== undefined) writeFileSync(file, '', { mode: 0o600 });
     setV8Flags(); // half the memory
+    setFlagsFromString('--semi-space-growth-factor=1'); // or V8's young generation grows with each batch that survives
     const bad = (lines: readonly BadLine[]) => {
       if (lines.length > 0) shell.exitCode = 1;
       if (file !== undefined) appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
