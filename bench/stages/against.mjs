@@ -8,6 +8,10 @@ import { ROUNDS } from './growth.mjs';
 const PICKS = {
   rate: { of: (/** @type {Result} */ round) => round.perSecond, better: 1 },
   'server CPU': { of: (/** @type {Result} */ round) => round.cpu?.server / round.perSecond, better: -1 },
+  'PostgreSQL CPU': {
+    of: (/** @type {Result} */ round) => round.cpu?.postgres / round.perSecond,
+    better: -1,
+  },
   p99: { of: (/** @type {Result} */ round) => round.p99, better: -1 },
 };
 
