@@ -72,6 +72,17 @@ it.each(ACCEPTED)('%s is within the bounds', (given) => {
   expect(readHash(given)).toMatchObject({ hash: given });
 });
 
+const bytes = (count: number) => Buffer.alloc(count, 0xfb).toString('base64').replace(/=+$/, '');
+
+it.each(['$argon2id$v=19$m=64,t=1,p=1', '$scrypt$ln=2,r=1,p=1', '$pbkdf2-sha256$i=1'])(
+  '%s with any salt and key that is read is compared',
+  (form) => {
+    for (const salt of [8, 16, 47, 48, 49, 64])
+      for (const key of [16, 20, 32, 60, 64])
+        expect(verifyHash(`${form}$${bytes(salt)}$${bytes(key)}`, 'wrong'), `${salt}, ${key}`).toBe(false);
+  },
+);
+
 it('a hash in Django’s form is stored like any other of PBKDF2, whose salt is base64', () => {
   const salt = Buffer.from('saltsalt').toString('base64').replace('=', '');
   expect(readHash(django(2_000_000))).toMatchObject({ hash: `$pbkdf2-sha256$2000000$${salt}$${KEY}` });
@@ -90,6 +101,27 @@ const TOO_COSTLY = [
   scrypt(16, 1, 1), // beyond what RFC 7914 allows for r=1: the library would not compute
   ...[0, 2_000_001, 99_999_999_999].flatMap((i) => [...pbkdf2(i), django(i)]),
 ];
+
+describe('what a form says of a check', () => {
+  it.each([
+    ['bcrypt', bcrypt('12'), 0, 72, false],
+    ['bcrypt above 12', bcrypt('13'), 0, 72, true],
+    ['argon2', argon2(131_072, 4, 1), 128, Infinity, false],
+    ['argon2 above 512 MiB in all passes', argon2(102_400, 6, 8), 100, Infinity, true],
+    ['PBKDF2', django(600_000), 0, Infinity, false],
+    ['PBKDF2 above 600,000 iterations', django(600_001), 0, Infinity, true],
+    ['scrypt', scrypt(14, 8, 5), 16, Infinity, false],
+    ['scrypt above 80 MiB in all lanes', scrypt(16, 8, 2), 64, Infinity, true],
+  ])(
+    'of %s: its memory, the bytes it compares, whether it is costly',
+    (_what, given, MiB, compared, costly) => {
+      const read = { bytes: 0, ...readHash(given) };
+      expect(read).toMatchObject({ comparedBytes: compared, costly });
+      expect(Math.floor(read.bytes / 2 ** 20)).toBe(MiB);
+    },
+  );
+});
+
 const whole = file.vectors.flatMap(({ given }) => ('hash' in readHash(given) ? [stored(given)] : []));
 const UNREADABLE = [
   ...[
@@ -106,6 +138,7 @@ const UNREADABLE = [
   ...[argon2(64, 1, 1).replace('$v=19', ''), argon2(64, 1, 1, 20), `${argon2(64, 1, 1)}${'A'.repeat(50)}`],
   ...[`$pbkdf2$1000$${SALT}$${KEY}`, `pbkdf2_sha1$1000$saltsalt$${KEY}`, `pbkdf2_sha256$1000$$${KEY}`],
   `$pbkdf2-sha256$i=1000,l=64$${SALT}$${KEY}`,
+  argon2(64, 1, 1).replace('c29', 'c.9'), // passlib's letter, which the library of argon2 does not read
   bcrypt('10').replace('u', 'b'), // bits that no encoder writes: the library would not even compute
   argon2(64, 1, 1).replace(/A$/, 'B'), // no encoder ends so
   scrypt(10, 8, 1).replace(SALT, SALT.replace(/A$/, 'B')),

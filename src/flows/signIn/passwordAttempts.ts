@@ -103,9 +103,9 @@ async function renewed(
   password: string,
   ticket: QueueTicket,
 ): Promise<string | null> {
-  // Bcrypt reads 72 bytes: what follows was not compared.
-  const isCut = /\$2[aby]\$/.test(of.hash) && Buffer.byteLength(password) > 72;
-  if (isOwn(of.hash) || isCut) return of.hash;
+  // What follows the first 72 bytes, bcrypt has not compared.
+  const { comparedBytes } = { comparedBytes: 0, ...readHash(of.hash) };
+  if (isOwn(of.hash) || Buffer.byteLength(password) > comparedBytes) return of.hash;
   const newHash = await hashPassword(password);
   const stored = (await renewHash(db, { newHash, ...of }))?.hash ?? null;
   return stored === newHash || (await verifyPassword(stored, password, ticket)) ? stored : null;
