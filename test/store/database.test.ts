@@ -90,7 +90,8 @@ it('runs a kept statement again when a migration has changed the type of its col
   const find = findAll<void, { n: unknown }>('kept-find', 'select n from kept');
   const alone = () => find(changed);
   const within = () => transaction(changed, (db) => find(db));
-  const all = () => Promise.all(Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? alone() : within())));
+  const all = () =>
+    Promise.all(Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? alone() : within())));
   expect(await all()).toEqual(Array.from({ length: 20 }, () => [{ n: 1 }]));
   await pool.query('alter table kept alter column n type text');
   expect(await all()).toEqual(Array.from({ length: 20 }, () => [{ n: '1' }]));

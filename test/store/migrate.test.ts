@@ -115,6 +115,44 @@ describe('migrations', () => {
     expect(rows).toHaveLength(names.length);
   });
 
+  it('take over the indexes of identifiers that operators made before, as they are', async () => {
+    const older = await ownDatabase();
+    await beginAgain(older.pool, 20);
+    await withClient(older.url, async (client) => {
+      for (const statement of documentedStatements('_bytes')) await client.query(statement);
+    });
+    const files = async (...indexes: string[]) => {
+      const text = `select array_agg(relfilenode order by relname) as files from pg_class where relname = any ($1)`;
+      return (await older.pool.query<{ files: number[] }>(text, [indexes])).rows[0]?.files;
+    };
+    const made = await files('grants_client_id_bytes', 'users_login_key_bytes');
+    await migrate(older.pool);
+    expect(made).toHaveLength(2);
+    expect(await files('grants_client_id_idx', 'users_login_key_key')).toEqual(made);
+    expect(await transaction(older.pool, compareSchema)).toEqual({ lacking: [], beside: [] });
+  });
+
+  it('end authorizations of an instance with an empty name, by an event, and leave the others', async () => {
+    const older = await ownDatabase();
+    await beginAgain(older.pool, 20);
+    await older.pool.query(`
+      insert into users (login, login_key, name) values ('anna', 'anna', 'Anna');
+      insert into clients (client_id, name, redirect_uri, verified) values ('shop', 'Shop', 'https://shop.example/', true);
+      insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                          code_expires_at, confirmed_at, token_hash, token_issued_at)
+      select gen_random_uuid(), user_id, 'shop', instance, 1, 'account-info', 'https://shop.example/', sha256('code'), now(), now(), sha256('t'), now()
+        from users, unnest(array['', 'till', null]) as instances (instance)`);
+    await migrate(older.pool);
+    const left = await older.pool.query('select instance_name from grants order by 1');
+    expect(left.rows).toEqual([{ instance_name: 'till' }, { instance_name: null }]);
+    const trail = await older.pool.query('select kind, instance_name, operator from audit_events');
+    const event = { kind: 'revoked_by_operator', instance_name: '', operator: 'migration 21' };
+    expect(trail.rows).toEqual([event]);
+    await expect(older.pool.query(`update grants set instance_name = ''`)).rejects.toThrow(
+      /instance_name_check/,
+    );
+  });
+
   it('bind the names in every function of ours, whatever a session looks through first', async () => {
     const elsewhere = await ownDatabase();
     await elsewhere.pool.query(`drop schema public cascade; create schema "Our own"`);
@@ -140,6 +178,14 @@ describe('migrations', () => {
     }
   });
 
+  it('index no text in an order that another version of ICU or of the C library changes, save kinds of events', async () => {
+    const { rows } = await database.pool.query<{ place: string }>(`
+      select distinct format('%s.%s', regexp_replace(c.relname, '_(\\d{4}_\\d\\d|rest)$', ''), pg_get_indexdef(indexrelid, n, true)) as place
+        from pg_index join pg_class c on c.oid = indrelid, generate_series(1, indnatts) n
+       where relnamespace = 'public'::regnamespace and indcollation[n - 1] not in (0, '"C"'::regcollation)`);
+    expect(rows).toEqual([{ place: 'audit_events.kind' }]);
+  });
+
   it('make this schema', async () => {
     expect(await schemaVersion(database.pool)).toBe((await listMigrations()).length);
     const lines = await transaction(database.pool, describeSchema);
@@ -155,11 +201,24 @@ const quoted = (url: string) => pg.escapeIdentifier(new URL(url).pathname.slice(
 /** Makes an empty database of an older build. @param last its version */
 async function beginAgain(pool: pg.Pool, last: number): Promise<void> {
   await pool.query('drop schema public cascade; create schema public');
-  await pool.query('create table schema_migrations (version integer primary key, name text not null)');
+  await pool.query(`create table schema_migrations (
+    version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
   for (const { version, name } of (await listMigrations()).slice(0, last)) {
     await pool.query(readFileSync(new URL(`../../migrations/${name}`, import.meta.url), 'utf8'));
     await pool.query('insert into schema_migrations values ($1, $2)', [version, name]);
   }
+}
+
+/** What the operator's guide has psql run: the statements of a block that names this. */
+function documentedStatements(named: string): string[] {
+  const guide = readFileSync(new URL('../../docs/operate/upgrade.md', import.meta.url), 'utf8');
+  const blocks = Array.from(guide.matchAll(/^```sql\n([^`]*?)\n```$/gm), ([, block = '']) => block);
+  return (
+    blocks
+      .find((block) => block.includes(named))
+      ?.split(/;\n?/)
+      .filter(Boolean) ?? []
+  );
 }
 
 /** What the operator's guide has psql run: a query that gives statements. */

@@ -69,7 +69,8 @@ with ours as (
    where relnamespace = $1::regnamespace and relkind in ('r', 'p')
 ), parts (name, part, n, line) as (
   select relname, 1, attnum::bigint,
-         format('%s.%s %s%s%s%s', relname, attname, format_type(atttypid, atttypmod),
+         format('%s.%s %s%s%s%s%s', relname, attname, format_type(atttypid, atttypmod),
+                (select format(' collate %I', collname) from pg_collation k where k.oid = attcollation and collname <> 'default'),
                 case when attnotnull then ' not null' else '' end,
                 coalesce(' default ' || pg_get_expr(adbin, adrelid), ''),
                 case attidentity when 'a' then ' generated always as identity' else attidentity::text end)
