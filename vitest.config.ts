@@ -46,7 +46,8 @@ export const ofEach = {
   testTimeout: 120_000, // against hanging only, as are the others: a machine that is busy can take long
   hookTimeout: 240_000,
   expect: { poll: { timeout: 60_000 } },
-  isolate: false, // the files share nothing but modules, and loading those anew for each took a quarter of the time
+  isolate: false, // the files of a worker share their modules: loading those anew for each took a quarter of the time
+  setupFiles: ['test/support/eachFile.ts'],
   execArgv: [`--import=${import.meta.resolve('./test/support/cheapPasswords.mjs')}`],
   server: { deps: { external: [/^file:/] } },
 };

@@ -13,8 +13,8 @@ const codes = new Map(); // where all your servers find them, for a minute
 
 // The wallet's own: its users and its sign-in page. A page that uses your session must ask again if `prompt` is login.
 const USERS = {
-  anna: { sub: '1001', name: 'Anna Petrova', password: 'what anna knows' },
-  boris: { sub: '1002', name: 'Boris Ivanov', password: 'what boris knows' },
+  anna: { sub: '1001', name: 'Anna Petrova', password: 'gQ7-anna-4x2Lw' },
+  boris: { sub: '1002', name: 'Boris Ivanov', password: 'Tn3-boris-9k6Zd' },
 };
 const PAGE = `<form method="post"><input name="login"><input name="password" type="password">
 <button>Sign in</button><button name="cancel" value="yes">Cancel</button></form>`;

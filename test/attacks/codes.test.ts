@@ -13,6 +13,7 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { onDatabase } from '../support/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { contentsOf, isLive } from '../support/state.ts';
@@ -65,13 +66,12 @@ describe('a code of one application in the hands of another', () => {
   });
 });
 
-const verifierOf = (text: string) => text.repeat(43).slice(0, 43);
 const challengeOf = (verifier: string) => ({
   code_challenge: createHash('sha256').update(verifier).digest('base64url'),
   code_challenge_method: 'S256',
 });
-const MINE = verifierOf('mine');
-const THEIRS = verifierOf('theirs');
+const MINE = newSecret();
+const THEIRS = newSecret();
 
 describe.each([true, false])('a code of an application that uses PKCE (verified: %s)', (verified) => {
   let client: TestClient;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { obtainToken, tokenRequestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { setClientStatus, setUserStatus } from '../support/state.ts';
@@ -69,7 +70,7 @@ describe('which application there is', () => {
     for (const path of ['/oauth/token', '/oauth/revoke']) {
       const ask = (client: TestClient) => stranger.post(path, { ...tokenRequestOf(client, 'x'), token: 'x' });
       const told = toldBy(await ask(unknown));
-      for (const client of [{ ...shop, clientSecret: '0'.repeat(64) }, blocked])
+      for (const client of [{ ...shop, clientSecret: newSecret() }, blocked])
         expect(toldBy(await ask(client))).toEqual(told);
     }
   });

@@ -3,6 +3,7 @@ import { copyOf, fieldsFor, isSignedIn, signedIn } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
 import { codeOf, decide, introspect, obtainToken, requestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { onDatabase } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 import { contentsOf, isLive } from '../support/state.ts';
@@ -23,7 +24,7 @@ const { json } = commandsOn(onDatabase(server.database.url));
 describe('a cookie that the attacker put into the browser', () => {
   it('never becomes the session of the victim: neither a made-up one nor the attacker’s own', async () => {
     const mallory = await signedIn(server, attacker);
-    for (const planted of ['made-up', 'A'.repeat(43), sessionOf(mallory) ?? '']) {
+    for (const planted of ['made-up', newSecret(), sessionOf(mallory) ?? '']) {
       const fixed = new Agent(server.baseUrl);
       const page = await open(fixed, shop);
       fixed.cookies.set('assent_session', planted);
@@ -54,7 +55,7 @@ describe('the end of a session', () => {
 
   it.each([
     ['the operator blocks the user, also once unblocked', ['block', 'unblock'], ''],
-    ['the password is changed', ['set-password --password-stdin'], 'another one\n'],
+    ['the password is changed', ['set-password --password-stdin'], `${newSecret()}\n`],
   ])(
     'is for good when %s: in every browser, and for every form that was open',
     async (_what, acts, stdin) => {

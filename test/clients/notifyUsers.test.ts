@@ -8,6 +8,7 @@ import { afterAll, afterEach, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { createRole, type TestRole } from '../support/database.ts';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { onDatabase } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 import { environment, makeFolder, removeFolder } from './examples.ts';
@@ -88,9 +89,10 @@ it('tells users what happens on their accounts, each of it once', async () => {
   const agent = new Agent(server.baseUrl);
   const spending = requestOf(client, { scope: 'payment-shop.limit(7,1500)' });
   await decide(agent, await reachConsent(agent, spending, user), 'allow');
+  const newPassword = newSecret();
   await agent.submit(await agent.get('/account/password'), 'new_password', {
     password: user.password,
-    new_password: 'quite another password',
+    new_password: newPassword,
   });
   const told = [
     UNKNOWN,
@@ -101,8 +103,8 @@ it('tells users what happens on their accounts, each of it once', async () => {
   await expect.poll(() => messages(user.login)).toEqual(told);
   // The device is known by the new password: its next sign-in is no news. What comes after it is.
   agent.cookies.delete('assent_session');
-  await signIn(agent, user.login, 'quite another password');
-  await signIn(new Agent(server.baseUrl), user.login, 'quite another password');
+  await signIn(agent, user.login, newPassword);
+  await signIn(new Agent(server.baseUrl), user.login, newPassword);
   await expect.poll(() => messages(user.login)).toEqual([...told, UNKNOWN]);
   expect(delivered).toHaveLength(told.length + 1);
 });

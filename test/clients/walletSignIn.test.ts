@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { s256 } from '../../src/secrets/digest.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, introspect, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { ledger } from '../support/ledger.ts';
+import { ledger, newSecret } from '../support/ledger.ts';
 import { startProgram } from '../support/program.ts';
 import { freePort, startServer } from '../support/server.ts';
 import { goOn, leaveFor } from '../support/wallet.ts';
@@ -27,8 +27,8 @@ afterAll(async () => {
 
 const client = await server.createClient();
 const resource = await server.createResource();
-const ANNA = { login: 'anna', password: 'what anna knows' };
-const BORIS = { login: 'boris', password: 'what boris knows' };
+const ANNA = { login: 'anna', password: 'gQ7-anna-4x2Lw' };
+const BORIS = { login: 'boris', password: 'Tn3-boris-9k6Zd' };
 const REFUSED = '{"error":"invalid_grant"}';
 const SPENDING = { scope: 'account-info payment-shop.limit(7,1500)' };
 
@@ -97,7 +97,7 @@ describe('the wallet of the example', () => {
 
   it('gives an ID token once for a code, to us, and to the browser that began', async () => {
     const address = new URL(await leaveFor({ issuer }, agent, '/account'));
-    const verifier = 'a-verifier-of-the-tests-with-43-letters-or-more';
+    const verifier = newSecret();
     address.searchParams.set('code_challenge', s256(verifier));
     const newCode = async () => codeOf(await agent.post(address.href, ANNA));
     const basic = (secret: string) =>

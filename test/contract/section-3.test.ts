@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { codeOf, decide, obtainToken } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
 import { expireCode } from '../support/state.ts';
 import { expectToken, expectTokenError } from '../support/tokenRequests.ts';
@@ -69,7 +70,7 @@ describe('contract 3: from a code to an access token', () => {
     ['another secret', { client_secret: 'wrong' }, 'unauthorized_client'],
     ['no secret', { client_secret: undefined }, 'unauthorized_client'],
     ['another redirect_uri', { redirect_uri: 'http://127.0.0.1:9/callback?' }, 'invalid_grant'],
-    ['a verifier that was not asked', { code_verifier: 'x'.repeat(43) }, 'invalid_grant'],
+    ['a verifier that was not asked', { code_verifier: newSecret() }, 'invalid_grant'],
   ])('3 keeps the token when its code comes again with %s', async (_what, changes, error) => {
     const { client, code, token } = await newToken();
     expectTokenError(await exchanged(client, code, changes), error);

@@ -5,7 +5,7 @@ import { Agent } from '../support/agent.ts';
 import { type Collector, openCollector, type Span } from '../support/collector.ts';
 import { useDatabase } from '../support/database.ts';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { ledger } from '../support/ledger.ts';
+import { ledger, newSecret } from '../support/ledger.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
 import { createClient, createResource, createUser } from '../support/registrations.ts';
 
@@ -18,7 +18,7 @@ const PAYS = {
   scope: 'payment.to-account("410011161616877").limit(30,200)',
   state: 'state-of-the-application',
 };
-const USER = { login: 'anna', password: 'Glass-harbour-31', paymentPassword: 'Nine-lanterns-07' };
+const USER = { login: 'anna', password: newSecret(), paymentPassword: newSecret() };
 
 const database = await useDatabase();
 let collector: Collector;

@@ -7,6 +7,7 @@ export default defineConfig({
     reporters: ['default'],
     expect: { poll: { timeout: 20_000 } },
     isolate: false,
+    setupFiles: ['test/support/eachFile.ts'],
     hookTimeout: 120_000,
   },
 });

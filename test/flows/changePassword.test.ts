@@ -11,6 +11,7 @@ import { isSignedIn } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
+import { newSecret } from '../support/ledger.ts';
 import { removeUser, setPasswords, setUserStatus } from '../support/operators.ts';
 import { forgetTries } from '../support/rows.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
@@ -18,7 +19,7 @@ import { type SignedIn, signedInUser } from './signedIn.ts';
 
 const server = await useServer();
 const { pool } = server.database;
-const NEW = 'a new one for the tests';
+const NEW = newSecret();
 const NO_COOKIES = { password: null, 'payment password': null };
 
 const tokenOf = async ({ session }: SignedIn, kind: Guarded) =>
@@ -162,7 +163,7 @@ describe('a change of a password that meets another', () => {
 
   const OTHERS: Record<string, (user: TestUser) => Promise<unknown>> = {
     'by an operator': ({ login }) =>
-      setPasswords(pool, login, { password: 'theirs now', paymentPassword: null }, 'x'),
+      setPasswords(pool, login, { password: newSecret(), paymentPassword: null }, 'x'),
     'a block': ({ login }) => setUserStatus(pool, login, 'blocked', 'x'),
     'the end of the user': ({ login }) => removeUser(pool, login, 'x'),
     'the end of the session': ({ userId }) => pool.query('delete from sessions where user_id = $1', [userId]),

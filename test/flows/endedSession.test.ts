@@ -3,6 +3,7 @@ import { transaction } from '../../src/store/database/database.ts';
 import { copyOf, press } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { waitForLocks } from '../support/locks.ts';
 import { setPasswords, setUserStatus, signOutUser } from '../support/operators.ts';
 import type { TestUser } from '../support/server.ts';
@@ -26,7 +27,7 @@ const ENDINGS: Record<string, Ending> = {
   },
   'the operator signed the user out': (_agent, { login }) => signOutUser(pool, login, 'tests'),
   'there is a new password': (_agent, { login }) =>
-    setPasswords(pool, login, { password: 'another password', paymentPassword: null }, 'tests'),
+    setPasswords(pool, login, { password: newSecret(), paymentPassword: null }, 'tests'),
   'it was not used for half an hour': age(`seen_at = seen_at - interval '31 minutes'`),
   'it is 12 hours old': age(`created_at = created_at - interval '13 hours'`),
 };

@@ -6,6 +6,7 @@ import { s256 } from '../../src/secrets/digest.ts';
 import { actorsAt } from '../support/account.ts';
 import { obtainCode, requestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
+import { newSecret } from '../support/ledger.ts';
 import { CALLER, useServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
 
@@ -42,7 +43,7 @@ describe('an exchange whose answer is lost between database and server', () => {
 });
 
 describe('the rule that an operator reads', () => {
-  const [verifier, other] = ['v'.repeat(43), 'w'.repeat(43)];
+  const [verifier, other] = [newSecret(), newSecret()];
   const challenge = { code_challenge: s256(verifier), code_challenge_method: 'S256' };
 
   /** Expects that the application is told nothing but that its code is not valid. */

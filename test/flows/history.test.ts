@@ -12,6 +12,7 @@ import { migrate } from '../../src/store/schema/migrate.ts';
 import { press } from '../support/account.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
+import { newSecret } from '../support/ledger.ts';
 import { setUserStatus } from '../support/operators.ts';
 import { plant } from '../support/plant.ts';
 import { type TestUser, useServer } from '../support/server.ts';
@@ -94,7 +95,7 @@ describe('the history of a user', () => {
 
   it('has changes of a password, and what operators did to the account, but not who they were', async () => {
     const { user, agent, session } = await signedIn();
-    const passwords = { password: user.password, new_password: 'a new one for the tests' };
+    const passwords = { password: user.password, new_password: newSecret() };
     await agent.submit(await agent.get('/account/password'), 'new_password', passwords);
     await setUserStatus(pool, user.login, 'blocked', 'olga the operator');
     await setUserStatus(pool, user.login, 'active', 'olga the operator');

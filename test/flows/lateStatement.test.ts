@@ -12,6 +12,7 @@ import { revokeGrants } from '../../src/store/token/revocations.ts';
 import { actorsAt, copyOf, fieldsFor, isSignedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { CALLER, type TestClient, type TestUser } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
@@ -169,7 +170,7 @@ const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
     const { session } = await signedInUser(other, user);
     const { formToken } = (await findPasswordForm(other.context, session, 'password')) ?? {};
     const deviceCookies = { password: null, 'payment password': null };
-    const passwords = { currentPassword: user.password, newPassword: 'a new one for the tests' };
+    const passwords = { currentPassword: user.password, newPassword: newSecret() };
     const sent = { kind: 'password', ...passwords, formToken, deviceCookies } as const;
     return {
       table: 'users',

@@ -8,6 +8,7 @@ import { approveGrant } from '../../src/store/authorize/approvals.ts';
 import { actorsAt, insertGrants, sessionOf } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import {
   agree,
   changeClient,
@@ -115,7 +116,7 @@ describe('an application that is deleted', () => {
 
 describe('a user who is erased', () => {
   it('is nowhere any more but in the trail, by id, which never held a login, name or password', async () => {
-    const [login, password] = ['zinaida.unmistakable', 'unmistakable, too'];
+    const [login, password] = ['zinaida.unmistakable', `unmistakable, too: ${newSecret()}`];
     const user = await server.createUser({ login, name: 'Zinaida Unmistakable' });
     await setPasswords(pool, login, { password, paymentPassword: null, allowWeak: true }, 'olga');
     const agent = new Agent(server.baseUrl);

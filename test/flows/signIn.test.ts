@@ -5,6 +5,7 @@ import { BusyError } from '../../src/secrets/password.ts';
 import { insertSession } from '../../src/store/common/sessions.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { intercept } from '../support/intercept.ts';
+import { newSecret } from '../support/ledger.ts';
 import { waitForLocks } from '../support/locks.ts';
 import { setPasswords } from '../support/operators.ts';
 import { CALLER, useServer } from '../support/server.ts';
@@ -15,7 +16,7 @@ const { pool } = server.database;
 const { formToken, newCookie } = signInStep(server.context, null, null);
 const FORM = { formToken, authorizationRequest: null };
 const COOKIES = { session: null, preLogin: newCookie, device: null, seen: null, language: null };
-const password = 'another one';
+const password = newSecret();
 
 const CHANGES: Record<string, (by: SignedIn) => Promise<unknown>> = {
   'the operator': ({ user }) => setPasswords(pool, user.login, { password, paymentPassword: null }, 'tests'),

@@ -3,8 +3,9 @@ import type { Context } from '../../src/flows/common/context.ts';
 import { type Form, signForm, verifyForm } from '../../src/flows/common/signedForm.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
+import { newSecret } from '../support/ledger.ts';
 
-const keyRing = new KeyRing(['a secret of the tests with more than 32 characters']);
+const keyRing = new KeyRing([newSecret()]);
 const context = { keyRing } as unknown as Context;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

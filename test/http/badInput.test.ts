@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { requestOf, tokenRequestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { converse } from '../support/rawHttp.ts';
 import { rowsOf } from '../support/rows.ts';
 import { useServer } from '../support/server.ts';
@@ -39,14 +40,14 @@ function encode(fields: Record<string, string>, name: string, raw: string): stri
   return `${new URLSearchParams(rest)}&${name}=${raw}`;
 }
 
-const LETTERS = 'A'.repeat(43);
+const PROOF = newSecret(); // 43 letters, as a verifier and a challenge have
 
 /** Each with a right request, the parameters that it may have besides, and one that can be long. */
 describe.each([
   {
     path: '/oauth/authorize',
     right: requestOf(client),
-    more: { instance_name: 'a', state: 'b', code_challenge: LETTERS },
+    more: { instance_name: 'a', state: 'b', code_challenge: PROOF },
     long: 'state',
     lengths: [7_000, 9_000],
     expectRefused: expectErrorPage,
@@ -54,7 +55,7 @@ describe.each([
   {
     path: '/oauth/token',
     right: tokenRequestOf(client, 'x'),
-    more: { code_verifier: LETTERS },
+    more: { code_verifier: PROOF },
     long: 'code',
     lengths: [9_000],
     expectRefused: expectJson,

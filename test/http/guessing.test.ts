@@ -3,6 +3,7 @@ import { BusyError, verifyPassword } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
 import { Agent, type Answer } from '../support/agent.ts';
 import { reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { setPasswords } from '../support/operators.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 import { setUserStatus } from '../support/state.ts';
@@ -261,7 +262,7 @@ describe('a known device', () => {
     const [home, user] = [newPlace(), await server.createUser()];
     const device = await knownDevice(home, user);
     await guessTimes(FREE_TRIES, home, user.login);
-    const changed = { password: 'another password', paymentPassword: null };
+    const changed = { password: newSecret(), paymentPassword: null };
     await setPasswords(pool, user.login, changed, 'tests');
     await lengthenWaits();
     expect((await signIn(device, user.login, changed.password)).status).toBe(429);

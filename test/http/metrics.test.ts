@@ -15,6 +15,7 @@ import {
   signIn,
   tokenRequestOf,
 } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { growth, namesOf, readSeries, type Series } from '../support/metrics.ts';
 import { freePort, startServer, type TestClient, type TestUser, useServer } from '../support/server.ts';
 import { expireCode } from '../support/state.ts';
@@ -172,7 +173,7 @@ describe('what happens is counted once, by its outcome', () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const refusals = async () => {
       await exchange('nobody gave this');
-      await exchange(code, { client_secret: 'x'.repeat(64) });
+      await exchange(code, { client_secret: newSecret() });
       await exchange(code, { redirect_uri: 'http://127.0.0.1:9/other' });
       await expireCode(server, client);
       await exchange(code);
@@ -218,7 +219,7 @@ describe('what happens is counted once, by its outcome', () => {
 
   it('a sign-in form that does not fit, and a payment password that is wrong', async () => {
     const page = await agent.get('/account');
-    const stale = { login: user.login, password: user.password, form_token: 'x'.repeat(40) };
+    const stale = { login: user.login, password: user.password, form_token: newSecret() };
     expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
     await signIn(agent, user.login, user.password);
     const asked = await agent.post('/oauth/authorize', requestOf(client, PAYS));

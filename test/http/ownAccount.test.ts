@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { follow, isSignedIn, press, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -20,7 +21,7 @@ beforeEach(async () => {
   agent = await signedIn(server, user, { 'user-agent': FIREFOX });
 });
 
-const NEW = 'a new password';
+const NEW = newSecret();
 
 /** The one field that the page marks as wrong. */
 const invalidField = ({ body }: Answer) => /name="(\w+)"[^>]*aria-invalid/.exec(body)?.[1];
@@ -143,8 +144,8 @@ describe.each([
       /role="status"(?:(?!<\/div>)[\s\S])+<a href="\/account">Connected applications<\/a>/,
     );
     expect(await Promise.all([agent, other, stranger].map(isSignedIn))).toEqual([true, false, true]);
-    expect((await send({ [field]: old(), new_password: 'another one' })).status).toBe(422);
-    expect((await send({ [field]: NEW, new_password: 'another one' })).status).toBe(303);
+    expect((await send({ [field]: old(), new_password: newSecret() })).status).toBe(422);
+    expect((await send({ [field]: NEW, new_password: newSecret() })).status).toBe(303);
     expect((await agent.get('/account/history')).text).toMatch(/You changed your (payment )?password/);
   });
 

@@ -3,6 +3,7 @@ import { logOf } from '../attacks/refusals.ts';
 import { signedIn } from '../support/account.ts';
 import type { Agent, Answer } from '../support/agent.ts';
 import { codeOf, decide, requestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { startServer, type TestUser, useServer } from '../support/server.ts';
 
 // PAYMENT_PASSWORD=required: a user without a payment password can't let an application spend by pressing Allow alone.
@@ -25,7 +26,7 @@ const linksOf = ({ body }: Answer) =>
   );
 
 async function setPaymentPassword(): Promise<string> {
-  const payment_password = 'what only anna pays with';
+  const payment_password = newSecret();
   const form = await agent.get('/account/payment-password');
   const typed = { password: user.password, new_password: payment_password };
   expect((await agent.submit(form, 'new_password', typed)).status).toBe(303);

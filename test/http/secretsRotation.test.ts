@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { copyOf } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { type TestServer, useServer } from '../support/server.ts';
 
 // The three roll-outs of docs/operate/secrets.md, on one database: what a page of the one before carries goes on in the next.
-const [OLD, NEW] = ['the entry that goes, of 32 characters', 'the entry that comes, of 32 characters'];
+const [OLD, NEW] = [newSecret(), newSecret()];
 const before = await useServer({ secrets: [OLD] });
 const { database } = before;
 const servers = {

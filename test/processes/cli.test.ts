@@ -3,6 +3,7 @@ import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
 import { ownDatabase } from '../support/database.ts';
 import { introspect, obtainToken, signIn } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { onDatabase, runAssent, spawnAssent } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 
@@ -39,15 +40,15 @@ describe('a running server', () => {
   });
 
   it('ends the sessions of a user whose password is changed, or who is signed out', async () => {
-    const user = await server.createUser({ login: 'frida' });
+    const [user, another] = [await server.createUser({ login: 'frida' }), newSecret()];
     const agent = new Agent(server.baseUrl);
     const shown = async () => (await agent.get('/account')).page;
     await signIn(agent, 'FRIDA', user.password);
     expect(await shown()).toBe('account');
-    expect((await assent('user set-password frida --password-stdin', 'another one\n')).code).toBe(0);
+    expect((await assent('user set-password frida --password-stdin', `${another}\n`)).code).toBe(0);
     expect(await shown()).toBe('sign-in');
     expect((await signIn(agent, 'frida', user.password)).status).toBe(422);
-    expect((await signIn(agent, 'frida', 'another one')).status).toBe(303);
+    expect((await signIn(agent, 'frida', another)).status).toBe(303);
     expect(await shown()).toBe('account');
     expect((await assent('user sign-out Frida')).code).toBe(0);
     expect(await shown()).toBe('sign-in');
@@ -64,7 +65,7 @@ describe('the command line', () => {
       stderr: 'there is no client nothing\n',
     });
     const user = ['user', 'create', 'piped', '--name', 'P', '--password-stdin', '--json'];
-    const { code, stdout } = await spawnAssent(user, variables, 'a password by a pipe\n');
+    const { code, stdout } = await spawnAssent(user, variables, `${newSecret()}\n`);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
   });
 

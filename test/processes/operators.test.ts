@@ -7,6 +7,7 @@ import { commandsOn } from '../support/commands.ts';
 import { obtainToken } from '../support/flow.ts';
 import { makeDataDir } from '../support/folder.ts';
 import { ASSENT, Launch } from '../support/launch.ts';
+import { newSecret } from '../support/ledger.ts';
 import { png, svg } from '../support/pictures.ts';
 import { plant } from '../support/plant.ts';
 import { onDatabase } from '../support/process.ts';
@@ -88,7 +89,7 @@ describe('--json', () => {
   });
 
   it('is one from every command that does something to a user', async () => {
-    const passwords = 'a password\nfor payments\n';
+    const passwords = `${newSecret()}\n${newSecret()}\n`;
     const create = 'user create gerda --name Gerda --password-stdin';
     const { user_id } = await json(create, passwords);
     expect(await assent(create.replace('gerda', 'GERDA'), passwords)).toMatchObject({

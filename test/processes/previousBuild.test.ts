@@ -4,6 +4,7 @@ import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { Launch } from '../support/launch.ts';
+import { newSecret } from '../support/ledger.ts';
 import { withClient } from '../support/postgres.ts';
 import { buildOf, lastCommitOf, oldestServed, type PreviousBuild } from '../support/previousBuild.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
@@ -61,7 +62,7 @@ describe.runIf(commit !== undefined)(`a build of schema version ${version}`, () 
     const shop = ['client', 'create', '--name', 'Shop', '--redirect-uri', redirectUri, '--verified'];
     const { client_id: clientId = '', client_secret: clientSecret = '' } = earlier(shop);
     client = { clientId, clientSecret, redirectUri };
-    const secrets = { password: 'correct horse battery', paymentPassword: 'staple for payments' };
+    const secrets = { password: newSecret(), paymentPassword: newSecret() };
     const passwords = `${secrets.password}\n${secrets.paymentPassword}\n`;
     const anna = ['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'];
     const { user_id: userId = '' } = earlier(anna, passwords);

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
+import { ofEach } from '../../vitest.config.ts';
 import { createDatabase } from './database.ts';
-import { type Kind, Ledger, ledger } from './ledger.ts';
+import { type Kind, Ledger, ledger, newSecret } from './ledger.ts';
 import { startServer } from './server.ts';
 
 const BYTES = randomBytes(32);
@@ -63,6 +64,40 @@ describe('the search for secrets', () => {
     const own = new Ledger();
     own.note('password', 'password');
     expect([own.kinds(), own.search('a', ['the password is wrong'])]).toEqual([[], []]);
+  });
+});
+
+describe('a secret of a test', () => {
+  it.each([
+    'a new one for the tests',
+    'Correct-horse, battery staple.',
+    'x'.repeat(64),
+    'theirs'.repeat(8),
+    `assent_ac_${'A'.repeat(64)}`,
+  ])('is refused, unshown, if others could write it by chance: %s', (secret) => {
+    const own = new Ledger();
+    expect(() => own.note('code verifier', secret)).toThrow(
+      /^A code verifier of a test is words, .*newSecret\(\)\.$/,
+    );
+    expect(own.kinds()).toEqual([]);
+  });
+
+  it.each([newSecret(), '0f'.repeat(3) + randomBytes(12).toString('hex'), SECRET])(
+    'is taken if others could not (%#)',
+    (secret) => {
+      const own = new Ledger();
+      own.note('password', secret);
+      expect(own.kinds()).toEqual(['password']);
+    },
+  );
+});
+
+describe('what vitest runs before each file', () => {
+  it('lets the ledger forget what the file before noted', async () => {
+    const before = notedSecret();
+    expect(ledger.search('the log', [before])).toHaveLength(1);
+    for (const file of ofEach.setupFiles) await import(/* @vite-ignore */ `../../${file}?again`);
+    expect(ledger.search('the log', [before])).toEqual([]);
   });
 });
 

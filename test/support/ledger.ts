@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Spelling, spellingsOf } from './spellings.ts';
 
 /** The kinds of secrets: a leak is told by its kind, never by its value. */
@@ -21,6 +22,10 @@ export type Kind = (typeof KINDS)[number] | 'database password' | 'metrics token
 const MIN_SECRET = 12;
 /** Codes and tokens are known by their beginning, also those that nobody noted. */
 const BEARER = /assent_a[ct]_[\w-]/;
+/** Others write words, and one letter again and again: no test could tell its secret from those. */
+const WORDS = /^\p{L}\p{Ll}+$|^\p{L}+,? \p{L}+$|\p{L},? \p{L}{2,},? \p{L}/u;
+const MIN_LETTERS = 6;
+const PREFIX = /^assent_a[ct]_/;
 /** How much of a line is shown in front of what was found. */
 const SHOWN_LENGTH = 80;
 
@@ -34,9 +39,19 @@ export class Ledger {
   /** By their first letters, so that a megabyte of log is read once and not once for each secret. */
   readonly #needles = new Map<string, Map<string, Needle>>();
 
-  /** Notes a secret. The first kind that is said of it stays. */
+  /** Forgets everything: what one file noted is no secret of the next, which may write it down. */
+  beginAnew(): void {
+    this.#noted.clear();
+    this.#needles.clear();
+  }
+
+  /** Notes a secret. The first kind that is said of it stays. @throws {Error} when others could write it by chance */
   note(kind: Kind, secret: string | null | undefined): void {
     if (!secret || secret.length < MIN_SECRET || this.#noted.has(secret)) return;
+    if (WORDS.test(secret) || new Set(secret.replace(PREFIX, '')).size < MIN_LETTERS)
+      throw new Error(
+        `A ${kind} of a test is words, or few letters again and again: take one of newSecret().`,
+      );
     this.#noted.set(secret, kind);
     for (const spelling of spellingsOf(secret)) this.#add({ ...spelling, kind });
   }
@@ -78,6 +93,11 @@ export class Ledger {
   }
 }
 
+/** A secret of the tests where any will do, also a password: 43 characters, as a code verifier has. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
 /** @throws {Error} when there are findings of {@link Ledger.search} */
 export function refuse(findings: readonly string[]): void {
   if (findings.length === 0) return;
@@ -85,5 +105,5 @@ export function refuse(findings: readonly string[]): void {
   throw new Error(`${findings.length} lines tell a secret:${shown.join('')}`);
 }
 
-/** The one of this test file: every file is run in a world of its own. */
+/** The one of this test file: `eachFile.ts` begins it anew. */
 export const ledger = new Ledger();

@@ -57,5 +57,5 @@ export async function createResource(pool: pg.Pool): Promise<string> {
 }
 
 function unique(): string {
-  return randomBytes(6).toString('hex');
+  return randomBytes(12).toString('hex');
 }

@@ -6,6 +6,7 @@ import type { Approval } from '../../src/store/authorize/approvals.ts';
 import { fieldsFor, signedIn } from './account.ts';
 import { Agent, type Answer } from './agent.ts';
 import { introspect, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
+import { newSecret } from './ledger.ts';
 import { CALLER, type TestClient, type TestServer, type TestUser } from './server.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -25,7 +26,7 @@ export interface Sample {
 }
 
 const LOOK_AT = { disconnected: 'x', disconnected_all: 'x', older: 'x' };
-const VERIFIER = 'a-code-verifier-of-the-tests-with-43-letters-or-more';
+const VERIFIER = newSecret();
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
 
@@ -69,13 +70,13 @@ const SAMPLES = {
   'POST /account/password': (stage) =>
     ownForm(stage, '/account/password', '/account/password', ({ password }) => ({
       password,
-      new_password: 'a new password',
+      new_password: newSecret(),
     })),
   'GET /account/payment-password': (stage) => ownPage(stage),
   'POST /account/payment-password': (stage) =>
     ownForm(stage, '/account/payment-password', '/account/payment-password', ({ paymentPassword }) => ({
       payment_password: paymentPassword ?? '',
-      new_password: 'a new password',
+      new_password: newSecret(),
     })),
   'POST /sign-out': ({ account, session }) =>
     form(account, '/sign-out', {}, { ...session, gives: /assent_session=;/ }),

@@ -15,7 +15,7 @@ import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
-import { ledger, refuse } from './ledger.ts';
+import { ledger, newSecret, refuse } from './ledger.ts';
 import type { NewClient } from './operators.ts';
 import { listen } from './program.ts';
 import {
@@ -80,7 +80,7 @@ export const CALLER: Caller = {
   },
 };
 
-export const TEST_SECRET = 'a secret of the tests with more than 32 characters';
+export const TEST_SECRET = newSecret();
 
 function signInOf({ provider, requiresPaymentPassword = false }: ServerOptions) {
   const confirmsPayments = requiresPaymentPassword || provider?.paymentAcr != null;

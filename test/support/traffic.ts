@@ -20,6 +20,8 @@ const KIND_OF_COOKIE = new Map<string, Kind>([
 
 /** Tests also type words, such as "never issued", and words are in logs. */
 const MIN_TYPED = 16;
+/** No secret is longer than a password may be: what is, is sent for its length. */
+const MAX_TYPED = 1_000;
 /** Only people make up a secret with other characters: a test that types an address as a code means no secret. */
 const LOOKS_MADE = /^[\w.~-]+$/;
 
@@ -66,7 +68,7 @@ export function noteShown(stdout: string): void {
 /** What is typed into a field of a form, or at a command. */
 export function noteTyped(name: string, value = ''): void {
   const kind = KIND_OF_FIELD.get(name);
-  if (kind === undefined || value.length < MIN_TYPED) return;
+  if (kind === undefined || value.length < MIN_TYPED || value.length > MAX_TYPED) return;
   if (name.endsWith('password') || LOOKS_MADE.test(value)) ledger.note(kind, value);
 }
 
