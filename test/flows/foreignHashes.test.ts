@@ -100,8 +100,7 @@ describe('a user with a hash of another service', () => {
       const password = newSecret() + newSecret();
       const given = foreign(password);
       await store(login, 'password', label + given);
-      for (const typed of [password, `${password}-`])
-        expect(await tryToSignIn(login, typed)).toBe(303);
+      for (const typed of [password, `${password}-`]) expect(await tryToSignIn(login, typed)).toBe(303);
       expect((await storedOf({ login, ...user })).password).toBe(label + given);
     },
   );
