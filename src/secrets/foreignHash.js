@@ -10,7 +10,7 @@ const phc = (head, letters = 'A-Za-z0-9+/') =>
   new RegExp(`^\\$${head}\\$(?<salt>[${letters}]{11,86})\\$(?<key>[${letters}]{22,86})$`);
 
 /**
- * What we read; A check that is `costly` takes longer than bcrypt 12, and
+ * What we read; `readable_form` in migrations/0021_identifiers.sql is the same in SQL. A check that is `costly` takes longer than bcrypt 12, and
  * one of `bytes` that much memory. Bcrypt has four and two bits in its last letters. Passlib leaves names out.
  * @typedef {{ allowed: boolean, costly: boolean, bytes?: number, comparedBytes?: number }} Cost
  * @type {Readonly<Record<string, readonly [RegExp, (numbers: Record<string, number>) => Cost]>>}

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
-import { findForeignHashes } from '../../src/store/account/foreignHashes.ts';
+import { findForeignHash } from '../../src/store/account/foreignHashes.ts';
 import { findUserByLogin } from '../../src/store/common/users.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { findBroken } from '../../src/store/schema/invariants.ts';
@@ -307,7 +307,7 @@ describe('the decoys of foreign forms', () => {
 
   async function foundIn(db: Database) {
     const found = [];
-    for (const at of POINTS) found.push((await findForeignHashes(db, { at }))[0]?.hash);
+    for (const at of POINTS) found.push((await findForeignHash(db, { at }))?.hash);
     return found;
   }
 
@@ -317,7 +317,7 @@ describe('the decoys of foreign forms', () => {
     const { pool: crowded } = await crowdedDatabase(tens, 10_000);
     const plans = new Set<string>();
     const explaining = intercept(crowded, async ({ name, text = '', values = [] }, run) => {
-      if (name === 'user-find-foreign-hashes') {
+      if (name === 'user-find-foreign-hash') {
         const { rows } = await crowded.query(`explain (costs off) ${text.replace('$1', `'${values[0]}'`)}`);
         plans.add(rows.map((row) => row['QUERY PLAN'].replace(/'.*'/, '')).join('\n'));
       }

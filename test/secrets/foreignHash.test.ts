@@ -2,6 +2,7 @@ import { hashSync } from '@node-rs/bcrypt';
 import { describe, expect, it } from 'vitest';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
 import { hash, verify, verifyHash } from '../../src/secrets/passwordThread.js';
+import { ownDatabase } from '../support/database.ts';
 import { countChecks } from './counting.ts';
 import file from './foreignHashes.json' with { type: 'json' };
 
@@ -156,6 +157,51 @@ it.each([...TOO_COSTLY, ...UNREADABLE])('%j is refused at import and costs nothi
   expect(problem).not.toBe('');
   for (const part of [given, SALT, KEY, 'secret']) if (part.length > 1) expect(problem).not.toContain(part);
   expect(verifyHash(given, 'secret')).toBeNull();
+});
+
+const LABELS = [
+  '',
+  '{bcrypt}',
+  '{argon2}',
+  '{argon2@SpringSecurity_v5_8}',
+  'argon2',
+  'bcrypt$',
+  '{noop}',
+  '{bcrypt@ä}',
+  ' ',
+];
+
+/** A hash, and what is nearly one: with one character less, or exchanged, and something before or behind it. */
+function around(hash: string): string[] {
+  const places = Array.from({ length: 24 }, (_, n) => Math.floor((n * hash.length) / 24));
+  const changed = places.flatMap((at) =>
+    ['', '.', '$', 'B', '0', '\u0663'].map((letter) => hash.slice(0, at) + letter + hash.slice(at + 1)),
+  );
+  const cut = [1, 2, 3].map((letters) => hash.slice(0, -letters));
+  return [...LABELS.map((label) => label + hash), ...changed, ...cut, `${hash}=`, `${hash}\n`, `${hash}A`];
+}
+
+it('PostgreSQL reads and shows what JavaScript reads, and takes for ours what JavaScript does', async () => {
+  const { pool } = await ownDatabase();
+  const texts = [
+    '$',
+    'a$b',
+    `pbkdf2_sha256$1$соль соль$${KEY}==`,
+    `pbkdf2_sha256$1$соль$${KEY}`,
+    hash('of our own'),
+  ];
+  const given = file.vectors.map((vector) => vector.given);
+  const all = [...texts, ...given, ...ACCEPTED, ...TOO_COSTLY, ...UNREADABLE].flatMap(around);
+  const { rows } = await pool.query<{ hash: string; form: string | null; own: boolean }>(
+    'select hash, readable_form(hash) as form, hash_form(hash) is null as own from unnest($1::text[]) hash',
+    [all],
+  );
+  expect(rows).toHaveLength(all.length);
+  expect(rows.filter((row) => row.form !== null).length).toBeGreaterThan(500);
+  expect(rows.filter((row) => (row.form !== null) !== 'hash' in readHash(row.hash))).toEqual([]);
+  expect(rows.filter((row) => row.own !== isOwn(row.hash))).toEqual([]);
+  for (const { hash: text, form } of rows)
+    if (form !== null) expect(text.split(`${form}$`)[1], text).toMatch(/^([^$]{53}|[^$]+[$][^$]+)$/);
 });
 
 describe('what a check costs', async () => {

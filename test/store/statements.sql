@@ -1014,9 +1014,9 @@ select exists (select from changed) as changed, late from moment;
 update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) + 1, decided_at = clock_timestamp() where u.user_id = $1 and greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000;
 
 -- user-count-foreign-hashes() → form text, count integer
-select case when form ~ '^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$' then form end as form, count(*)::int as count
-     from (select unnest(array[hash_form(password_hash), hash_form(payment_password_hash)]) as form from users) hashes
-    where form is not null group by 1 order by 2 desc, 1;
+select readable_form(hash) as form, count(*)::int as count
+     from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
+    where hash_form(hash) is not null group by 1 order by 2 desc, 1;
 
 -- user-delete(uuid) → user_id uuid
 delete from users where user_id = $1 returning user_id;
@@ -1027,14 +1027,15 @@ select user_id as "userId", login, name, status, external_id as "externalId" fro
 -- user-find-by-key(text) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
 select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where login_key = $1;
 
--- user-find-foreign-hashes(uuid) → hash text
+-- user-find-foreign-hash(uuid) → hash text
 with any_users as materialized (
   select password_hash as hash from users where hash_form(password_hash) is not null
    order by hash_form(password_hash) limit 100
 ), near as (
   select password_hash from users where user_id >= $1 and exists (select from any_users) order by user_id limit 100
 )
-select hash from (table near union all table any_users) found(hash) where hash_form(hash) ~ '^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$' limit 5;
+select hash from (table near union all table any_users) found(hash)
+ where hash_form(hash) is not null and readable_form(hash) is not null limit 1;
 
 -- user-insert(text, text, text, text, text) → userId uuid
 insert into users (login, login_key, name, password_hash, payment_password_hash)

@@ -4,7 +4,7 @@ import { networkOf } from '../../rules/common/network.ts';
 import { isOwn, readHash } from '../../secrets/foreignHash.js';
 import { hashPassword, type QueueTicket, requireRoom, verifyPassword } from '../../secrets/password.ts';
 import { tell } from '../../signals/happenings.ts';
-import { findForeignHashes, renewHash } from '../../store/account/foreignHashes.ts';
+import { findForeignHash, renewHash } from '../../store/account/foreignHashes.ts';
 import { recordGuessing } from '../../store/account/throttles.ts';
 import type { User } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
@@ -120,7 +120,7 @@ async function foreignDecoy({ db, keyRing }: Context, login: string): Promise<st
   if (performance.now() < (nextLook.get(db) ?? 0)) return null;
   const digest = keyRing.slotDigest(JSON.stringify(['decoy', login]));
   const at = digest.toString(16).padStart(8, '0').padEnd(32, '0');
-  const found = await findForeignHashes(db, { at });
-  if (found.length === 0) nextLook.set(db, performance.now() + LOOKED_FOR_EVERY_MS);
-  return found.find(({ hash }) => 'hash' in readHash(hash))?.hash ?? null;
+  const found = await findForeignHash(db, { at });
+  if (found === null) nextLook.set(db, performance.now() + LOOKED_FOR_EVERY_MS);
+  return found?.hash ?? null;
 }

@@ -1,15 +1,13 @@
 import type pg from 'pg';
-import { findAll, findOne, queryLong } from '../database/query.ts';
+import { findOne, queryLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-// A foreign hash is another service's, of an imported user. `hash_form` is its form with all parameters, null for ours.
+// A foreign hash is another service's, of an imported user. `hash_form` is its form with all parameters, null for ours, and
+// `readable_form` the same, null for what `foreignHash.js` can't read: that may be anything, even a password.
 
-// A form that is unknown may be anything, even a password.
-const KNOWN = String.raw`'^[$]?(2[aby]|argon2(d|i|id)|scrypt|pbkdf2[-_]sha\d+)([$,][a-z]{0,2}=?\d+)+$'`;
-
-/** Foreign hashes of the users from an id on, or else of any: `at` decides the form, each nearly as common as among users. */
-export const findForeignHashes = findAll<{ at: string }, { hash: string }>(
-  'user-find-foreign-hashes',
+/** A foreign hash of the users from an id on, or else of any: `at` decides the form, each nearly as common as among users. */
+export const findForeignHash = findOne<{ at: string }, { hash: string }>(
+  'user-find-foreign-hash',
   `
 with any_users as materialized (
   select password_hash as hash from users where hash_form(password_hash) is not null
@@ -17,7 +15,8 @@ with any_users as materialized (
 ), near as (
   select password_hash from users where user_id >= @at and exists (select from any_users) order by user_id limit 100
 )
-select hash from (table near union all table any_users) found(hash) where hash_form(hash) ~ ${KNOWN} limit 5`,
+select hash from (table near union all table any_users) found(hash)
+ where hash_form(hash) is not null and readable_form(hash) is not null limit 1`,
 );
 
 /** Replaces a hash unless it changed meanwhile. @returns the one stored now, null for a user who is blocked or gone */
@@ -35,9 +34,9 @@ returning case @guarded when 'password' then password_hash else payment_password
 
 const count = statement(
   'user-count-foreign-hashes',
-  `select case when form ~ ${KNOWN} then form end as form, count(*)::int as count
-     from (select unnest(array[hash_form(password_hash), hash_form(payment_password_hash)]) as form from users) hashes
-    where form is not null group by 1 order by 2 desc, 1`,
+  `select readable_form(hash) as form, count(*)::int as count
+     from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
+    where hash_form(hash) is not null group by 1 order by 2 desc, 1`,
 );
 
 /** Numbers of foreign hashes by form, null for unknown ones; payment passwords too. It reads all users. */
