@@ -99,7 +99,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);
-    pages.decorateRequest('chosenLanguage').decorateRequest('limitFields').decorateRequest('wayBack');
+    pages.decorateRequest('wayBack');
     await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
     await pages.register(async (decisions) => {

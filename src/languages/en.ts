@@ -412,6 +412,15 @@ export const en = {
         say`That page was out of date, so you are still signed in as ${name} (${login}).`,
       allowed: (client) =>
         say`You have just allowed this request, and we sent the answer to ${client}. Go back to ${client}. Allow this request again only if something does not work there.`,
+      spent: (client) =>
+        say`You already allowed this: a page can answer only once. Go back to ${client}. Allow this request again only if something does not work there.`,
+      not_rejected: (client) =>
+        say`You already allowed this, so “Reject” on that page changed nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
+      too_many_decisions: () =>
+        'There were too many decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
+      /** "Stop everything" signs out before it disconnects. */
+      not_stopped: () =>
+        'Every other browser is signed out, but your applications are not disconnected yet: there were too many decisions in a short time. Press “Stop everything” again in a minute.',
       rejected: (client) =>
         say`You have just rejected this request, and we sent that answer to ${client}. If that was not what you meant, answer again here; otherwise close this page.`,
     }),
@@ -429,12 +438,6 @@ export const en = {
       text: (client: string) =>
         say`${client} has as many connections to your account as one application may have, so nothing was allowed. Disconnect one that you no longer need, then come back to the request.`,
     },
-    tooMany: {
-      title: 'Please wait a minute',
-      /** After "Stop everything", which signs out before it disconnects. */
-      stop: 'Every other browser is signed out, but your applications are not disconnected yet: there were too many decisions in a short time. Press “Stop everything” again in a minute.',
-      text: 'There were too many decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
-    },
     notSignedIn: {
       title: 'You did not sign in',
       text: 'You left the sign-in page without signing in, so nothing was allowed. Try again, or close this page.',
@@ -443,13 +446,6 @@ export const en = {
       title: 'You need a payment password',
       text: (client: string) =>
         say`${client} asks for a right to pay with your money. You can allow that only with a payment password, and you have none yet.`,
-    },
-    allowed: {
-      title: 'You already allowed this',
-      spent: (client: string) =>
-        say`You already answered on this page, and a page can answer only once. Go back to ${client}. If something doesn’t work there, start again from there.`,
-      allowed: (client: string) =>
-        say`You pressed “Allow” on this page before, so “Reject” changed nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
     },
   },
 

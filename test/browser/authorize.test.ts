@@ -137,9 +137,9 @@ describe('the whole authorization in a browser', () => {
     expect(await page.getByRole('status').textContent()).toContain('You have just allowed this request');
     // The same page was allowed in the first tab, and its code is used: nothing is decided again.
     await second.getByRole('button', { name: 'Allow' }).click();
-    await expectPage('notice', second);
-    expect(await read(second)).toContain('You already allowed this');
-    await second.getByRole('link', { name: 'See your connected applications' }).click();
+    await second.getByText('You already allowed this').waitFor();
+    await expectPage('consent', second);
+    await second.getByRole('link', { name: 'Connected applications' }).last().click();
     await expectPage('account', second);
     expect(await decide('Allow')).not.toBe(first);
   });

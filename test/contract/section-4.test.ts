@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { follow } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { expectErrorPage } from '../support/pages.ts';
@@ -186,9 +187,11 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
 });
 
 describe('contract 4.1: a decision is taken once', () => {
-  function expectAllowedAlready(answer: Answer): void {
-    expect([answer.status, answer.page, answer.location]).toEqual([200, 'notice', null]);
-    expect(answer.text).toContain('You already allowed this');
+  async function expectAllowedAlready(answer: Answer): Promise<Answer> {
+    const page = await follow(agent, answer);
+    expect([page.status, page.page]).toEqual([200, 'consent']);
+    expect(page.text).toContain('You already allowed this');
+    return page;
   }
 
   it('4.1 answers Allow pressed twice with the same redirect, one authorization', async () => {
@@ -202,7 +205,7 @@ describe('contract 4.1: a decision is taken once', () => {
   it('4.1 says so when Allow is pressed again and the code is exchanged', async () => {
     const page = await reachPage(shop);
     const token = expectToken(await exchanged(shop, codeOf(await decide(agent, page, 'allow'))));
-    expectAllowedAlready(await writingNothing(() => decide(agent, page, 'allow')));
+    await expectAllowedAlready(await writingNothing(() => decide(agent, page, 'allow')));
     expect(await live(token)).toBe(true);
   });
 
@@ -210,7 +213,7 @@ describe('contract 4.1: a decision is taken once', () => {
     const page = await reachPage(shop);
     const code = codeOf(await decide(agent, page, 'allow'));
     await expireCode(server, shop);
-    expectAllowedAlready(await writingNothing(() => decide(agent, page, 'allow')));
+    await expectAllowedAlready(await writingNothing(() => decide(agent, page, 'allow')));
     expectTokenError(await exchanged(shop, code), 'invalid_grant');
   });
 
@@ -218,9 +221,9 @@ describe('contract 4.1: a decision is taken once', () => {
     const page = await reachPage(shop);
     const code = codeOf(await decide(agent, page, 'allow'));
     const answer = await writingNothing(() => decide(agent, page, 'reject'));
-    expectAllowedAlready(answer);
-    expect(answer.text).toContain('disconnect');
-    expect(answer.body).toContain('href="/account"');
+    const said = await expectAllowedAlready(answer);
+    expect(said.text).toContain('disconnect');
+    expect(said.body).toContain('href="/account"');
     expectToken(await exchanged(shop, code));
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { actorsAt, copyOf, signedIn } from '../support/account.ts';
+import { actorsAt, copyOf, follow, signedIn } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
-import { decide, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
+import { decide, obtainCode, obtainToken, requestOf, verdictOn } from '../support/flow.ts';
 import { ledger } from '../support/ledger.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { startServer, useServer } from '../support/server.ts';
@@ -56,12 +56,13 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect((await openShop(browser)).page).toBe('sign-in');
   });
 
-  it('5.1 shows the form again, 422, when the password is wrong, and keeps the login only', async () => {
+  it('5.1 leads back to the form when the password is wrong, and keeps the login only', async () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser);
     const wrong = { ...user, password: 'quite wrong' };
-    const answer = await writingNothing(() => enter(browser, page, wrong));
-    expect([answer.status, answer.page, answer.location]).toEqual([422, 'sign-in', null]);
+    const led = await writingNothing(() => enter(browser, page, wrong));
+    const answer = await follow(browser, led);
+    expect([answer.status, answer.page]).toEqual([200, 'sign-in']);
     expect(answer.text).toContain('The login or the password is wrong. If you’re sure both are right');
     expect(answer.body).toContain(`value="${user.login}"`);
     expect(answer.body).not.toContain('quite wrong');
@@ -74,10 +75,10 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser, PAYING);
     const swapped = { ...payer, password: payer.paymentPassword ?? '' };
-    expect((await enter(browser, page, swapped)).status).toBe(422);
+    expect(await verdictOn(browser, await enter(browser, page, swapped))).toBe('wrong');
     const right = await enter(browser, page, payer);
     const payment = await browser.get(right.location ?? '');
-    expect((await confirm(browser, payment, payer.password)).status).toBe(422);
+    expect(await verdictOn(browser, await confirm(browser, payment, payer.password))).toBe('wrong');
   });
 });
 
@@ -129,12 +130,13 @@ describe('contract 5.1: the payment password', () => {
     expect((await openShop(await signedIn(server, payer), { scope })).page).toBe('consent');
   });
 
-  it('5.1 shows its form again, 422, when it is wrong, and lets no user past', async () => {
+  it('5.1 leads back to its form when it is wrong, and lets no user past', async () => {
     const browser = await signedIn(server, payer);
     const page = await openShop(browser, PAYING);
     for (const wrong of ['', 'wrong', `${payer.paymentPassword} `]) {
-      const answer = await writingNothing(() => confirm(browser, page, wrong));
-      expect([answer.status, answer.page]).toEqual([422, 'payment-password']);
+      const led = await writingNothing(() => confirm(browser, page, wrong));
+      const answer = await follow(browser, led);
+      expect([answer.status, answer.page]).toEqual([200, 'payment-password']);
       expect(answer.text).toContain('The payment password is wrong.');
       expect(answer.text).toContain('At most RUB 1,500 in any 7 days');
     }

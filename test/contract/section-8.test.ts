@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { follow } from '../support/account.ts';
 import { codeOf, decide } from '../support/flow.ts';
 import { factsOf } from '../support/pages.ts';
 import { documentOf, expectToken, expectTokenError } from '../support/tokenRequests.ts';
@@ -49,7 +50,8 @@ describe('contract 8: the lifetime of the code', () => {
     await travelTo(later(NOON, LIFETIME_MS - 1));
     expect(codeOf(await decide(agent, page, 'allow'))).toBe(code);
     await travelTo(later(NOON, LIFETIME_MS));
-    expect((await decide(agent, page, 'allow')).page).toBe('notice');
+    const late = await follow(agent, await decide(agent, page, 'allow'));
+    expect(late.text).toContain('You already allowed this');
     expectTokenError(await exchanged(client, code), 'invalid_grant');
   });
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { fieldsFor, isSignedIn, signedIn } from '../support/account.ts';
+import { fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -48,7 +48,8 @@ describe('the same rejection', () => {
     const codes = await Promise.all(pages.map(async (page) => codeOf(await decide(agent, page, 'allow'))));
     expect(new Set(codes).size).toBe(1);
     expectToken(await exchange(server, client, codes[0] ?? ''));
-    expect((await decide(agent, first, 'reject')).text).toContain('You already allowed this');
+    const page = await follow(agent, await decide(agent, first, 'reject'));
+    expect(page.text).toContain('You already allowed this, so “Reject” on that page');
   });
 
   it('is remembered for as long as its form is good, and swept away by others', async () => {
@@ -78,10 +79,9 @@ describe('decisions of one user', () => {
     await decided(1_000);
     const before = await rowsOf(server.database);
     for (const decision of ['allow', 'reject'] as const) {
-      const answer = await decide(agent, form, decision);
-      expect([answer.status, answer.page, answer.headers.get('retry-after')]).toEqual([429, 'notice', '60']);
-      expect(answer.text).toContain('nothing was allowed, rejected or disconnected');
-      expect(answer.body).toContain('href="/oauth/authorize?');
+      const page = await follow(agent, await decide(agent, form, decision));
+      expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([429, 'consent', '60']);
+      expect(page.text).toContain('nothing was allowed, rejected or disconnected');
     }
     expect(await rowsOf(server.database)).toBe(before);
     await count(`update users set decided_at = clock_timestamp() - interval '1 minute' where user_id = $1`);
@@ -94,7 +94,7 @@ describe('decisions of one user', () => {
     const locations = (await answers()).map(({ location }) => location);
     await decided(1_001);
     expect((await answers()).map(({ location }) => location)).toEqual(locations);
-    expect((await decide(agent, other, 'allow')).status).toBe(429);
+    expect((await follow(agent, await decide(agent, other, 'allow'))).status).toBe(429);
   });
 
   it('are limited in all sessions together, each of them counted', async () => {
@@ -104,8 +104,8 @@ describe('decisions of one user', () => {
     await decided(1_001);
     for (const decision of ['allow', 'reject'] as const) {
       agent = new Agent(server.baseUrl);
-      const answer = await decide(agent, await consentFor(decision), decision);
-      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);
+      const page = await follow(agent, await decide(agent, await consentFor(decision), decision));
+      expect([page.status, page.headers.get('retry-after')]).toEqual([429, '60']);
     }
     expect(await rejections()).toBe(1);
     await decided(999);
@@ -116,8 +116,9 @@ describe('decisions of one user', () => {
     for (const state of ['one', 'two']) await decide(agent, await consentFor(state), 'allow');
     const fields = fieldsFor(await agent.get('/account'), '/account/disconnect-all');
     await decided(1_001);
-    const refused = await agent.post('/account/disconnect-all', fields);
-    expect([refused.status, refused.page]).toEqual([429, 'notice']);
+    const refused = await follow(agent, await agent.post('/account/disconnect-all', fields));
+    expect([refused.status, refused.page]).toEqual([429, 'account']);
+    expect(refused.text).toContain('nothing was allowed, rejected or disconnected');
     const live = 'select from grants where user_id = $1 and revoked_at is null';
     expect(await count(live)).toBe(2);
     await decided(0);

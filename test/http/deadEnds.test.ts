@@ -20,6 +20,8 @@ const FORMS: Readonly<Record<string, string>> = {
   'sign-in': '/sign-in',
   'payment-password': '/payment-password',
   consent: '/consent',
+  account: '/account/disconnect-all',
+  stop: '/account/stop',
 };
 
 describe.each(LANGUAGES)('in %s', (language) => {
@@ -27,7 +29,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     const spoken = deadEnd.inEnglish ? 'en' : language;
     const sample = pageSamplesIn(spoken)[name];
     if (sample === undefined) throw new Error(`no sample ${name}`);
-    const html = renderPage(sample, spoken, BUILT_IN_LOOK, { action: '/language', fields: {} });
+    const html = renderPage(sample, spoken, BUILT_IN_LOOK, '');
     const { status, page = sample.name } = deadEnd;
 
     const answer = await reach(new Agent(server.baseUrl, { 'accept-language': language }), stage);
@@ -40,7 +42,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     } else {
       expect(noteOf(answer.body)).toBe(noteOf(html));
       expect(answer.forms.map(({ action }) => action)).toContain(form);
-      expect(linksOf(answer)).toEqual([]);
+      if (page !== 'account' && page !== 'stop') expect(linksOf(answer)).toEqual([]);
       expect(cheerio.load(answer.body)('h1')).toHaveLength(1);
     }
   });

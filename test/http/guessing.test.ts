@@ -2,7 +2,15 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { BusyError, verifyPassword } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
 import { Agent, type Answer } from '../support/agent.ts';
-import { reachConsent, requestOf, signIn } from '../support/flow.ts';
+import {
+  pageAfter,
+  reachConsent,
+  requestOf,
+  signIn,
+  trySignIn,
+  type Verdict,
+  verdictOn,
+} from '../support/flow.ts';
 import { newSecret } from '../support/ledger.ts';
 import { setPasswords } from '../support/operators.ts';
 import { type TestUser, useServer } from '../support/server.ts';
@@ -22,27 +30,33 @@ function at(address: string): Agent {
 }
 
 /** Tries a password; each try from a fresh browser, as somebody who guesses does. */
-function guess(address: string, login: string, password = 'wrong'): Promise<Answer> {
-  return signIn(at(address), login, password);
+function guess(address: string, login: string, password = 'wrong'): Promise<Verdict> {
+  return trySignIn(at(address), login, password);
 }
 
-async function guessTimes(times: number, address: string, login: string): Promise<number[]> {
-  const statuses = [];
-  for (let n = 0; n < times; n += 1) statuses.push((await guess(address, login)).status);
-  return statuses;
+/** The same. @returns the page that it leads to */
+async function pageOfGuess(address: string, login: string, password: string): Promise<Answer> {
+  const agent = at(address);
+  return pageAfter(agent, await signIn(agent, login, password));
+}
+
+async function guessTimes(times: number, address: string, login: string): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (let n = 0; n < times; n += 1) verdicts.push(await guess(address, login));
+  return verdicts;
 }
 
 /** All free tries at a login from one address. */
-const USED_UP = [422, 422, 422, 422, 422];
+const USED_UP = ['wrong', 'wrong', 'wrong', 'wrong', 'wrong'];
 
-/** The free tries and one more, before which the wait is made long. @returns their statuses */
-async function tryToTheEnd(attempt: (n: number) => Promise<Answer>): Promise<number[]> {
-  const statuses = [];
+/** The free tries and one more, before which the wait is made long. */
+async function tryToTheEnd(attempt: (n: number) => Promise<Verdict>): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
   for (let n = 0; n <= FREE_TRIES; n += 1) {
     if (n === FREE_TRIES) await lengthenWaits();
-    statuses.push((await attempt(n)).status);
+    verdicts.push(await attempt(n));
   }
-  return statuses;
+  return verdicts;
 }
 
 /** Lets the time that a counter knows of go by. */
@@ -87,7 +101,7 @@ describe('guessing a password', () => {
     const place = newPlace();
     expect(await guessTimes(FREE_TRIES, place, victim.login)).toEqual(USED_UP);
     await lengthenWaits();
-    const answer = await guess(place, victim.login, victim.password);
+    const answer = await pageOfGuess(place, victim.login, victim.password);
     expect([answer.status, answer.page]).toEqual([429, 'sign-in']);
     expect(answer.text).toMatch(/Too many attempts\. Wait \d+ seconds, then try again\./);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -101,7 +115,7 @@ describe('guessing a password', () => {
     await pool.query('update throttles set free_at = counted_at');
     const waits = [];
     for (let n = 0; n < 12; n += 1) {
-      expect((await guess(place, login)).status).toBe(422);
+      expect(await guess(place, login)).toBe('wrong');
       const { rows } = await pool.query<{ seconds: number }>(
         `select extract(epoch from max(free_at - counted_at))::int as seconds from throttles`,
       );
@@ -115,10 +129,10 @@ describe('guessing a password', () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, user.login);
     // Were it otherwise, a neighbour could tell from the tries that are left that somebody has signed in.
-    for (let n = 0; n < 3; n += 1) expect((await guess(place, user.login, user.password)).status).toBe(303);
-    expect((await guess(place, user.login)).status).toBe(422);
+    for (let n = 0; n < 3; n += 1) expect(await guess(place, user.login, user.password)).toBe('right');
+    expect(await guess(place, user.login)).toBe('wrong');
     await lengthenWaits();
-    expect((await guess(place, user.login)).status).toBe(429);
+    expect(await guess(place, user.login)).toBe('wait');
     await passTime('1 hour');
     expect(await guessTimes(FREE_TRIES, place, user.login)).toEqual(USED_UP);
   });
@@ -128,13 +142,13 @@ describe('guessing a password', () => {
     await guessTimes(3, place, login);
     await guessTimes(2, place, login.toUpperCase());
     await lengthenWaits();
-    expect((await guess(place, `\u200b${login}`)).status).toBe(429);
+    expect(await guess(place, `\u200b${login}`)).toBe('wait');
   });
 
   it('is counted for a blocked user also when it is right, so that no wait tells that it is', async () => {
     const [place, { login, password }] = [newPlace(), await server.createUser()];
     await setUserStatus(server, login, 'blocked');
-    expect(await tryToTheEnd(() => guess(place, login, password))).toEqual([...USED_UP, 429]);
+    expect(await tryToTheEnd(() => guess(place, login, password))).toEqual([...USED_UP, 'wait']);
   });
 
   it('gets no further with a hundred tries at once', async () => {
@@ -150,23 +164,23 @@ describe('guessing a password', () => {
       pages.map(({ agent, page }) => agent.submit(page, 'login', { login: user.login, password: 'wrong' })),
     );
     await pool.query('drop function lengthen cascade');
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 422)).toHaveLength(FREE_TRIES);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(100 - FREE_TRIES);
+    const shown = await Promise.all(pages.map(({ agent }, n) => verdictOn(agent, answers[n] as Answer)));
+    expect(shown.filter((verdict) => verdict === 'wrong')).toHaveLength(FREE_TRIES);
+    expect(shown.filter((verdict) => verdict === 'wait')).toHaveLength(100 - FREE_TRIES);
   });
 
   it('is counted by the proxy’s word only as far as the proxy is trusted', async () => {
     const { login } = await server.createUser();
     // The last address is what the proxy saw; what stands before it, a caller may have sent.
-    const statuses = await tryToTheEnd((n) => guess(`203.0.113.${n}, 198.18.0.1`, login));
-    expect(statuses).toEqual([...USED_UP, 429]);
+    const verdicts = await tryToTheEnd((n) => guess(`203.0.113.${n}, 198.18.0.1`, login));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
   });
 
   it('is counted for a whole IPv6 network of one subscriber', async () => {
     const { login } = await server.createUser();
-    const statuses = await tryToTheEnd((n) => guess(`2001:db8:7:${n}::${n}`, login));
-    expect(statuses).toEqual([...USED_UP, 429]);
-    expect((await guess('2001:db8:8::1', login)).status).toBe(422);
+    const verdicts = await tryToTheEnd((n) => guess(`2001:db8:7:${n}::${n}`, login));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
+    expect(await guess('2001:db8:8::1', login)).toBe('wrong');
   });
 });
 
@@ -174,30 +188,30 @@ describe('a stranger who guesses at somebody’s login', () => {
   it('does not hold up the person at another address', async () => {
     const user = await server.createUser();
     await guessTimes(15, newPlace(), user.login);
-    expect((await guess(newPlace(), user.login, user.password)).status).toBe(303);
+    expect(await guess(newPlace(), user.login, user.password)).toBe('right');
   });
 
   it('gets short waits for every new device from many addresses', async () => {
     const user = await server.createUser();
-    const statuses = [];
-    for (let n = 0; n < 20; n += 1) statuses.push((await guess(newPlace(), user.login)).status);
-    expect(new Set(statuses)).toEqual(new Set([422]));
+    const verdicts = [];
+    for (let n = 0; n < 20; n += 1) verdicts.push(await guess(newPlace(), user.login));
+    expect(new Set(verdicts)).toEqual(new Set(['wrong']));
     await lengthenWaits();
-    const elsewhere = await guess(newPlace(), user.login, user.password);
+    const elsewhere = await pageOfGuess(newPlace(), user.login, user.password);
     expect(elsewhere.status).toBe(429);
     expect(Number(elsewhere.headers.get('retry-after'))).toBeLessThanOrEqual(30);
   });
 
   it('who guesses at many logins from one address is slowed down', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
-    expect((await guess(place, 'first-of-many')).status).toBe(422);
+    expect(await guess(place, 'first-of-many')).toBe('wrong');
     // A thousand failures, without waiting for a thousand of them.
     await pool.query(
       `update throttles set level = 1000 where counted_at > (select max(counted_at) from throttles) - interval '50 milliseconds'`,
     );
     await guess(place, 'second-of-many');
     await lengthenWaits();
-    expect((await guess(place, user.login, user.password)).status).toBe(429);
+    expect(await guess(place, user.login, user.password)).toBe('wait');
   });
 });
 
@@ -205,7 +219,7 @@ describe('a known device', () => {
   /** The browser in which somebody signed in, and signed out again. */
   async function knownDevice(address: string, user: TestUser): Promise<Agent> {
     const agent = at(address);
-    expect((await signIn(agent, user.login, user.password)).status).toBe(303);
+    expect(await trySignIn(agent, user.login, user.password)).toBe('right');
     agent.cookies.delete('assent_session');
     return agent;
   }
@@ -214,16 +228,16 @@ describe('a known device', () => {
     const [home, user, other] = [newPlace(), await server.createUser(), await server.createUser()];
     const device = await knownDevice(home, user);
     const signsIn = async ({ login, password }: TestUser) => {
-      expect((await signIn(device, login, password)).status).toBe(303);
+      expect(await trySignIn(device, login, password)).toBe('right');
       device.cookies.delete('assent_session');
     };
     await signsIn(other);
     for (const { login } of [user, other]) await guessTimes(FREE_TRIES, home, login);
     for (let n = 0; n < 20; n += 1) await guess(newPlace(), user.login);
     await lengthenWaits();
-    expect((await guess(newPlace(), user.login, user.password)).status).toBe(429);
+    expect(await guess(newPlace(), user.login, user.password)).toBe('wait');
     for (const each of [user, other]) {
-      expect((await guess(home, each.login, each.password)).status).toBe(429);
+      expect(await guess(home, each.login, each.password)).toBe('wait');
       await signsIn(each);
     }
   });
@@ -231,9 +245,9 @@ describe('a known device', () => {
   it('has tries of its own, and those of nobody else', async () => {
     const [home, user] = [newPlace(), await server.createUser()];
     const device = await knownDevice(home, user);
-    const statuses = await tryToTheEnd(() => signIn(device, user.login, 'wrong'));
-    expect(statuses).toEqual([...USED_UP, 429]);
-    expect((await guess(home, user.login, user.password)).status).toBe(303);
+    const verdicts = await tryToTheEnd(() => trySignIn(device, user.login, 'wrong'));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
+    expect(await guess(home, user.login, user.password)).toBe('right');
   });
 
   it('is none for another login, with a changed cookie, or when the cookie is too old', async () => {
@@ -242,20 +256,20 @@ describe('a known device', () => {
     await guessTimes(FREE_TRIES, home, user.login);
     await lengthenWaits();
     const foreign = await knownDevice(home, neighbour);
-    expect((await signIn(foreign, user.login, user.password)).status).toBe(429);
+    expect(await trySignIn(foreign, user.login, user.password)).toBe('wait');
 
     const cookie = (await knownDevice(newPlace(), user)).cookies.get('assent_device') ?? '';
-    const statusWith = async (device: string) => {
+    const verdictWith = async (device: string) => {
       const agent = at(home);
       agent.cookies.set('assent_device', device);
-      return (await signIn(agent, user.login, user.password)).status;
+      return trySignIn(agent, user.login, user.password);
     };
     for (const changed of [`${cookie}A`, cookie.slice(0, -2), cookie.replace(/^.{9}./, '$&A'), ''])
-      expect(await statusWith(changed)).toBe(429);
+      expect(await verdictWith(changed)).toBe('wait');
     vi.useFakeTimers({ now: Date.now() + 91 * 24 * 60 * 60 * 1000, toFake: ['Date'] });
-    expect(await statusWith(cookie)).toBe(429);
+    expect(await verdictWith(cookie)).toBe('wait');
     vi.useRealTimers();
-    expect(await statusWith(cookie)).toBe(303);
+    expect(await verdictWith(cookie)).toBe('right');
   });
 
   it('is none any more when there is a new password', async () => {
@@ -265,20 +279,21 @@ describe('a known device', () => {
     const changed = { password: newSecret(), paymentPassword: null };
     await setPasswords(pool, user.login, changed, 'tests');
     await lengthenWaits();
-    expect((await signIn(device, user.login, changed.password)).status).toBe(429);
+    expect(await trySignIn(device, user.login, changed.password)).toBe('wait');
   });
 
   it('is known by a cookie that no script reads and no other host sets, for 90 days, new with every sign-in', async () => {
     const user = await server.createUser();
     const cookies = [];
     for (let n = 0; n < 2; n += 1) {
-      const answer = await guess(newPlace(), user.login, user.password);
+      const answer = await signIn(at(newPlace()), user.login, user.password);
       cookies.push(answer.headers.getSetCookie().find((cookie) => cookie.startsWith('assent_device=')) ?? '');
     }
     for (const cookie of cookies)
       expect(cookie).toMatch(/; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(cookies[0]).not.toBe(cookies[1]);
-    expect((await guess(newPlace(), user.login)).headers.getSetCookie().join()).not.toContain('device');
+    const wrong = await signIn(at(newPlace()), user.login, 'wrong');
+    expect(wrong.headers.getSetCookie().join()).not.toContain('device');
   });
 });
 
@@ -289,13 +304,13 @@ it('a neighbour behind the same address can’t tell who has signed in there, no
     await server.createUser(),
     await server.createUser(),
   ];
-  expect((await guess(place, here.login, here.password)).status).toBe(303);
+  expect(await guess(place, here.login, here.password)).toBe('right');
   await setUserStatus(server, blocked.login, 'blocked');
   const seen = [];
   for (const login of [here.login, elsewhere.login, blocked.login, 'nobody-has-this-login']) {
     const answers = await guessTimes(FREE_TRIES, place, login);
     await lengthenWaits();
-    const { status, text } = await guess(place, login);
+    const { status, text } = await pageOfGuess(place, login, 'wrong');
     seen.push(JSON.stringify([answers, status, text.replace(/\d+ seconds/, '')]));
     await passTime('1 hour');
   }
@@ -317,11 +332,11 @@ it('many at once are told to come back later when too many wait, and such a try 
   };
   for (let place = 0; place <= 100; place += 1) keepFull();
   const refused = [];
-  for (let n = 0; n <= FREE_TRIES; n += 1) refused.push(await guess(crowd, user.login, user.password));
+  for (let n = 0; n <= FREE_TRIES; n += 1) refused.push(await signIn(at(crowd), user.login, user.password));
   crowded = false;
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
   expect(refused[0]?.headers.get('retry-after')).toBe('5');
-  expect((await guess(home, user.login, user.password)).status).toBe(303);
+  expect(await guess(home, user.login, user.password)).toBe('right');
   await Promise.all(attempts); // those that still wait would keep the next ones waiting
   expect(await guessTimes(FREE_TRIES, crowd, user.login)).toEqual(USED_UP);
 });
@@ -332,14 +347,13 @@ describe('guessing a payment password', () => {
     const agent = at(place);
     await guessTimes(FREE_TRIES - 1, place, user.login);
     const payment = await reachPayment(agent, user);
-    const wrong = { payment_password: 'wrong' };
-    const statuses = await tryToTheEnd(() => agent.submit(payment, 'payment_password', wrong));
-    expect(statuses).toEqual([...USED_UP, 429]);
-    const right = { payment_password: user.paymentPassword ?? '' };
-    expect((await agent.submit(payment, 'payment_password', right)).status).toBe(429);
-    expect((await guess(place, user.login, user.password)).status).toBe(303);
+    const verdicts = await tryToTheEnd(() => confirm(agent, payment, 'wrong'));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
+    const right = user.paymentPassword ?? '';
+    expect(await confirm(agent, payment, right)).toBe('wait');
+    expect(await guess(place, user.login, user.password)).toBe('right');
     await passTime('1 minute');
-    expect((await agent.submit(payment, 'payment_password', right)).status).toBe(303);
+    expect(await confirm(agent, payment, right)).toBe('right');
   });
 
   it('is held up for a thief of the password, and not on the device where it was right before', async () => {
@@ -348,17 +362,20 @@ describe('guessing a payment password', () => {
     await reachConsent(home, requestOf(client, { scope: 'payment-shop' }), user);
     for (let n = 0; n < 4; n += 1) {
       const page = await reachPayment(thief, user);
-      const { status } = await thief.submit(page, 'payment_password', { payment_password: 'wrong' });
-      expect(status).toBe(422);
+      expect(await confirm(thief, page, 'wrong')).toBe('wrong');
       thief.cookies.delete('assent_session'); // signs in again: that makes the password's device known, not the other's
     }
     const page = await reachPayment(thief, user);
-    await thief.submit(page, 'payment_password', { payment_password: 'wrong' });
+    await confirm(thief, page, 'wrong');
     await lengthenWaits();
-    const right = { payment_password: user.paymentPassword ?? '' };
-    expect((await thief.submit(page, 'payment_password', right)).status).toBe(429);
-    expect((await home.submit(await reachPayment(home, user), 'payment_password', right)).status).toBe(303);
+    const right = user.paymentPassword ?? '';
+    expect(await confirm(thief, page, right)).toBe('wait');
+    expect(await confirm(home, await reachPayment(home, user), right)).toBe('right');
   });
+
+  async function confirm(agent: Agent, page: Answer, payment_password: string): Promise<Verdict> {
+    return verdictOn(agent, await agent.submit(page, 'payment_password', { payment_password }));
+  }
 
   /** The page that asks for the payment password, for a request that was not confirmed yet. */
   async function reachPayment(agent: Agent, user: TestUser): Promise<Answer> {
@@ -400,7 +417,7 @@ describe('the counters', () => {
     const refusals = async () => (await pool.query('select from refusals')).rowCount;
     const before = [await contents(), await refusals()];
     for (let n = 0; n < 30; n += 1)
-      expect((await guess(place, n % 2 === 0 ? login : `waiting-${n}`)).status).toBe(429);
+      expect(await guess(place, n % 2 === 0 ? login : `waiting-${n}`)).toBe('wait');
     expect([await contents(), await refusals()]).toEqual(before);
   });
 
@@ -415,14 +432,14 @@ describe('the counters', () => {
 
 it('right passwords have to wait as well after a thousand, so that nobody fills the trail with them', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
-  expect((await guess(place, user.login, user.password)).status).toBe(303);
+  expect(await guess(place, user.login, user.password)).toBe('right');
   // The counter that is counted last, a thousand times, without waiting for all of them.
   await pool.query(
     'update throttles set level = 1000 where slot = (select slot from throttles where level > 0 order by counted_at desc limit 1)',
   );
-  expect((await guess(newPlace(), user.login, user.password)).status).toBe(303);
+  expect(await guess(newPlace(), user.login, user.password)).toBe('right');
   await lengthenWaits();
-  expect((await guess(newPlace(), user.login, user.password)).status).toBe(429);
+  expect(await guess(newPlace(), user.login, user.password)).toBe('wait');
 });
 
 describe('the audit trail', () => {
@@ -449,7 +466,7 @@ describe('the audit trail', () => {
   it('is told also when the try that used up the free ones was right', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, user.login);
-    expect((await guess(place, user.login, user.password)).status).toBe(303);
+    expect(await guess(place, user.login, user.password)).toBe('right');
     await guessTimes(1, place, user.login);
     expect((await trailOf(user)).map(({ kind }) => kind)).toEqual(['signed_in', 'password_guessed']);
   });

@@ -39,8 +39,9 @@ describe('the language of a page', () => {
     const browser = new Agent(server.baseUrl);
     const asked = await browser.get(`/oauth/authorize?${query}`);
     expect(heading(asked.body)).toBe('Вход');
-    const wrong = await browser.submit(asked, 'login', { login: user.login, password: 'wrong' });
-    expect([wrong.status, heading(wrong.body)]).toEqual([422, 'Вход']);
+    const typed = { login: user.login, password: 'wrong' };
+    const wrong = await follow(browser, await browser.submit(asked, 'login', typed));
+    expect([wrong.text.includes('Неверный логин'), heading(wrong.body)]).toEqual([true, 'Вход']);
     const { login, password } = user;
     const { location } = await browser.submit(wrong, 'login', { login, password });
     const consent = await browser.get(location ?? '');

@@ -67,8 +67,9 @@ describe('Reject on the page of the payment password', () => {
     const consent = await reachConsent(browser, spending(), user);
     await decide(browser, consent, 'allow');
     const answer = await decide(browser, page, 'reject');
-    expect([answer.status, answer.page]).toEqual([200, 'notice']);
-    expect(answer.text).toContain('You already allowed this');
+    expect((await follow(browser, answer)).text).toContain(
+      'You already allowed this, so “Reject” on that page',
+    );
     expect(await events()).toEqual([
       { kind: 'payment_confirmed', scope: null },
       { kind: 'approved', scope: SPENDING },

@@ -1,15 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stopEverything, stopToken } from '../../src/flows/account/disconnect.ts';
 import { TooLateError } from '../../src/store/database/errors.ts';
-import {
-  fieldsFor,
-  follow,
-  insertGrants,
-  isSignedIn,
-  press,
-  sessionOf,
-  signedIn,
-} from '../support/account.ts';
+import { follow, insertGrants, isSignedIn, press, sessionOf, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -327,8 +319,9 @@ describe('stopping everything', () => {
     await pool.query('update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1', [
       user.userId,
     ]);
-    const answer = await agent.post(ACTION, fieldsFor(await agent.get(ACTION), ACTION));
-    expect([answer.status, answer.page]).toEqual([429, 'notice']);
+    const page = await press(agent, await agent.get(ACTION), ACTION);
+    expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([429, 'stop', '60']);
+    expect(page.text).toContain('your applications are not disconnected yet');
     expect(await isSignedIn(thief)).toBe(false);
     expect((await agent.get('/account')).text).toContain('Corner Shop');
   });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Outcome } from '../../src/http/browser/outcomes.ts';
+import type { Note } from '../../src/http/browser/outcomes.ts';
 import { type Cause, wordsOf } from '../../src/http/pages/deadEnds.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import type { Texts } from '../../src/languages/languages.ts';
@@ -206,7 +206,6 @@ export const noticeSample = (
 };
 
 const toAccount = ({ account }: Texts) => ({ href: '/account', text: account.see });
-const toStop = ({ stop }: Texts) => ({ href: '/account/stop', text: stop.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
 
 const REJECT = '/reject?client_id=x';
@@ -240,54 +239,6 @@ const NOTICES: WithSample[] = [
         await obtainCode(browser, requestOf(shop, { instance_name: name }), vera);
       return browser.get(queryOf(requestOf(shop)));
     },
-  },
-  {
-    name: 'notice, too many decisions',
-    status: 429,
-    sample: (texts) => noticeSample(texts.notices.tooMany, [toRequest(texts)], texts.errors.tellUs),
-    reach: onConsent('anna', (page, browser, stage) =>
-      afterManyDecisions(stage, () => decide(browser, page, 'allow')),
-    ),
-  },
-  {
-    name: 'notice, too many on the account page',
-    status: 429,
-    sample: (texts) => noticeSample(texts.notices.tooMany, [toAccount(texts)], texts.errors.tellUs),
-    reach: pressOn('/account', '/account/disconnect-all', afterManyDecisions),
-  },
-  {
-    name: 'notice, too many to stop everything',
-    status: 429,
-    sample: (texts) => {
-      const { title, stop } = texts.notices.tooMany;
-      return noticeSample({ title, text: stop }, [toStop(texts)], texts.errors.tellUs);
-    },
-    reach: pressOn('/account/stop', '/account/stop', afterManyDecisions),
-  },
-  {
-    name: 'notice, allowed before',
-    status: 200,
-    sample: (texts) => {
-      const { title, spent } = texts.notices.allowed;
-      return noticeSample({ title, text: spent(SHOP) }, [toAccount(texts)], null);
-    },
-    reach: onConsent('anna', async (page, browser, { shop, server }) => {
-      await decide(browser, page, 'allow');
-      await expireCode(server, shop);
-      return decide(browser, page, 'allow');
-    }),
-  },
-  {
-    name: 'notice, rejected after Allow',
-    status: 200,
-    sample: (texts) => {
-      const { title, allowed } = texts.notices.allowed;
-      return noticeSample({ title, text: allowed(SHOP) }, [toAccount(texts)], null);
-    },
-    reach: onConsent('anna', async (page, browser) => {
-      await decide(browser, page, 'allow');
-      return decide(browser, page, 'reject');
-    }),
   },
   {
     name: 'notice, sign-in elsewhere',
@@ -352,8 +303,8 @@ const CANCELLED = { callback: { code: undefined, error: 'access_denied' } };
 const SIGN_IN: DeadEnd[] = [
   {
     name: 'sign-in after a wrong password',
-    status: 422,
-    reach: (browser) => signIn(browser, 'nobody', 'wrong'),
+    status: 200,
+    reach: async (browser) => follow(browser, await signIn(browser, 'nobody', 'wrong')),
   },
   {
     name: 'sign-in after too many tries',
@@ -364,7 +315,7 @@ const SIGN_IN: DeadEnd[] = [
       await pool.query(
         `update throttles set free_at = clock_timestamp() + interval '15 minutes' where free_at > counted_at`,
       );
-      const answer = await signIn(browser, login, 'wrong');
+      const answer = await follow(browser, await signIn(browser, login, 'wrong'));
       await pool.query('delete from throttles');
       return answer;
     },
@@ -410,7 +361,7 @@ const SIGN_IN: DeadEnd[] = [
 ];
 
 /** What came of the form before, on the page of its request. */
-const OUTCOMES: Record<Outcome, Reach> = {
+const OUTCOMES: Record<Note, Reach> = {
   not_signed_in: async (browser, stage) => {
     const page = await sent({})(browser, stage);
     browser.cookies.delete('assent_visit');
@@ -433,22 +384,53 @@ const OUTCOMES: Record<Outcome, Reach> = {
     await decide(browser, page, 'allow');
     return browser.get(queryOf(requestOf(shop)));
   }),
+  spent: onConsent('anna', async (page, browser, { shop, server }) => {
+    await decide(browser, page, 'allow');
+    await expireCode(server, shop);
+    return follow(browser, await decide(browser, page, 'allow'));
+  }),
+  not_rejected: onConsent('anna', async (page, browser) => {
+    await decide(browser, page, 'allow');
+    return follow(browser, await decide(browser, page, 'reject'));
+  }),
+  too_many_decisions: onConsent('anna', (page, browser, stage) =>
+    afterManyDecisions(stage, async () => follow(browser, await decide(browser, page, 'allow'))),
+  ),
+  not_stopped: async (browser, stage) => {
+    const press = pressOn('/account/stop', '/account/stop', afterManyDecisions);
+    return follow(browser, await press(browser, stage));
+  },
   rejected: onConsent('anna', async (page, browser, { shop }) => {
     await decide(browser, page, 'reject');
     return browser.get(queryOf(requestOf(shop)));
   }),
 };
 
-const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Outcome[]).map((outcome) => ({
-  name: `consent after ${outcome}`,
-  status: 200,
-  page: outcome === 'not_confirmed' ? 'payment-password' : 'consent',
-  reach: OUTCOMES[outcome],
+const NOTED_ON: Partial<Record<Note, Page['name']>> = {
+  not_confirmed: 'payment-password',
+  not_stopped: 'stop',
+};
+const WAITS: readonly Note[] = ['too_many_decisions', 'not_stopped'];
+
+const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Note[]).map((note) => ({
+  name: `${note === 'not_stopped' ? 'stop' : 'consent'} after ${note}`,
+  status: WAITS.includes(note) ? 429 : 200,
+  page: NOTED_ON[note] ?? 'consent',
+  reach: OUTCOMES[note],
 }));
+
+const ON_THE_ACCOUNT: DeadEnd = {
+  name: 'account after too_many_decisions',
+  status: 429,
+  reach: async (browser, stage) => {
+    const press = pressOn('/account', '/account/disconnect-all', afterManyDecisions);
+    return follow(browser, await press(browser, stage));
+  },
+};
 
 const WITH_SAMPLES: readonly WithSample[] = [...ERROR_PAGES, ...PRESSED, ...NOTICES];
 
-export const DEAD_ENDS: readonly DeadEnd[] = [...WITH_SAMPLES, ...SIGN_IN, ...AFTER_FORMS];
+export const DEAD_ENDS: readonly DeadEnd[] = [...WITH_SAMPLES, ...SIGN_IN, ...AFTER_FORMS, ON_THE_ACCOUNT];
 
 export function deadEndSamples(texts: Texts): Record<string, Page<'error' | 'notice'>> {
   return Object.fromEntries(WITH_SAMPLES.map(({ name, sample }) => [name, sample(texts)]));

@@ -22,13 +22,13 @@ const HELPING = brandingOf({
   baseUrl: 'https://pay.example',
   provider: null,
 });
-const FORM = { action: '/language', fields: { back: '/account' } };
+const WAY_BACK = 'L2FjY291bnQ';
 const pages = LANGUAGES.flatMap((language) =>
   Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
 );
 
 describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
-  const $ = cheerio.load(renderPage(page, language, LOOK, FORM));
+  const $ = cheerio.load(renderPage(page, language, LOOK, WAY_BACK));
   const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField = page.name === 'sign-in' || page.name === 'payment-password';
 
@@ -41,17 +41,14 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
       name,
       `${name} "<b>&'$&$1${name.startsWith('user') ? '\u2068' : ''}`,
     ]);
-    const [other, otherForm] = [
-      { ...page, ...Object.fromEntries(strange) } as Page,
-      { ...FORM, fields: { back: '"' } },
-    ];
+    const other = { ...page, ...Object.fromEntries(strange) } as Page;
     const inTurn = [
-      [page, FORM],
-      [other, otherForm],
-      [page, FORM],
+      [page, WAY_BACK],
+      [other, '"'],
+      [page, WAY_BACK],
     ] as const;
-    for (const [one, form] of inTurn)
-      expect(pageText(one, language, LOOK, form)).toBe(renderPage(one, language, LOOK, form));
+    for (const [one, wayBack] of inTurn)
+      expect(pageText(one, language, LOOK, wayBack)).toBe(renderPage(one, language, LOOK, wayBack));
   });
 
   it('says its name and its language, offers the others, and leaves no text unfinished', () => {
@@ -83,7 +80,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   });
 
   it('has the same foot as every other page, with help in one place', () => {
-    const withHelp = cheerio.load(renderPage(page, language, HELPING, FORM));
+    const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
     const foot = withHelp('footer').children().toArray();
     expect(foot.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual([
       ...(saysAddressAtField ? [] : ['p']),
@@ -104,7 +101,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   });
 
   it('leads to the operator’s page for a forgotten password beside the field for it, where there is such a page', () => {
-    const withHelp = cheerio.load(renderPage(page, language, HELPING, FORM));
+    const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
     const links = (document: cheerio.CheerioAPI) =>
       document('.password a')
         .toArray()

@@ -16,7 +16,7 @@ import {
   describeClient,
   describeGuard,
   describeRequest,
-  type TypedLimits,
+  type typedLimits,
 } from '../../src/http/describe/describeRequest.ts';
 import { toPasswords, toStop } from '../../src/http/describe/links.ts';
 import { describeWarnings } from '../../src/http/describe/warnings.ts';
@@ -245,7 +245,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     stays: asked.earlier ? texts.reject.stays(asker(asked.client).name, earlierDay) : null,
   });
 
-  const consent = (asked: Asked = {}, typed: TypedLimits | null = null): PageOf<'consent'> => ({
+  const consent = (
+    asked: Asked = {},
+    typed: ReturnType<typeof typedLimits> | null = null,
+  ): PageOf<'consent'> => ({
     name: 'consent',
     ...describeRequest(access(asked), typed, words),
     undone: asked.undone ?? null,
@@ -448,10 +451,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop:/back' }),
     'consent, earlier': consent(EARLIER),
     ...Object.fromEntries(
-      Object.entries(texts.outcomes.on).map(([outcome, text]) => [
-        `consent after ${outcome}`,
-        consent({ undone: text('Demo Shop', 'Anna Petrova', 'anna') }),
-      ]),
+      Object.entries(texts.outcomes.on)
+        .filter(([outcome]) => outcome !== 'not_stopped')
+        .map(([outcome, text]) => [
+          `consent after ${outcome}`,
+          consent({ undone: text('Demo Shop', 'Anna Petrova', 'anna') }),
+        ]),
     ),
     'consent, new to the user': consent({ firstSeen: true, client: { site: 'https://demo.example/' } }),
     'consent, no payment password': consent({ hasPaymentPassword: false }),
@@ -534,6 +539,9 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       older: '/account?older=x',
     }),
     'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
+    'account after too_many_decisions': account([diary], {
+      undone: texts.outcomes.on.too_many_decisions('', '', ''),
+    }),
     'account, one is blocked, one ends soon': account([
       connected('Demo Shop', [shop], { isBlocked: true }),
       connected('Spending Diary', [authorization(null, READ_ONLY, { expiresSoon: true })]),
@@ -604,6 +612,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     stop: stop(),
     'stop, nothing stopped': stop({ undone: texts.stop.outOfDate }),
+    'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped('', '', '') }),
     history: history({
       events: told([
         eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), isConfirmed: true }),

@@ -21,13 +21,13 @@ export function statesOf(language: Language, brand: string): State[] {
     language,
     brand,
     page,
-    html: renderPage(page, language, branding, FORM),
+    html: renderPage(page, language, branding, WAY_BACK),
     headers: pageHeaders(page, language, branding),
   }));
 }
 
-/** The form for another language, as on the account page. */
-const FORM = { action: '/language', fields: { back: 'L2FjY291bnQ' } };
+/** Of the form for another language, as on the account page. */
+const WAY_BACK = 'L2FjY291bnQ';
 
 /** Every sample under the built-in brand in each language, and one of each page under the other brands. */
 export const ALL_STATES: readonly State[] = LANGUAGES.flatMap((language) => [

@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
 import { createDatabase, createRole } from '../support/database.ts';
-import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
+import {
+  codeOf,
+  decide,
+  reachConsent,
+  requestOf,
+  signIn,
+  tokenRequestOf,
+  trySignIn,
+  verdictOn,
+} from '../support/flow.ts';
 import { KINDS, ledger } from '../support/ledger.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
 import { createClient, createUser } from '../support/registrations.ts';
@@ -100,13 +109,14 @@ describe('a server at LOG_LEVEL=trace', () => {
 
   it('refuses what is nearly right', async () => {
     const agent = new Agent(server.baseUrl);
-    expect((await signIn(agent, user.login, nearly(user.password))).status).toBe(422);
-    expect((await signIn(agent, user.password, user.login)).status).toBe(422); // in each other's place
+    expect(await trySignIn(agent, user.login, nearly(user.password))).toBe('wrong');
+    expect(await trySignIn(agent, user.password, user.login)).toBe('wrong'); // in each other's place
     await signIn(agent, user.login, user.password);
     const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)', instance_name: 'other' });
     const page = await agent.get((await agent.post('/oauth/authorize', spending)).location ?? '');
     const payment_password = nearly(secrets.payment_password);
-    expect((await agent.submit(page, 'payment_password', { payment_password })).status).toBe(422);
+    const confirmed = await agent.submit(page, 'payment_password', { payment_password });
+    expect(await verdictOn(agent, confirmed)).toBe('wrong');
     const consent = await reachConsent(agent, requestOf(client, { instance_name: 'third' }), user);
     const code = codeOf(await decide(agent, consent, 'allow'));
     const right = tokenRequestOf(client, code);

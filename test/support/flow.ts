@@ -31,6 +31,26 @@ export async function signIn(agent: Agent, login: string, password: string): Pro
   return agent.submit(await agent.get('/account'), 'login', { login, password });
 }
 
+/** The page that a form leads to, as a browser goes there; the answer itself if it leads nowhere. */
+export async function pageAfter(agent: Agent, answer: Answer): Promise<Answer> {
+  return answer.status === 303 ? agent.get(answer.location ?? '') : answer;
+}
+
+/** What a form with a password came to, by the page that it leads to; another status as a number. */
+export type Verdict = 'right' | 'wrong' | 'wait' | number;
+
+export async function verdictOn(agent: Agent, answer: Answer): Promise<Verdict> {
+  const { status, body } = await pageAfter(agent, answer);
+  if (status === 429) return 'wait';
+  if (status !== 200) return status;
+  return body.includes('id="error"') ? 'wrong' : 'right';
+}
+
+/** Tries a password on the way to the account page. */
+export async function trySignIn(agent: Agent, login: string, password: string): Promise<Verdict> {
+  return verdictOn(agent, await signIn(agent, login, password));
+}
+
 /** Sends a form with a password, again while too many passwords are being checked: the page asks for that, too. */
 async function submitPassword(agent: Agent, page: Answer, name: string, fields: Fields): Promise<Answer> {
   let answer = await agent.submit(page, name, fields);

@@ -33,8 +33,6 @@ const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
 /** A right request to every route, with each parameter that is read there. In this order none takes away what another needs. */
 const SAMPLES = {
   'GET /': () => person({}, 303),
-  'GET /sign-in': () => person({}, 303),
-  'GET /payment-password': () => person({}, 303),
   'GET /oauth/authorize': ({ look, session }) => person(look, 200, session),
   'POST /oauth/authorize': ({ look, session }) => person(look, 303, session),
   'POST /sign-in': ({ user: { login, password }, signIn, visit }) =>

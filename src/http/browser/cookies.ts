@@ -7,9 +7,6 @@ import { KNOWN_DEVICE_SECONDS, PROVIDER_SIGN_IN_MS } from '../../rules/common/li
 
 const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
 
-/** A user may read a page for a while before answering or reloading it. */
-const OUTCOME_SECONDS = 10 * 60;
-
 /** A sign-in at the provider carries the request, which may be longer than a cookie (4,096 bytes): so three of them. */
 const PIECE_CHARACTERS = 3_800;
 
@@ -26,8 +23,8 @@ const COOKIES = {
   language: { name: 'language', maxAge: LANGUAGE_SECONDS },
   /** The warnings seen and the sessions started in this browser, by user (`flows/signIn/seenWarnings.ts`). */
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
-  /** The previous form's outcome and its request's digest (`outcomes.ts`), unsigned: it may only affect texts. */
-  outcome: { name: 'outcome', maxAge: OUTCOME_SECONDS },
+  /** The previous form's outcome, its page and what was typed (`outcomes.ts`), unsigned: it may only affect texts. */
+  outcome: { name: 'outcome' },
   /** A sign-in at the provider: a signed payload in pieces (`flows/authorize/providerSignIn.ts`), until its answer. */
   signIn: { name: 'sign_in', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
   signIn2: { name: 'sign_in_2', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
@@ -56,10 +53,11 @@ export function readCookies({ cookies, server }: FastifyRequest) {
   };
 }
 
-export function setCookie(reply: FastifyReply, cookie: Cookie, value: string): void {
+/** @param age replaces the cookie's own `maxAge`, in seconds */
+export function setCookie(reply: FastifyReply, cookie: Cookie, value: string, age = {}): void {
   const { baseUrl } = reply.server.context;
-  const { name: _name, ...age } = COOKIES[cookie];
-  reply.setCookie(wireName(baseUrl, cookie), value, { ...optionsFor(baseUrl), ...age });
+  const { name: _name, ...ownAge } = COOKIES[cookie];
+  reply.setCookie(wireName(baseUrl, cookie), value, { ...optionsFor(baseUrl), ...ownAge, ...age });
 }
 
 export function clearCookie(reply: FastifyReply, cookie: Cookie): void {

@@ -19,32 +19,17 @@ import { isFromOwnPage, sessionOf } from './forms.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Chosen by this request's form. */
-    chosenLanguage?: Language;
     /** The address to go on at, for a page whose own can't be asked for again. */
     wayBack?: string;
-    /** The limit fields of this request's consent form. */
-    limitFields?: readonly string[];
   }
-}
-
-/** The form for another language: its action and hidden fields. */
-export interface LanguageForm {
-  readonly action: string;
-  readonly fields: Readonly<Record<string, string>>;
 }
 
 /** The user's earlier choice, here or in another browser; else the application's wish; else the browser's preference. */
 export function languageOf(
-  request: Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'chosenLanguage' | 'raw' | 'body'>>,
+  request: Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'raw' | 'body'>>,
 ): Language {
-  const { headers, chosenLanguage } = request;
-  return (
-    chosenLanguage ??
-    languageIn(headers) ??
-    askedLanguage(request) ??
-    preferredLanguage(headers['accept-language'])
-  );
+  const { headers } = request;
+  return languageIn(headers) ?? askedLanguage(request) ?? preferredLanguage(headers['accept-language']);
 }
 
 /** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request or of the form's request. */
@@ -61,27 +46,18 @@ export function textsOf(request: FastifyRequest): Texts {
   return TEXTS[languageOf(request)];
 }
 
-/** Keeps a form's language in this browser and with its user, and answers in it. */
+/** Keeps a form's language in this browser and with its user. */
 export async function chooseLanguage(reply: FastifyReply, form: Parameters): Promise<void> {
   const tag = form.get('language');
   if (!isLanguage(tag) || !isFromOwnPage(reply.request)) return;
-  reply.request.chosenLanguage = tag;
   setCookie(reply, 'language', tag);
   const session = await sessionOf(reply.request).catch(() => null); // without the database the cookie suffices
   if (session !== null) await keepLanguage(reply.server.context, session.user, tag);
 }
 
-/**
- * Leads back to the page that answers `request`. The address is encoded: error pages never repeat input. The page after a
- * decision has no address; its form posts the decision again, which changes nothing, unless nothing was decided.
- */
-export function languageForm(request: FastifyRequest, status: number): LanguageForm {
-  if (request.routeOptions?.url !== '/consent' || status !== 200) {
-    return { action: '/language', fields: { back: Buffer.from(pageAddress(request)).toString('base64url') } };
-  }
-  const form = bodyParameters(request);
-  const names = ['request', 'decision_token', 'decision', ...(request.limitFields ?? [])];
-  return { action: '/consent', fields: fieldsOf(form, names) };
+/** The language form's field, which leads back to this page. The address is encoded: error pages never repeat input. */
+export function wayBackTo(request: FastifyRequest): string {
+  return Buffer.from(pageAddress(request)).toString('base64url');
 }
 
 /** A form can't return a longer address. */
@@ -109,9 +85,9 @@ function addressOf(request: FastifyRequest): string {
     );
     return `/oauth/authorize?${sent.filter(Boolean).join('&')}`;
   }
-  const { request: carried } = fieldsOf(form, ['request']);
+  const carried = new URLSearchParams(form.only(['request'])).get('request');
   // Longer than our own links: don't parse it.
-  if (carried === undefined || carried.length > MAX_ADDRESS_CHARACTERS) return '';
+  if (carried === null || carried.length > MAX_ADDRESS_CHARACTERS) return '';
   return `/oauth/authorize?${new Parameters(carried).only(AUTHORIZATION_PARAMETERS)}`;
 }
 
@@ -127,9 +103,4 @@ export function addressBehind(form: Parameters): string | null {
 
 function isPathOfOurs(address: string): boolean {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(address);
-}
-
-/** The readable fields of a form: error pages have this form too. */
-function fieldsOf(form: Parameters, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(form.only(names)));
 }

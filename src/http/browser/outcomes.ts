@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
+import type { Session } from '../../flows/signIn/session.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
@@ -8,54 +8,97 @@ import { clearCookie, readCookies, setCookie } from './cookies.ts';
 import { isFromOwnPage } from './forms.ts';
 import { textsOf } from './language.ts';
 
-// The previous form's outcome, in an unsigned cookie: the next page of the same request explains its return.
+// Each form is answered by a 303, so that Back and reload send nothing again. Its outcome waits in an unsigned cookie for the
+// page that this leads to, also if that is reloaded or read in another language, until a form went well or its time is over.
 
-export type Outcome = keyof Texts['outcomes']['on'];
+/** An outcome that a page says above its contents. */
+export type Note = keyof Texts['outcomes']['on'];
 
-const OUTCOMES = Object.keys(TEXTS.en.outcomes.on) as Outcome[];
+/** A page's request; null for the account page; the path of another page of the account. */
+export type About = AuthorizationRequest | string | null;
 
-/** A page's request; null for the account page. */
-type About = AuthorizationRequest | null;
+/** Said while a wait runs, so the page has status 429. */
+const WAITS: readonly string[] = ['too_many_tries', 'too_many_decisions', 'not_stopped'];
 
-/** A form from another site leads to a page without a note: its author chose the moment. */
-export function rememberOutcome(reply: FastifyReply, outcome: Outcome, about: About): void {
+/** A user may read a page for a while before answering or reloading it. */
+const NOTE_SECONDS = 10 * 60;
+
+/** Proxies accept 8 KB of cookies, browsers 4 KB of one. */
+const MAX_CHARACTERS = 3_000;
+
+/** @param seconds to keep it @param form the path of the form whose page alone shows it @param typed forgotten if too long */
+export interface More {
+  readonly seconds?: number;
+  readonly form?: string | undefined;
+  readonly typed?: readonly string[];
+}
+
+/** A form from another site leads to a page without an outcome: its author chose the moment. */
+export function rememberOutcome(reply: FastifyReply, outcome: string, about: About, more: More = {}): void {
   if (!isFromOwnPage(reply.request)) return;
-  setCookie(reply, 'outcome', cookieOf(outcome, digestOf(about)));
+  const { seconds: maxAge = NOTE_SECONDS, form, typed = [] } = more;
+  const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
+  const whole = encoded([...content, ...typed]);
+  setCookie(reply, 'outcome', whole.length > MAX_CHARACTERS ? encoded(content) : whole, { maxAge });
 }
 
 export function forgetOutcome(reply: FastifyReply): void {
   if (readCookies(reply.request).outcome !== null) clearCookie(reply, 'outcome');
 }
 
-function lastOutcome(request: FastifyRequest, about: About): Outcome | null {
-  const kept = readCookies(request).outcome;
-  if (kept === null) return null;
-  const digest = digestOf(about);
-  return OUTCOMES.find((outcome) => cookieOf(outcome, digest) === kept) ?? null;
+/** @param form as remembered @returns the outcome with what was typed, and the seconds until its end; null for none */
+export function lastOutcome(request: FastifyRequest, about: About, form?: string) {
+  const cookie = readCookies(request).outcome;
+  if (cookie === null) return null;
+  try {
+    const [outcome, digest, until, ...typed] = JSON.parse(Buffer.from(cookie, 'base64url').toString());
+    const seconds = Math.ceil((until - Date.now()) / 1000);
+    const isHere = digest === digestOf(about, form) && seconds > 0;
+    return isHere ? { outcome: String(outcome), typed: typed.map(String), seconds } : null;
+  } catch {
+    return null; // none of ours
+  }
 }
 
-function cookieOf(outcome: Outcome, digest: string): string {
-  return Buffer.from(JSON.stringify([outcome, digest])).toString('base64url');
+function encoded(content: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
 /** The cookie must not reveal the request. */
-function digestOf(about: About): string {
-  return hash('sha256', about?.canonicalQuery ?? '', 'base64url');
+function digestOf(about: About, form = ''): string {
+  const page = typeof about === 'string' ? about : (about?.canonicalQuery ?? '');
+  return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
-export function requestNote(
-  request: FastifyRequest,
-  { authorizationRequest, user }: RequestedAccess,
+/** Sets the status of a page that says an outcome. */
+export function answerWait(
+  reply: FastifyReply,
+  { outcome, seconds }: NonNullable<ReturnType<typeof lastOutcome>>,
+) {
+  if (WAITS.includes(outcome)) reply.code(429).header('retry-after', seconds);
+}
+
+/** The outcome of the previous form for a signed-in user, on a page without an error. @param clientName of its request */
+export function noteOn(
+  reply: FastifyReply,
+  about: About,
+  { name, login }: Pick<Session['user'], 'name' | 'login'>,
+  clientName = '',
 ): string | null {
-  const outcome = lastOutcome(request, authorizationRequest);
-  if (outcome === null) return null;
-  return textsOf(request).outcomes.on[outcome](authorizationRequest.client.name, user.name, user.login);
+  const last = lastOutcome(reply.request, about);
+  if (last === null || !isNote(last.outcome)) return null;
+  answerWait(reply, last);
+  return textsOf(reply.request).outcomes.on[last.outcome](clientName, name, login);
+}
+
+function isNote(outcome: string): outcome is Note {
+  return Object.hasOwn(TEXTS.en.outcomes.on, outcome);
 }
 
 /** The note on a sign-in page before any input. */
 export function signInNote(request: FastifyRequest, about: About): string | null {
   const { signIn, outcomes } = textsOf(request);
-  const outcome = lastOutcome(request, about);
+  const outcome = lastOutcome(request, about)?.outcome;
   if (keepsNoCookies(request)) return signIn.cookiesOff(new URL(request.server.context.baseUrl).hostname);
   if (outcome === 'not_signed_in') return outcomes.not_signed_in;
   if (outcome === 'not_confirmed' || outcome === 'not_decided') return outcomes.sessionOver;

@@ -67,7 +67,7 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   const words = wordsOf({ cause, code }, TEXTS[language], { pressed: '', again: '' });
   const page = { name: 'error', ...words, reference, explained: null } as const;
   // No address to return to.
-  const body = renderPage(page, language, app.branding, { action: '/language', fields: {} });
+  const body = renderPage(page, language, app.branding, '');
   const headers = {
     ...pageHeaders(page, language, app.branding),
     'x-request-id': reference,

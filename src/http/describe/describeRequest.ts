@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { logoPath } from '../../rules/request/client.ts';
 import { type Right, spends } from '../../rules/scope/scope.ts';
 import { boundsOf } from '../../rules/spending/bounds.ts';
-import type { LoweringProblem } from '../../rules/spending/lowering.ts';
+import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
 import { describeLimit, describeRights, describeTarget, type Words } from './describe.ts';
@@ -82,10 +82,14 @@ export function describeGuard(
   };
 }
 
-/** The limit fields of a form shown again, by the index of the right. */
-export interface TypedLimits {
-  readonly sums: ReadonlyMap<number, string>;
-  readonly problems: ReadonlyMap<number, LoweringProblem>;
+type TypedLimits = ReturnType<typeof typedLimits>;
+
+/** The limit fields of a form shown again, by the index of the right. @param typed in the order of the page */
+export function typedLimits(request: AuthorizationRequest, typed: readonly string[]) {
+  const sums = new Map(
+    limitsToLower(request).flatMap(({ index }, at) => (typed[at] === undefined ? [] : [[index, typed[at]]])),
+  );
+  return { sums, problems: lowerLimits(request.rights, sums).problems };
 }
 
 function describeField(
@@ -93,7 +97,7 @@ function describeField(
   typed: TypedLimits | null,
   { formats, consent: { limits } }: Texts,
 ) {
-  const problem = typed?.problems.get(index);
+  const problem = typed?.problems?.get(index);
   return {
     name: limitField(index),
     value: typed?.sums.get(index) ?? formats.plain(limit.sum),

@@ -1,23 +1,37 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
+import { MIN_PASSWORD_CHARACTERS } from '../../rules/common/limits.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
+import { type About, answerWait, lastOutcome, type More, rememberOutcome } from '../browser/outcomes.ts';
 import { describeWait } from '../describe/describe.ts';
 import { type Link, toAccount } from '../describe/links.ts';
 import { refusalOf } from './deadEnds.ts';
 import type { Page } from './pages.ts';
 import { showPage } from './views.ts';
 
-/** Of each password form: the rule in the log, and the text on the form. */
+/** Of each password form: the rule in the log. */
 const WRONG = {
-  signIn: ['The login or the password is wrong.', ({ signIn }) => signIn.wrong],
-  paymentPassword: ['The payment password is wrong.', ({ paymentPassword }) => paymentPassword.wrong],
-  oldPassword: ['The old password is wrong.', ({ security }) => security.form.wrong],
-  oldPaymentPassword: ['The old payment password is wrong.', ({ security }) => security.form.wrongPayment],
-} satisfies Record<string, readonly [rule: string, text: (texts: Texts) => string]>;
+  signIn: 'The login or the password is wrong.',
+  paymentPassword: 'The payment password is wrong.',
+  oldPassword: 'The old password is wrong.',
+  oldPaymentPassword: 'The old payment password is wrong.',
+} as const;
+
+type ErrorText = (texts: Texts, seconds: number) => string;
+
+/** The text of an error at its form. */
+const ERRORS: Record<keyof typeof WRONG | 'too_many_tries' | 'wrong_limits', ErrorText> = {
+  signIn: ({ signIn }) => signIn.wrong,
+  paymentPassword: ({ paymentPassword }) => paymentPassword.wrong,
+  oldPassword: ({ security }) => security.form.wrong,
+  oldPaymentPassword: ({ security }) => security.form.wrongPayment,
+  too_many_tries: (texts, seconds) => texts.tooManyTries(describeWait(seconds, texts)),
+  wrong_limits: ({ consent }) => consent.limits.undone,
+};
 
 /** Logs a refusal that has its own name: the `error` is the rule's id. */
 export function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
@@ -28,19 +42,62 @@ const warn = onceAMinute((text: string, { log }: FastifyReply, user_id: string) 
   log.warn({ user_id }, text),
 );
 
-/** Sets status and log fields of a password form shown again. @returns the sentence on the form */
-export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: keyof typeof WRONG): string {
-  const texts = textsOf(reply.request);
+/** In seconds: enough to read an error, and for a few more decisions. */
+const A_MINUTE = 60;
+
+/** Refuses a form for a reason that its page says, with what was `typed` there. */
+export function refuseForm(
+  reply: FastifyReply,
+  error: keyof typeof ERRORS | keyof Texts['security']['form']['problems'],
+  about: About,
+  { seconds = A_MINUTE, typed = [] }: Pick<More, 'seconds' | 'typed'> = {},
+): void {
+  rememberOutcome(reply, error, about, { seconds, typed, form: reply.request.routeOptions.url });
+}
+
+/** Refuses a password form. */
+export function refuseAttempt(
+  reply: FastifyReply,
+  failed: FailedAttempt,
+  form: keyof typeof WRONG,
+  about: About,
+  typed: readonly string[] = [],
+): void {
   if (failed.outcome === 'wrong') {
     if (failed.unreadableOf) warn("this user's password hash can't be read", reply, failed.unreadableOf);
-    const [rule, textIn] = WRONG[form];
-    logRefused(reply.code(422), 'wrong_password', rule);
-    return textIn(texts);
+    logRefused(reply, 'wrong_password', WRONG[form]);
+    refuseForm(reply, form, about, { typed });
+  } else {
+    const { waitSeconds: seconds } = failed;
+    logRefused(reply, 'too_many_tries', `a wait of ${seconds} s is not over`);
+    refuseForm(reply, 'too_many_tries', about, { seconds, typed });
   }
-  const { waitSeconds } = failed;
-  logRefused(reply, 'too_many_tries', `a wait of ${waitSeconds} s is not over`);
-  reply.code(429).header('retry-after', waitSeconds);
-  return texts.tooManyTries(describeWait(waitSeconds, texts));
+}
+
+/** The user has decided too often just now. */
+export function refuseDecision(
+  reply: FastifyReply,
+  note: 'too_many_decisions' | 'not_stopped',
+  about: About,
+): void {
+  logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can read in that time');
+  rememberOutcome(reply, note, about, { seconds: A_MINUTE });
+}
+
+/** Why the form of this page is shown again, and what was typed there; null for another reason. @param form its path */
+export function errorAt(reply: FastifyReply, form: string, about: About) {
+  const last = lastOutcome(reply.request, about, form);
+  if (last === null) return null;
+  const texts = textsOf(reply.request);
+  const { problems } = texts.security.form;
+  const { outcome, typed, seconds } = last;
+  const isOfNewPassword = Object.hasOwn(problems, outcome);
+  if (!isOfNewPassword && !Object.hasOwn(ERRORS, outcome)) return null;
+  answerWait(reply, last);
+  const error = isOfNewPassword
+    ? problems[outcome as keyof typeof problems](MIN_PASSWORD_CHARACTERS)
+    : ERRORS[outcome as keyof typeof ERRORS](texts, seconds);
+  return { error, typed, isOfNewPassword };
 }
 
 /** Refuses requests for a frame, an embed or a script by Fetch Metadata (clickjacking); programs send no such header. */
@@ -64,17 +121,6 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
   const { title, text } = texts.notices.full;
   const links = [toAccount(texts), toRequest(request, texts)];
   return showRefusal(reply, 409, { title, text: text(request.client.name), links });
-}
-
-/** In seconds: enough for a few more decisions. */
-const A_MINUTE = 60;
-
-/** The user has decided too often just now. @param link for trying again @param text of the page: its key */
-export function showTooMany(reply: FastifyReply, link: Link, text: 'text' | 'stop' = 'text'): FastifyReply {
-  logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can read in that time');
-  reply.header('retry-after', A_MINUTE);
-  const { tooMany } = textsOf(reply.request).notices;
-  return showRefusal(reply, 429, { title: tooMany.title, text: tooMany[text], links: [link] });
 }
 
 /** The user rejected, or left, at the provider. @param rejectable the request that a signed-in user can reject; null for none */
@@ -112,16 +158,4 @@ type Notice = Omit<Page<'notice'>, 'name' | 'refusal'>;
 
 function showRefusal(reply: FastifyReply, status: number, notice: Notice): FastifyReply {
   return showPage(reply, { name: 'notice', ...notice, refusal: refusalOf(reply.request) }, status);
-}
-
-/** This page was allowed before. @param outcome `spent` after pressing Allow, `allowed` after Reject */
-export function showAlreadyAllowed(
-  reply: FastifyReply,
-  { client }: AuthorizationRequest,
-  outcome: 'spent' | 'allowed',
-): FastifyReply {
-  const texts = textsOf(reply.request);
-  const { title, [outcome]: text } = texts.notices.allowed;
-  const links = [toAccount(texts)];
-  return showPage(reply, { name: 'notice', title, text: text(client.name), links, refusal: null });
 }

@@ -1,23 +1,22 @@
 import type { FastifyReply } from 'fastify';
-import type { PaymentPasswordStep, Step } from '../../flows/authorize/authorize.ts';
+import type { PaymentPasswordStep, RequestedAccess, Step } from '../../flows/authorize/authorize.ts';
 import type { Provider } from '../../flows/common/provider.ts';
 import { type Session, signOutToken } from '../../flows/signIn/session.ts';
 import type { SignInStep } from '../../flows/signIn/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { setCookie } from '../browser/cookies.ts';
 import { requestPath, textsOf } from '../browser/language.ts';
-import { requestNote, signInNote } from '../browser/outcomes.ts';
+import { noteOn, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
 import {
   describeAsking,
   describeClient,
   describeGuard,
   describeRequest,
-  type TypedLimits,
+  typedLimits,
 } from '../describe/describeRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
-import { showFull, showNoPaymentPassword } from './notices.ts';
-import type { Page } from './pages.ts';
+import { errorAt, showFull, showNoPaymentPassword } from './notices.ts';
 import { showPage } from './views.ts';
 
 /** Redirects to one of our paths. 303 ends the post, so reload and Back work. */
@@ -60,8 +59,8 @@ function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | 
   return showPage(reply, { name: 'notice', title, text, links, refusal: null });
 }
 
-/** Shows the page of a step. @param error the reason for showing its form again */
-export function showStep(reply: FastifyReply, step: Step, error: string | null = null): FastifyReply {
+/** Shows the page of a step. */
+export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
   if (step.step === 'consent') return showConsent(reply, step);
@@ -69,14 +68,20 @@ export function showStep(reply: FastifyReply, step: Step, error: string | null =
   const { provider } = reply.server.context;
   if (provider?.paymentAcr != null) return showLeaving(reply, provider, canonicalQuery);
   if (!step.user.hasPaymentPassword) return showNoPaymentPassword(reply, step.authorizationRequest);
+  const error = errorAt(reply, '/payment-password', step.authorizationRequest)?.error ?? null;
   return showPage(reply, {
     name: 'payment-password',
-    undone: error === null ? requestNote(reply.request, step) : null,
+    undone: error === null ? requestNote(reply, step) : null,
     keptAs: keptAs(step.user),
     formToken: step.formToken,
     error,
     ...describeAsking(step, wordsFor(reply.request)),
   });
+}
+
+/** The outcome of the previous form of a request. */
+function requestNote(reply: FastifyReply, { authorizationRequest, user }: RequestedAccess): string | null {
+  return noteOn(reply, authorizationRequest, user, authorizationRequest.client.name);
 }
 
 /** The page that can only reject, instead of the payment password's. */
@@ -99,37 +104,35 @@ export function keptAs({ login }: { readonly login: string }): string {
   return `${login} (payment)`;
 }
 
-/** @param typed invalid sums: the form is shown again */
-export function showConsent(
-  reply: FastifyReply,
-  step: Extract<Step, { step: 'consent' }>,
-  typed: TypedLimits | null = null,
-): FastifyReply {
+function showConsent(reply: FastifyReply, step: Extract<Step, { step: 'consent' }>): FastifyReply {
   const words = wordsFor(reply.request);
+  const failed = errorAt(reply, '/consent', step.authorizationRequest);
+  const typed = failed && typedLimits(step.authorizationRequest, failed.typed);
   return showPage(reply, {
     name: 'consent',
-    undone: typed === null ? requestNote(reply.request, step) : null,
+    undone: failed === null ? requestNote(reply, step) : null,
     decisionToken: step.decisionToken,
-    error: typed && words.texts.consent.limits.undone,
+    error: failed?.error ?? null,
     ...describeGuard(step, words),
     ...describeRequest(step, typed, words),
   });
 }
 
+/** @param undone the outcome of a form of the account page */
 export function showSignIn(
   reply: FastifyReply,
   { authorizationRequest, formToken, newCookie }: SignInStep,
-  said: Partial<Pick<Page<'sign-in'>, 'login' | 'error' | 'undone'>> = {},
+  undone: string | null = null,
 ): FastifyReply {
   const { provider } = reply.server.context;
   const request = authorizationRequest?.canonicalQuery ?? null;
   if (provider !== null) return showLeaving(reply, provider, request);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const client = authorizationRequest && describeClient(authorizationRequest, wordsFor(reply.request));
-  const { login = '', error = null } = said;
-  const note = error === null ? signInNote(reply.request, authorizationRequest) : null;
-  const undone = said.undone ?? note;
-  return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone });
+  const failed = errorAt(reply, '/sign-in', authorizationRequest);
+  const { error = null, typed: [login = ''] = [] } = failed ?? {};
+  const note = error === null ? (undone ?? signInNote(reply.request, authorizationRequest)) : null;
+  return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone: note });
 }
 
 export function ownPage(session: Session, { server }: FastifyReply) {

@@ -6,7 +6,7 @@ import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
 import { isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
-import { type LanguageForm, languageForm, languageOf } from '../browser/language.ts';
+import { languageOf, wayBackTo } from '../browser/language.ts';
 import { ICONS } from './icons.ts';
 import { type Branding, FORM_SCRIPT } from './look.ts';
 import type { Page } from './pages.ts';
@@ -31,11 +31,11 @@ export function showPage(reply: FastifyReply, page: Page, status = reply.statusC
   return reply
     .code(status)
     .headers(pageHeaders(page, language, server.branding))
-    .send(pageText(page, language, server.branding, languageForm(request, status)));
+    .send(pageText(page, language, server.branding, wayBackTo(request)));
 }
 
-/** @param form for another language */
-export function renderPage(page: Page, language: Language, branding: Branding, form: LanguageForm): string {
+/** @param wayBack for the form of another language, empty for none */
+export function renderPage(page: Page, language: Language, branding: Branding, wayBack: string): string {
   return eta.render(`@${page.name}`, {
     ...page,
     texts: TEXTS[language],
@@ -45,7 +45,7 @@ export function renderPage(page: Page, language: Language, branding: Branding, f
     documentHead: branding.documentHead[language],
     language,
     languages: OWN_NAMES,
-    languageForm: form,
+    wayBack,
     script: asksForPassword(page) ? FORM_SCRIPT.path : null,
   });
 }
@@ -76,26 +76,24 @@ const MAX_KEPT = 256;
 const MAX_KEY = 16_000;
 
 /** The page, joined from a kept one with the same texts if possible. */
-export function pageText(page: Page, language: Language, branding: Branding, form: LanguageForm): string {
+export function pageText(page: Page, language: Language, branding: Branding, wayBack: string): string {
   const names = OWN_VALUES[page.name];
-  const { back: wayBack } = form.fields;
   // A form shown again contains its user's input.
   const isShownAgain = 'error' in page && page.error !== null;
-  if (names === undefined || wayBack === undefined || isShownAgain)
-    return renderPage(page, language, branding, form);
+  if (names === undefined || isShownAgain) return renderPage(page, language, branding, wayBack);
   const own: Record<string, unknown> = { wayBack };
   const marked: Record<string, unknown> = { ...page };
   for (const name of names.filter((one) => typeof marked[one] === 'string')) {
     own[name] = marked[name];
     marked[name] = `${MARK}${name};`;
   }
-  const key = JSON.stringify([marked, language, form.action]);
-  if (key.length > MAX_KEY) return renderPage(page, language, branding, form);
+  const key = JSON.stringify([marked, language]);
+  if (key.length > MAX_KEY) return renderPage(page, language, branding, wayBack);
   const { kept } = branding;
   let pieces = kept.get(key);
   if (pieces === undefined) {
-    const fields = { ...form.fields, back: `${MARK}wayBack;` };
-    pieces = renderPage(marked as unknown as Page, language, branding, { ...form, fields }).split(MARKED);
+    const text = renderPage(marked as unknown as Page, language, branding, `${MARK}wayBack;`);
+    pieces = text.split(MARKED);
     const [oldest] = kept.keys();
     if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
     kept.set(key, pieces);

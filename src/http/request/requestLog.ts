@@ -32,7 +32,8 @@ export class RequestLog extends LogController {
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.logFields,
     };
-    if (reply.statusCode >= 400) noteRefusal(request, reply.statusCode);
+    // A refused form is answered by a 303; the page that says so, perhaps with 429, is no refusal of its own.
+    if (request.logFields !== null || reply.statusCode >= 500) noteRefusal(request, reply.statusCode);
     if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
     else if (request.routeOptions.config?.isHealthCheck) request.log.debug(line, 'request');
     else request.log.info(line, 'request');

@@ -8,11 +8,11 @@ import type { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { textsOf } from '../../browser/language.ts';
+import { noteOn } from '../../browser/outcomes.ts';
 import { wordsFor } from '../../describe/describe.ts';
 import { describeApplications, describeDisconnected } from '../../describe/describeAccount.ts';
-import { toAccount } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
-import { showTooMany } from '../../pages/notices.ts';
+import { refuseDecision } from '../../pages/notices.ts';
 import { ownPage, seeOther, showSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
@@ -27,18 +27,14 @@ const DISCONNECT_FORMS = [
 const UNDONE = '/account?undone=disconnect';
 
 export function accountRoutes(app: FastifyInstance, context: Context): void {
-  // After a wrong password the address bar has the form's path: opened as a page, it leads to the account page.
-  const ownSignIn = context.provider === null ? ['/sign-in'] : [];
-  for (const path of ['/', '/payment-password', ...ownSignIn]) {
-    app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
-  }
+  app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
 
   app.get('/account', async (request, reply) => {
     const query = queryParameters(request);
     const session = await sessionOf(request);
     if (session === null) {
       const step = signInStep(context, null, readCookies(request).preLogin);
-      return showSignIn(reply, step, { undone: undoneOf(query, textsOf(request))?.notSignedIn ?? null });
+      return showSignIn(reply, step, undoneOf(query, textsOf(request))?.notSignedIn);
     }
     const words = wordsFor(request);
     const { texts } = words;
@@ -56,17 +52,18 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     }
     const done = found && describeDisconnected(found, texts);
     const undone = undoneOf(query, texts);
+    const note = noteOn(reply, '/account', session.user);
     return showPage(reply, {
       name: 'account',
       ...ownPage(session, reply),
-      title: done?.title ?? undone?.titleUndone ?? texts.account.title,
+      title: done?.title ?? (note === null ? undone : texts.account)?.titleUndone ?? texts.account.title,
       applications: describeApplications(page, words),
       from,
       older: page.older && accountPath(page.older),
       warnings,
       done: done?.done ?? null,
       ways: [],
-      undone: undone?.outOfDate ?? null,
+      undone: note ?? undone?.outOfDate ?? null,
       ...stopped,
     });
   });
@@ -80,8 +77,10 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       const { outcome } = await disconnect(context, session, sent, callerOf(request));
       if (outcome === 'stale') return seeOther(reply, UNDONE);
       const from = cursorOf(form.get('older'));
-      if (outcome === 'too_many')
-        return showTooMany(reply, { ...toAccount(textsOf(request)), href: accountPath(from) });
+      if (outcome === 'too_many') {
+        refuseDecision(reply, 'too_many_decisions', '/account');
+        return seeOther(reply, accountPath(from));
+      }
       return seeOther(reply, accountPath(from, { [done]: id }));
     });
   }

@@ -5,9 +5,8 @@ import type { Session } from '../../../flows/signIn/session.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
-import { textsOf } from '../../browser/language.ts';
-import { logRefused, refuseAttempt } from '../../pages/notices.ts';
-import type { Page } from '../../pages/pages.ts';
+import { forgetOutcome } from '../../browser/outcomes.ts';
+import { errorAt, logRefused, refuseAttempt, refuseForm } from '../../pages/notices.ts';
 import { keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
@@ -32,7 +31,7 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
     app.get(path, async (request, reply) => {
       const session = await sessionOf(request);
       if (session === null) return seeOther(reply, '/account');
-      return showForm(reply, session, password, { error: null, wrong: 'old' });
+      return showForm(reply, session, password);
     });
     app.post(path, OWN_FORM, async (request, reply) => {
       const { form, session } = await receiveForm(request);
@@ -49,19 +48,18 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
       switch (result.outcome) {
         case 'changed':
           setCookie(reply, PASSWORDS[password].cookie, result.deviceCookie);
+          forgetOutcome(reply);
           return seeOther(reply, `${SECURITY}?said=changed`);
         case 'stale':
           return seeOther(reply, `${SECURITY}?said=stale`);
-        case 'refused': {
-          logRefused(reply.code(422), 'password_refused', result.problem);
-          const { problems } = textsOf(request).security.form;
-          const error = problems[result.problem](MIN_PASSWORD_CHARACTERS);
-          return showForm(reply, session, password, { error, wrong: 'new' });
-        }
+        case 'refused':
+          logRefused(reply, 'password_refused', result.problem);
+          refuseForm(reply, result.problem, path);
+          return seeOther(reply, path);
         default: {
           const asksPayment = password === 'payment-password' && session.user.hasPaymentPassword;
-          const error = refuseAttempt(reply, result, asksPayment ? 'oldPaymentPassword' : 'oldPassword');
-          return showForm(reply, session, password, { error, wrong: 'old' });
+          refuseAttempt(reply, result, asksPayment ? 'oldPaymentPassword' : 'oldPassword', path);
+          return seeOther(reply, path);
         }
       }
     });
@@ -72,11 +70,12 @@ async function showForm(
   reply: FastifyReply,
   session: Session,
   password: PathOfPassword,
-  said: Pick<Page<'password'>, 'error' | 'wrong'>,
 ): Promise<FastifyReply> {
   const form = await findPasswordForm(reply.server.context, session, PASSWORDS[password].kind);
   if (form === null) return seeOther(reply, '/account');
   const { currentKind, formToken } = form;
+  const path = `/account/${password}`;
+  const failed = errorAt(reply, path, path);
   return showPage(reply, {
     name: 'password',
     ...ownPage(session, reply),
@@ -85,6 +84,7 @@ async function showForm(
     asked: currentKind === 'password' ? 'password' : 'payment-password',
     formToken,
     minCharacters: MIN_PASSWORD_CHARACTERS,
-    ...said,
+    error: failed?.error ?? null,
+    wrong: failed?.isOfNewPassword ? 'new' : 'old',
   });
 }

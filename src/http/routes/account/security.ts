@@ -8,11 +8,12 @@ import type { Texts } from '../../../languages/languages.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { textsOf } from '../../browser/language.ts';
+import { noteOn } from '../../browser/outcomes.ts';
 import { wordsFor } from '../../describe/describe.ts';
 import { describeSessions } from '../../describe/describeAccount.ts';
 import { toPasswords, toStop } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
-import { showTooMany } from '../../pages/notices.ts';
+import { refuseDecision } from '../../pages/notices.ts';
 import { ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
@@ -71,7 +72,8 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     const session = await sessionOf(request);
     if (session === null) return seeOther(reply, '/account?undone=stop');
     const { stop } = textsOf(request);
-    const undone = queryParameters(request).get('undone') === undefined ? null : stop.outOfDate;
+    const stale = queryParameters(request).get('undone') === undefined ? null : stop.outOfDate;
+    const undone = noteOn(reply, STOP, session.user) ?? stale;
     const formToken = stopToken(context, session);
     return showPage(reply, { name: 'stop', ...ownPage(session, reply), formToken, undone });
   });
@@ -82,7 +84,10 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     if (session === null) return seeOther(reply, '/account?undone=stop');
     const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
     if (outcome === 'stale') return seeOther(reply, `${STOP}?undone=stale`);
-    if (outcome === 'too_many') return showTooMany(reply, toStop(textsOf(request)), 'stop');
+    if (outcome === 'too_many') {
+      refuseDecision(reply, 'not_stopped', STOP);
+      return seeOther(reply, STOP);
+    }
     return seeOther(reply, '/account?stopped=everything');
   });
 }

@@ -1,23 +1,15 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { authorize, nextStep } from '../../../flows/authorize/authorize.ts';
+import { authorize } from '../../../flows/authorize/authorize.ts';
 import { confirmPayment } from '../../../flows/authorize/confirmPayment.ts';
 import { decide, limitsToLower } from '../../../flows/authorize/decide.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
-import { limitField, OWN_FORM, receiveRequestForm, typedSums } from '../../browser/forms.ts';
-import { chooseLanguage, textsOf } from '../../browser/language.ts';
-import { forgetOutcome, type Outcome, rememberOutcome, requestNote } from '../../browser/outcomes.ts';
-import {
-  logRefused,
-  refuseAttempt,
-  showAlreadyAllowed,
-  showFull,
-  showTooMany,
-  toRequest,
-} from '../../pages/notices.ts';
-import { backToRequest, seeOther, showConsent, showReject, showStep } from '../../pages/steps.ts';
+import { OWN_FORM, receiveRequestForm, typedSums } from '../../browser/forms.ts';
+import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
+import { logRefused, refuseAttempt, refuseDecision, refuseForm } from '../../pages/notices.ts';
+import { backToRequest, seeOther, showReject } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
@@ -34,11 +26,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     };
     const result = await confirmPayment(context, pending, sent, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
-      const step = await nextStep(context, pending);
-      // After a confirmation in another tab no password is needed any more.
-      if (step.step === 'payment-password') {
-        return showStep(reply, step, refuseAttempt(reply, result, 'paymentPassword'));
-      }
+      refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
     }
     if (result.outcome === 'stale') {
       return backUnanswered(reply, authorizationRequest, 'not_confirmed');
@@ -62,20 +50,19 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
   app.get('/reject', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request));
     // After Back from the application the request's page says so, and can be answered again.
-    const isAsked = step.step === 'payment-password' && requestNote(request, step) === null;
+    const isAsked =
+      step.step === 'payment-password' && lastOutcome(request, step.authorizationRequest) === null;
     return isAsked ? showReject(reply, step) : backToRequest(reply, step.authorizationRequest);
   });
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request);
-    await chooseLanguage(reply, form);
     const choice = form.get('decision');
     if (session === null || (choice !== 'allow' && choice !== 'reject')) {
       return backUnanswered(reply, authorizationRequest, 'not_decided');
     }
     const pending = { authorizationRequest, session };
     const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
-    request.limitFields = indexes.map(limitField);
     const sums = typedSums(form, indexes);
     const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
     const result = await decide(context, pending, sent, callerOf(request));
@@ -85,29 +72,32 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
         rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', authorizationRequest);
         return backToApplication(reply, result.location);
       case 'wrong_limits': {
-        const step = await nextStep(context, pending);
-        // If the payment password is required again meanwhile, the request starts over.
-        if (step.step !== 'consent') return backToRequest(reply, authorizationRequest);
         const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
         logRefused(reply, 'wrong_limits', rule);
-        return showConsent(reply.code(422), step, { sums, problems: result.problems });
+        refuseForm(reply, 'wrong_limits', authorizationRequest, { typed: [...sums.values()] });
+        return backToRequest(reply, authorizationRequest);
       }
-      case 'stale':
-        return backUnanswered(reply, authorizationRequest, 'not_decided');
-      case 'full':
-        return showFull(reply, authorizationRequest);
       case 'too_many':
-        return showTooMany(reply, toRequest(authorizationRequest, textsOf(request)));
+        refuseDecision(reply, 'too_many_decisions', authorizationRequest);
+        return backToRequest(reply, authorizationRequest);
       default:
-        return showAlreadyAllowed(reply, authorizationRequest, result.outcome);
+        return backUnanswered(reply, authorizationRequest, UNANSWERED[result.outcome]);
     }
   });
 }
 
+/** What the request's page says of an answer without effect. That of one that is full needs no more. */
+const UNANSWERED = {
+  stale: 'not_decided',
+  full: 'not_decided',
+  spent: 'spent',
+  allowed: 'not_rejected',
+} as const;
+
 function backUnanswered(
   reply: FastifyReply,
   authorizationRequest: AuthorizationRequest,
-  outcome: Outcome,
+  outcome: Note,
 ): FastifyReply {
   rememberOutcome(reply, outcome, authorizationRequest);
   return backToRequest(reply, authorizationRequest);

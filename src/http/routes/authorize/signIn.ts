@@ -1,17 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
 import { signOut } from '../../../flows/signIn/session.ts';
-import { signIn, signInStep } from '../../../flows/signIn/signIn.ts';
+import { signIn } from '../../../flows/signIn/signIn.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
 import { refuseAttempt } from '../../pages/notices.ts';
-import { AGAIN, backToRequest, showSignIn } from '../../pages/steps.ts';
+import { AGAIN, backToRequest } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { bodyParameters } from '../../request/parameters.ts';
-
-/** Longest login that is shown again: none is longer. */
-const MAX_SHOWN = 512;
 
 /** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */
 export function signInRoutes(app: FastifyInstance, context: Context): void {
@@ -26,9 +23,8 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     const cookies = readCookies(request);
     const result = await signIn(context, sent, cookies, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
-      const step = signInStep(context, authorizationRequest, cookies.preLogin);
-      const error = refuseAttempt(reply, result, 'signIn');
-      return showSignIn(reply, step, { login: login.slice(0, MAX_SHOWN), error });
+      refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
+      return backToRequest(reply, authorizationRequest);
     }
     if (result.outcome === 'stale') {
       rememberOutcome(reply, 'not_signed_in', authorizationRequest);
