@@ -30,11 +30,12 @@ export function checkLogin(login: string): void {
   checkVisible('login', login, MAX_LOGIN_CHARACTERS);
 }
 
-/** The user's id in another system: compared exactly, so it has no spaces. @throws {RegistrationError} */
+/** The user's id in another system, such as `uid=vera,o=Wallet Ltd`: compared exactly. @throws {RegistrationError} */
 export function checkExternalId(id: string): void {
+  const isClear = id.trim() === id && findUnclear(id.replaceAll(' ', '_')) === undefined;
   ensure(
-    id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && findUnclear(id) === undefined,
-    `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} characters that can be seen, without spaces`,
+    id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && isClear,
+    `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} characters that can be seen, and spaces only between them`,
   );
 }
 

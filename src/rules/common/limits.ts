@@ -12,8 +12,8 @@ export const MAX_REDIRECT_URI_CHARACTERS = 2000;
 /** The name of an application, a resource server or a user: one line of a page. */
 export const MAX_NAME_CHARACTERS = 100;
 export const MAX_LOGIN_CHARACTERS = 128;
-/** A user's id in another system, such as the `sub` of its OpenID provider. */
-export const MAX_EXTERNAL_ID_CHARACTERS = 128;
+/** A user's id in another system, such as the `sub` of its OpenID provider (OpenID Connect Core 1.0, section 2). */
+export const MAX_EXTERNAL_ID_CHARACTERS = 255;
 /** No login of {@link MAX_LOGIN_CHARACTERS} is longer in UTF-8. */
 export const MAX_LOGIN_BYTES = 4 * MAX_LOGIN_CHARACTERS;
 /** OWASP's minimum; `--allow-weak` permits less. */
