@@ -324,7 +324,7 @@ describe('the user of a `sub`', () => {
     expect(made).toMatchObject({ login: wallet.user.preferred_username, name: 'First' });
     wallet.user = { sub: wallet.user.sub, preferred_username: 'other', name: 'Second' };
     await passWallet(wallet, new Agent(server.baseUrl), '/account');
-    expect(await usersWith(server, { external_id: wallet.user.sub })).toEqual([made]);
+    expect(await usersWith(server, { external_id: wallet.user.sub })).toEqual([{ ...made, name: 'Second' }]);
     wallet.user = { ...wallet.user, sub: wallet.user.sub.toUpperCase() };
     await passWallet(wallet, new Agent(server.baseUrl), '/account');
     const [another] = await usersWith(server, { external_id: wallet.user.sub });
@@ -332,10 +332,12 @@ describe('the user of a `sub`', () => {
   });
 
   it.each([
-    ['of 128 characters', 'sub-'.repeat(32), true],
-    ['of 129 characters', `${'sub-'.repeat(32)}s`, false],
+    ['of 255 characters', 'sub'.repeat(85), true],
+    ['of 256 characters', `${'sub'.repeat(85)}s`, false],
     ['of no character', '', false],
-    ['with a space', 'sub 1', false],
+    ['with spaces inside', 'uid=vera, ou=people,  o=Wallet Ltd', true],
+    ['that begins with a space', ' sub', false],
+    ['with another white space', 'sub\u00a01', false],
     ['with an invisible character', 'sub\u200b1', false],
   ])('is made, or not, by one %s', async (_what, sub, isMade) => {
     wallet.user = { sub };
@@ -346,11 +348,51 @@ describe('the user of a `sub`', () => {
   });
 
   it('takes no login or name that ours could not have', async () => {
-    for (const bad of ['', ' ', 'sub-'.repeat(33), 'a\u202eb', 7, ['a'], null]) {
+    for (const bad of ['', ' ', 'sub-'.repeat(33), 'e\u0301'.repeat(9_999), 'a\u200db', 7, ['a'], null]) {
       const sub = `s-${randomUUID()}`;
       wallet.user = { sub, preferred_username: bad, name: bad };
       await passWallet(wallet, new Agent(server.baseUrl), '/account');
       expect(await usersWith(server, { external_id: sub })).toMatchObject([{ login: sub, name: sub }]);
+    }
+  });
+
+  it('has a login of its own where preferred_username looks like that of another, or of the service', async () => {
+    const id = randomUUID().replaceAll(/[^a-f]/g, '');
+    await server.createUser({ login: `cacao${id}` });
+    const looks = [`сасао${id}`, `са${id}`, `CАCAO${id}`, `ｃａｃａｏ${id}`, `cacao${id}\u200b`];
+    for (const look of [...looks, 'Assent', 'a ssent', '✓ vera', new URL(server.baseUrl).hostname]) {
+      wallet.user = { sub: `s-${randomUUID()}`, preferred_username: look };
+      await passWallet(wallet, new Agent(server.baseUrl), '/account');
+      expect(await usersWith(server, { external_id: wallet.user.sub })).toMatchObject([
+        { login: wallet.user.sub },
+      ]);
+    }
+  });
+
+  it('has no login that is an id of another user, whom an operator could mean by it', async () => {
+    const victim = { sub: `Sub-${randomUUID()}` };
+    wallet.user = victim;
+    await passWallet(wallet, new Agent(server.baseUrl), '/account');
+    const [{ user_id: userId } = {}] = await usersWith(server, { external_id: victim.sub });
+    await pool.query('update users set login = $2, login_key = $2 where user_id = $1', [
+      userId,
+      randomUUID(),
+    ]);
+    for (const id of [victim.sub, String(userId), String(userId).toUpperCase()]) {
+      wallet.user = { sub: `s-${randomUUID()}`, preferred_username: id };
+      await passWallet(wallet, new Agent(server.baseUrl), '/account');
+      expect(await usersWith(server, { external_id: wallet.user.sub })).toMatchObject([
+        { login: wallet.user.sub },
+      ]);
+    }
+  });
+
+  it('has a made-up login if no other fits', async () => {
+    for (const sub of [`-${randomUUID()}`, `${randomUUID()} `.repeat(4).trim()]) {
+      wallet.user = { sub };
+      await passWallet(wallet, new Agent(server.baseUrl), '/account');
+      const [made] = await usersWith(server, { external_id: sub });
+      expect(made?.login).toMatch(/^user-[0-9a-f]{16}$/);
     }
   });
 

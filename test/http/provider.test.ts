@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { MAX_CANONICAL_QUERY_BYTES } from '../../src/rules/common/limits.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
@@ -133,8 +133,7 @@ describe('the way to the wallet', () => {
 
   it('proves who we are in the way that the wallet offers', async () => {
     const { clientId, clientSecret } = wallet.settings;
-    const encoded = clientSecret.replaceAll('-', '%2D'); // RFC 6749, section 2.3.1
-    const basic = `Basic ${Buffer.from(`${clientId}:${encoded}`).toString('base64')}`;
+    const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
     for (const [methods, authorization, secret] of [
       [undefined, basic, null],
       [['client_secret_post', 'client_secret_basic'], basic, null],
@@ -146,6 +145,17 @@ describe('the way to the wallet', () => {
       const sent = [exchange?.authorization, exchange?.form.get('client_secret') ?? null];
       expect(sent).toEqual([authorization, secret]);
     }
+  });
+
+  it('encodes id and secret as in a form, where letters, digits and *-._ stay', async () => {
+    const secret = randomUUID();
+    const settings = { clientId: 'assent-wallet.prod_1 +:', clientSecret: `${secret}*-._~%é:` };
+    await at({ provider: { ...wallet.settings, ...settings } }, (agent) =>
+      passWallet(wallet, agent, '/account'),
+    );
+    const sent = wallet.exchanges.pop()?.authorization?.replace(/^Basic /, '') ?? '';
+    const encoded = `assent-wallet.prod_1+%2B%3A:${secret}*-._%7E%25%C3%A9%3A`; // RFC 6749, section 2.3.1
+    expect(Buffer.from(sent, 'base64').toString()).toBe(encoded);
   });
 });
 
@@ -251,6 +261,99 @@ describe('a user whom we don’t know', () => {
   });
 });
 
+describe('the name of a user', () => {
+  const comeBack = async (agent = browser()) => {
+    agent.cookies.delete('assent_session');
+    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+    const [user] = await usersWith(server, { external_id: wallet.user.sub });
+    return { login: user?.login, name: user?.name };
+  };
+  const renamings = async () => {
+    const { rows } = await pool.query<{ detail: object; address: string }>(
+      `select detail, address from audit_events join users using (user_id) where kind = 'user_updated' and external_id = $1`,
+      [wallet.user.sub],
+    );
+    return rows;
+  };
+
+  it('and the login are those at userinfo if the ID token has none', async () => {
+    const login = `vera-${randomUUID()}`;
+    wallet.replaced = { userInfo: { name: 'Vera Orlova', preferred_username: login } };
+    expect(await comeBack()).toEqual({ login, name: 'Vera Orlova' });
+    wallet.replaced = { userInfo: { name: 'Vera Smirnova', preferred_username: 'other' } };
+    expect(await comeBack()).toEqual({ login, name: 'Vera Smirnova' });
+    expect(wallet.questions).toBe(2);
+  });
+
+  it('is asked for at userinfo only where it matters', async () => {
+    wallet.user = { ...wallet.user, name: 'Anna', preferred_username: `anna-${randomUUID()}` };
+    await comeBack();
+    wallet.user = { sub: wallet.user.sub, name: 'Anna' };
+    await comeBack();
+    expect(wallet.questions).toBe(0);
+    const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
+    await at(confirming, async (agent) => {
+      await goOn(wallet, agent, '/account');
+      wallet.user = { sub: wallet.user.sub };
+      expect((await goOn(wallet, agent, linkTo({ scope: 'payment-shop' }))).page).toBe('consent');
+    });
+    expect(wallet.questions).toBe(0);
+  });
+
+  it.each([
+    ['fails', { userInfo: { sub: undefined } }],
+    ['is of another user', { userInfo: { sub: 'another', name: 'Mallory', preferred_username: 'mallory' } }],
+    ['never comes', { userInfo: null }],
+    ['is huge', { huge: { path: '/userinfo', headers: {} } }],
+  ])('stays the `sub` if userinfo %s: nothing is taken from the sign-in', async (_what, replaced) => {
+    wallet.replaced = replaced;
+    const { sub } = wallet.user;
+    expect(await comeBack()).toEqual({ login: sub, name: sub });
+    expect(wallet.questions + Number('huge' in replaced)).toBe(1);
+  });
+
+  it('is that of the last sign-in, and the trail has each change; the login stays', async () => {
+    const login = `vera-${randomUUID()}`;
+    const agent = browser();
+    for (const name of ['Vera Orlova', 'Vera Smirnova', 'Vera Smirnova', 'Vera\u00A0 Smirnova ', ' ', 7]) {
+      wallet.user = {
+        sub: wallet.user.sub,
+        name,
+        preferred_username: name === 'Vera Orlova' ? login : 'other',
+      };
+      const expected = name === 'Vera Orlova' ? name : 'Vera Smirnova';
+      expect(await comeBack(agent)).toEqual({ login, name: expected });
+    }
+    const renaming = { detail: { by: 'provider', fields: ['name'] }, address: expect.any(String) };
+    expect(await renamings()).toEqual([renaming]);
+    expect((await agent.get('/account')).text).toContain('Vera Smirnova');
+    const history = await agent.get('/account/history');
+    expect(history.text).toContain('We changed your login, your name or your number with us');
+  });
+
+  it('stays while the user is blocked', async () => {
+    wallet.user = { ...wallet.user, name: 'Vera' };
+    await comeBack();
+    await pool.query(`update users set status = 'blocked' where external_id = $1`, [wallet.user.sub]);
+    wallet.user = { ...wallet.user, name: 'Other' };
+    await goOn(wallet, browser(), '/account');
+    expect(await usersWith(server, { external_id: wallet.user.sub })).toMatchObject([{ name: 'Vera' }]);
+  });
+
+  it.each([
+    ['two spaces', 'Anna  Petrova', 'Anna Petrova'],
+    ['spaces around it', ' Anna\tPetrova\n', 'Anna Petrova'],
+    ['spaces of other kinds', 'Anna\u00A0\u2003\u3000\u0085Petrova\uFEFF', 'Anna Petrova'],
+    ['marks of direction', '\u200FAnna \u202APetrova\u202C', 'Anna Petrova'],
+    ['a soft hyphen', 'Petro\u00ADva', 'Petrova'],
+    ['letters in parts', 'Zoe\u0308 И\u0438\u0306', 'Zoë Ий'],
+    ['a joiner that its script needs', 'می\u200cخواهم', 'می\u200cخواهم'],
+  ])('is shown in its plain form, with %s', async (_what, name, expected) => {
+    wallet.user = { ...wallet.user, name };
+    expect((await comeBack()).name).toBe(expected);
+  });
+});
+
 describe('a wallet that does not answer', () => {
   const refusedAt = async (agent: Agent, path: string) => {
     const answer = await agent.get(path);
@@ -311,6 +414,21 @@ describe('a wallet that does not answer', () => {
     expect([answer.status, answer.page]).toEqual([400, 'error']);
     expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
     expect(answer.body + server.logLines.join('')).not.toMatch(/SECR/);
+  });
+
+  it.each([
+    ['/token', {}],
+    ['/token', { 'content-encoding': 'gzip' }],
+    ['/jwks', {}],
+    ['/.well-known/openid-configuration', {}],
+  ])('is one whose %s has more than a megabyte: %o', async (path, headers) => {
+    const isFirst = path.startsWith('/.well-known');
+    await at({}, async (agent) => {
+      const callback = isFirst ? '' : await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+      wallet.replaced = { huge: { path, headers } };
+      const answer = await refusedAt(agent, isFirst ? '/sign-in' : callback);
+      expect(answer.text).not.toContain('xxx');
+    });
   });
 
   it('is one that calls itself something else', async () => {

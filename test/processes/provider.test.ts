@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { createDatabase } from '../support/database.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
-import { goOn, openWallet } from '../support/wallet.ts';
+import { callbackOf, goOn, leaveFor, openWallet } from '../support/wallet.ts';
 
 // A server with SIGN_IN_ISSUER, as it is run.
 
@@ -31,3 +32,41 @@ it('starts while the provider is away, says so once, and signs users in as soon 
   const { stdout } = await runAssent(['user', 'list', '--json'], onDatabase(database.url));
   expect(JSON.parse(stdout)).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
 });
+
+it.runIf(process.platform === 'linux')(
+  'takes no memory from an answer of 150 MB, however it comes',
+  async () => {
+    const [database, wallet] = [await createDatabase(), await openWallet()];
+    const { issuer, clientId, clientSecret } = wallet.settings;
+    const server = await spawnServer({
+      ...onDatabase(database.url),
+      SIGN_IN_ISSUER: issuer,
+      SIGN_IN_CLIENT_ID: clientId,
+      SIGN_IN_CLIENT_SECRET: clientSecret,
+    });
+    onTestFinished(async () => {
+      await server.stop();
+      await wallet.down();
+      await database.drop();
+    });
+    const agent = new Agent(server.baseUrl);
+    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+    const mostMegabytes = () =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const before = mostMegabytes();
+    for (const [path, headers] of [
+      ['/token', {}],
+      ['/token', { 'content-encoding': 'gzip' }],
+      ['/token', { 'content-length': '999' }],
+      ['/token', { 'content-length': '999999999' }],
+      ['/userinfo', {}],
+    ] as const) {
+      agent.cookies.delete('assent_session');
+      const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+      wallet.replaced = { huge: { path, headers } };
+      expect([303, 400, 503]).toContain((await agent.get(callback)).status);
+      wallet.replaced = {};
+    }
+    expect(mostMegabytes() - before).toBeLessThan(60);
+  },
+);

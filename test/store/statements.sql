@@ -1042,13 +1042,15 @@ insert into users (login, login_key, name, password_hash, payment_password_hash)
    values ($1, $2, $3, $4, $5)
    on conflict (login_key) do nothing returning user_id as "userId";
 
--- user-insert-external(text, text, text, text, text, text) → userId uuid, login text, name text, status text, externalId text
+-- user-insert-external(text, text, text, text, text[], text, text) → userId uuid, login text, name text, status text, externalId text
 with made as (
-  insert into users (login, login_key, name, external_id) values ($1, $2, $3, $4)
+  insert into users (login, login_key, name, external_id) select $1, $2, $3, $4
+   where not exists (select from users where login_key = any ($5) or external_id in ($1, $2)
+         or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
   on conflict do nothing returning *
 ), logged as (
   insert into audit_events (kind, user_id, detail, address, reference)
-  select 'user_created', user_id, '{"by": "provider"}'::jsonb, $5, $6 from made
+  select 'user_created', user_id, '{"by": "provider"}'::jsonb, $6, $7 from made
 )
 select user_id as "userId", login, name, status, external_id as "externalId" from made;
 
@@ -1112,3 +1114,9 @@ update users u set login = coalesce($1, login), login_key = coalesce($2, login_k
     where user_id = $5 and not exists (
       select from users where user_id <> u.user_id and (login_key = $2 or external_id = $4))
    returning user_id as "userId", login, name, status, external_id as "externalId";
+
+-- user-update-external-name(text, uuid, text, text) → nothing
+with renamed as (
+     update users set name = $1 where user_id = $2 and name <> $1 and status = 'active' returning user_id)
+   insert into audit_events (kind, user_id, detail, address, reference)
+  select 'user_updated', user_id, '{"by": "provider", "fields": ["name"]}'::jsonb, $3, $4 from renamed;

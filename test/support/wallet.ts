@@ -1,7 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import {
   type CryptoKey,
   exportJWK,
@@ -31,6 +34,10 @@ interface Replaced {
   /** Of the token endpoint; null never comes. */
   readonly token?: { readonly status: number; readonly body: string } | null;
   readonly metadata?: Record<string, unknown>;
+  /** Of userinfo, beside the `sub`; null never comes. */
+  readonly userInfo?: Record<string, unknown> | null;
+  /** A path that is answered by 150 MB, perhaps compressed, or with a length that isn't theirs. */
+  readonly huge?: { readonly path: string; readonly headers: Record<string, string> };
 }
 
 /** A sign-in that the provider was asked for. */
@@ -49,6 +56,7 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
   ledger.note('client secret', clientSecret);
   const { privateKey, publicKey } = await generateKeyPair('RS256');
   const codes = new Map<string, Asked>();
+  const subOf = new Map<string, string>();
   const wallet = {
     issuer,
     settings: { issuer, clientId, clientSecret, paymentAcr: null, createsUsers: true, ...settings },
@@ -57,6 +65,8 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
     replaced: {} as Replaced,
     /** The requests of the token endpoint: its credentials and its form. */
     exchanges: [] as { readonly authorization: string | undefined; readonly form: URLSearchParams }[],
+    /** How often userinfo was asked. */
+    questions: 0,
     up,
     down,
   };
@@ -84,7 +94,14 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
       if (asked === undefined || !isProven) return json(400, { error: 'invalid_grant' });
       const tokens = { access_token: `token-${randomUUID()}`, id_token: await idTokenFor(asked) };
       for (const value of Object.values(tokens)) ledger.note('sign-in secret', value);
+      subOf.set(`Bearer ${tokens.access_token}`, asked.sub);
       return json(200, { ...tokens, token_type: 'Bearer', expires_in: 60 });
+    },
+    '/userinfo': async ({ headers }) => {
+      wallet.questions += 1;
+      const { userInfo } = wallet.replaced;
+      const sub = subOf.get(headers.authorization ?? '');
+      return userInfo === null ? null : json(sub === undefined ? 401 : 200, { sub, ...userInfo });
     },
   };
 
@@ -93,6 +110,7 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/jwks`,
+    userinfo_endpoint: `${issuer}/userinfo`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
@@ -120,6 +138,8 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
 
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '', issuer);
+    const { huge } = wallet.replaced;
+    if (huge?.path === url.pathname) return sendHuge(response, huge.headers);
     const reply = await (routes[url.pathname] ?? (async () => json(404, {})))(request, url);
     if (reply !== null) send(response, reply);
   });
@@ -145,6 +165,7 @@ export async function useWallet(settings: Partial<ProviderSettings> = {}): Promi
   beforeEach(() => {
     wallet.replaced = {};
     wallet.exchanges.length = 0;
+    wallet.questions = 0;
     wallet.user = { sub: `sub-${randomUUID()}` };
   });
   return wallet;
@@ -210,6 +231,20 @@ function send(response: ServerResponse, { status, body, location }: Reply): void
   const isJson = body.startsWith('{');
   const type = { 'content-type': isJson ? 'application/json' : 'text/html' };
   response.writeHead(status, { ...type, ...(location === null ? {} : { location }) }).end(body);
+}
+
+/** As long as the other side reads. */
+async function sendHuge(response: ServerResponse, headers: Record<string, string>): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json', ...headers });
+  const parts = Readable.from(hugeParts());
+  const ways = headers['content-encoding'] === 'gzip' ? [createGzip()] : [];
+  await pipeline([parts, ...ways, response]).catch(() => undefined);
+}
+
+function* hugeParts() {
+  yield '{"error":"';
+  for (let megabytes = 0; megabytes < 150; megabytes += 1) yield 'x'.repeat(1_000_000);
+  yield '"}';
 }
 
 function parametersOf(values: Record<string, string | undefined>): URLSearchParams {

@@ -9,7 +9,7 @@ import { type Digest, s256, sha256 } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
 import type { Context } from '../common/context.ts';
-import { type Provider, ProviderAwayError, reasonOf } from '../common/provider.ts';
+import { type Provider, type ProviderAnswer, ProviderAwayError, reasonOf } from '../common/provider.ts';
 import { knownDevice, newDeviceCookie } from '../signIn/device.ts';
 import { openSession, type SentCookies } from '../signIn/openSession.ts';
 import { refused, userOf } from '../signIn/providerUser.ts';
@@ -121,7 +121,7 @@ export async function finishSignIn(
 const MAX_AT_ONCE = 100;
 let checking = 0;
 
-async function claimsOf(provider: Provider, begun: Begun, url: URL): Promise<IDToken | null> {
+async function claimsOf(provider: Provider, begun: Begun, url: URL): Promise<ProviderAnswer | null> {
   const { openid, configuration } = await provider.client();
   const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
   const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
@@ -129,7 +129,8 @@ async function claimsOf(provider: Provider, begun: Begun, url: URL): Promise<IDT
   checking += 1;
   try {
     const tokens = await openid.authorizationCodeGrant(configuration, url, checks);
-    return tokens.claims() ?? null;
+    const claims = tokens.claims();
+    return claims ? { ...claims, accessToken: tokens.access_token } : null;
   } catch (error) {
     if (error instanceof openid.AuthorizationResponseError) {
       if (error.error === 'access_denied') return null;
@@ -166,7 +167,7 @@ function requireConfirmation(claims: IDToken, { paymentAcr }: Provider, { at }: 
 async function openFor(
   context: Context,
   provider: Provider,
-  claims: IDToken,
+  claims: ProviderAnswer,
   cookies: SentCookies,
   caller: Caller,
 ) {

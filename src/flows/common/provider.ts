@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type * as openidClient from 'openid-client';
 import { isLoopback } from '../../rules/common/network.ts';
 
@@ -17,10 +18,10 @@ export interface Provider extends Pick<ProviderSettings, 'issuer' | 'paymentAcr'
   client(): Promise<ProviderClient>;
 }
 
-interface ProviderClient {
-  readonly openid: typeof openidClient;
-  readonly configuration: openidClient.Configuration;
-}
+type ProviderClient = Awaited<ReturnType<typeof discover>>;
+
+/** The claims of an ID token, and the access token for the others. */
+export type ProviderAnswer = openidClient.IDToken & { readonly accessToken: string };
 
 /** The provider doesn't answer: users can't sign in, and everything else works. */
 export class ProviderAwayError extends Error {
@@ -35,12 +36,16 @@ export class ProviderAwayError extends Error {
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an unknown error';
   const { cause, message } = error;
+  const { attribute, body } = (cause ?? {}) as { attribute?: string; body?: { issuer?: string } };
+  if (attribute === 'issuer') return `the issuer in its metadata is ${body?.issuer?.slice(0, 200)}`;
   return cause instanceof Error && !(cause instanceof SyntaxError) ? reasonOf(cause) : message;
 }
 
 const FRESH_MS = 60 * 60 * 1000;
 /** One request to the provider: two of them fit into `ANSWER_MS`. */
 const REQUEST_SECONDS = 3;
+/** Of one answer, decompressed: metadata and keys have some tens of kilobytes. */
+const MAX_ANSWER_BYTES = 1_000_000;
 
 /** Asks for the provider's metadata on first use and each hour; a failed first request is repeated with the next use. */
 export function openProvider(settings: ProviderSettings): Provider {
@@ -60,21 +65,48 @@ export function openProvider(settings: ProviderSettings): Provider {
   return { issuer, paymentAcr, createsUsers, client };
 }
 
-async function discover({ issuer, clientId, clientSecret }: ProviderSettings): Promise<ProviderClient> {
+async function discover({ issuer, clientId, clientSecret }: ProviderSettings) {
   const openid = await import('openid-client'); // for those only who use it
   const url = new URL(issuer);
   const overHttp = url.protocol === 'http:' && isLoopback(url.hostname) ? [openid.allowInsecureRequests] : [];
-  const options = { execute: overHttp, timeout: REQUEST_SECONDS };
-  const found = await openid.discovery(url, clientId, clientSecret, openid.None(), options);
-  const methods = found.serverMetadata().token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-  const authenticate = methods.includes('client_secret_basic') ? 'ClientSecretBasic' : 'ClientSecretPost';
-  const configuration = new openid.Configuration(
-    found.serverMetadata(),
-    clientId,
-    clientSecret,
-    openid[authenticate](clientSecret),
-  );
-  configuration.timeout = REQUEST_SECONDS;
-  for (const set of [...overHttp, openid.enableNonRepudiationChecks]) set(configuration); // also checks signatures
+  const authenticate: openidClient.ClientAuth = (server, client, body, headers) => {
+    if (methodOf(server) === 'client_secret_post')
+      return openid.ClientSecretPost(clientSecret)(server, client, body, headers);
+    const pair = [clientId, clientSecret].map((text) =>
+      new URLSearchParams({ '': text }).toString().slice(1),
+    );
+    headers.set('authorization', `Basic ${btoa(pair.join(':'))}`); // RFC 6749, 2.3.1; the library also encodes `-._`
+  };
+  const execute = [...overHttp, openid.enableNonRepudiationChecks]; // also checks signatures
+  const options = { execute, timeout: REQUEST_SECONDS, [openid.customFetch]: fetchBounded };
+  const configuration = await openid.discovery(url, clientId, clientSecret, authenticate, options);
   return { openid, configuration };
+}
+
+/** Our way to authenticate at the token endpoint (OpenID Connect Discovery 1.0, section 3); undefined if there is none. */
+export function methodOf({ token_endpoint_auth_methods_supported: offered }: openidClient.ServerMetadata) {
+  const ours = ['client_secret_basic', 'client_secret_post'];
+  return ours.find((method) => (offered ?? ours).includes(method));
+}
+
+/** A request to the provider, which follows no redirect. @throws {Error} for more than {@link MAX_ANSWER_BYTES} */
+export async function fetchBounded(url: string, options: object): Promise<Response> {
+  const { body, status, headers } = await fetch(url, { ...options, redirect: 'manual' });
+  const whole = Buffer.allocUnsafe(MAX_ANSWER_BYTES);
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    if (size + chunk.length > MAX_ANSWER_BYTES) throw new Error('its answer has more than a megabyte');
+    whole.set(chunk, size);
+    size += chunk.length;
+  }
+  return new Response(body && whole.subarray(0, size), { status, headers });
+}
+
+/** The claims at userinfo (OpenID Connect Core 1.0, section 5.4), none after a failure. @param until of `performance.now()` */
+export function findUserInfo(provider: Provider, { sub, accessToken }: ProviderAnswer, until: number) {
+  const late = wait(Math.max(0, until - performance.now()), {}, { ref: false });
+  const asked = provider
+    .client()
+    .then(({ openid, configuration: at }) => openid.fetchUserInfo(at, accessToken, sub));
+  return Promise.race<Partial<openidClient.UserInfoResponse>>([asked.catch(() => ({})), late]);
 }

@@ -1,34 +1,59 @@
-import type { IDToken } from 'openid-client';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import { checkExternalId, checkLogin, checkName } from '../../rules/account/registration.ts';
 import type { Caller } from '../../rules/common/caller.ts';
 import { invalidRequest } from '../../rules/common/error.ts';
+import { MAX_LOGIN_BYTES } from '../../rules/common/limits.ts';
+import { lookAlikeProblem, skeleton } from '../../rules/common/lookAlike.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
 import { randomHex } from '../../secrets/random.ts';
-import { findUserByExternalId, insertExternalUser, type User } from '../../store/common/users.ts';
+import {
+  findUserByExternalId,
+  insertExternalUser,
+  type User,
+  updateExternalName,
+} from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import type { Provider } from '../common/provider.ts';
+import { findUserInfo, type Provider, type ProviderAnswer } from '../common/provider.ts';
 
-/** The user with this `sub`, never one of the same login: logins are not the provider's. */
+/** The user with this `sub`, by the provider's present name, but never one of the same login: logins are not the provider's. */
 export async function userOf(
-  { db }: Context,
-  { createsUsers }: Provider,
-  { sub: externalId, preferred_username, name }: IDToken,
+  context: Context,
+  provider: Provider,
+  answer: ProviderAnswer,
   caller: Caller,
 ): Promise<User> {
+  const { sub: externalId } = answer;
   if (!passes(checkExternalId, externalId))
-    throw refused('sign_in_user_unusable', 'the sub is no external id: 1 to 128 characters that can be seen');
-  const found = await findUserByExternalId(db, { externalId });
-  if (found !== null) return found;
-  if (!createsUsers)
+    throw refused('sign_in_user_unusable', 'the sub is no external id: 1 to 255 characters that can be seen');
+  const found = await findUserByExternalId(context.db, { externalId });
+  if (found === null && !provider.createsUsers)
     throw refused(
       'sign_in_user_unknown',
       'no user has this sub as external id (SIGN_IN_NEW_USERS is refuse)',
     );
-  // A login like an option could not be typed in a command; the last is free, whoever took the others.
-  for (const login of [preferred_username, externalId, `${externalId}-${randomHex(4)}`]) {
-    if (!passes(checkLogin, login) || login.startsWith('-')) continue;
-    const user = { login, key: loginKey(login), name: passes(checkName, name) ? name : login, externalId };
+  const isWhole = answer.name && (found ?? answer.preferred_username);
+  const info = isWhole ? {} : await findUserInfo(provider, answer, caller.decideBy - 1_000); // which the statements need
+  const name = nameIn(answer.name || info.name);
+  const login = answer.preferred_username || info.preferred_username;
+  if (found === null) return register(context, { externalId, login, name }, caller);
+  if (name !== null && name !== found.name)
+    await updateExternalName(context.db, { userId: found.userId, name, ...caller });
+  return found;
+}
+
+async function register(
+  { db, brand, baseUrl }: Context,
+  { externalId, login: own, name }: Readonly<{ externalId: string; login: unknown; name: string | null }>,
+  caller: Caller,
+): Promise<User> {
+  const ourNames = [...Object.values(brand.name), new URL(baseUrl).hostname];
+  // The last two are free, whoever took the others: a long `sub` fits into no login.
+  for (const login of [own, externalId, `${externalId}-${randomHex(4)}`, `user-${randomHex(8)}`]) {
+    // A login like an option could not be typed in a command.
+    if (!passes(checkLogin, login) || login.startsWith('-') || lookAlikeProblem(login, [], ourNames))
+      continue;
+    const alike = [login, login.toLowerCase(), login.toUpperCase()].map((text) => loginKey(skeleton(text)));
+    const user = { login, key: loginKey(login), alike, name: name ?? login, externalId };
     const made = await insertExternalUser(db, { ...user, ...caller });
     if (made !== null) return made;
   }
@@ -36,6 +61,14 @@ export async function userOf(
   if (made === null)
     throw refused('sign_in_user_unusable', 'preferred_username and sub are logins of others');
   return made;
+}
+
+/** A claim as the name of a user; null for none, and for one that no page could show. */
+function nameIn(claim: unknown): string | null {
+  if (typeof claim !== 'string' || claim.length > MAX_LOGIN_BYTES) return null; // normalizing can take quadratic time
+  const visible = claim.normalize('NFC').replaceAll(/[\p{Bidi_Control}\u00AD\u200B\u2060]/gu, '');
+  const name = visible.replaceAll(/[\s\p{White_Space}]+/gu, ' ').trim();
+  return passes(checkName, name) ? name : null;
 }
 
 function passes(check: (text: string) => void, text: unknown): text is string {

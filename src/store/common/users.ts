@@ -42,20 +42,30 @@ export const findUserByExternalId = findOne<{ externalId: string }, User>(
   `select ${USER_COLUMNS} from users where external_id = @externalId`,
 );
 
-/** Registers a user of the provider, without passwords. @returns null if the login or the external id is taken */
+/** Registers a user of the provider, without passwords. @returns null if external id or login is another's, or a twin (`alike`) */
 export const insertExternalUser = findOne<
-  Pick<User, 'login' | 'name' | 'externalId'> & { key: string } & RequestMeta,
+  Pick<User, 'login' | 'name' | 'externalId'> & { key: string; alike: readonly string[] } & RequestMeta,
   User
 >(
   'user-insert-external',
   `
 with made as (
-  insert into users (login, login_key, name, external_id) values (@login, @key, @name, @externalId)
+  insert into users (login, login_key, name, external_id) select @login, @key, @name, @externalId
+   where not exists (select from users where login_key = any (@alike) or external_id in (@login, @key)
+         or user_id = case when @key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then @key::uuid end)
   on conflict do nothing returning *
 ), logged as (
   ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...OF_CALLER }, 'made')}
 )
 select ${USER_COLUMNS} from made`,
+);
+
+/** The name at the provider, if it is new; not of a blocked user. */
+export const updateExternalName = write<Pick<User, 'userId' | 'name'> & RequestMeta>(
+  'user-update-external-name',
+  `with renamed as (
+     update users set name = @name where user_id = @userId and name <> @name and status = 'active' returning user_id)
+   ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `'{"by": "provider", "fields": ["name"]}'::jsonb`, ...OF_CALLER }, 'renamed')}`,
 );
 
 /** Users after a login, with these texts in login and name, or with this external id, and their maximal number. */
