@@ -186,6 +186,8 @@ describe('SIGN_IN_ISSUER', () => {
     'http://[::1]:4000',
     'https://wallet.example',
     'https://wallet.example:8443/a/b',
+    'https://wallet.example/common/v2.0',
+    'https://login.microsoftonline.com/6d3c2a9e-52b4-4f0b-8f6e-0f9a5b1c7d20/v2.0',
   ])('may be %s', (SIGN_IN_ISSUER) => {
     expect(readConfig({ ...AT_WALLET, SIGN_IN_ISSUER }).provider?.issuer).toBe(SIGN_IN_ISSUER);
   });
@@ -200,6 +202,12 @@ describe('SIGN_IN_ISSUER', () => {
     ['SIGN_IN_ISSUER', 'https://:word@wallet.example/'],
     ['SIGN_IN_ISSUER', 'wallet.example'],
     ['SIGN_IN_ISSUER', 'ftp://wallet.example'],
+    ['SIGN_IN_ISSUER', 'https://wallet.example/.well-known/openid-configuration'],
+    ['SIGN_IN_ISSUER', 'https://login.microsoftonline.com/{tenantid}/v2.0'],
+    ['SIGN_IN_ISSUER', 'https://wallet.example/%7Btenant%7D'],
+    ['SIGN_IN_ISSUER', 'https://login.microsoftonline.com/common/v2.0'],
+    ['SIGN_IN_ISSUER', 'https://login.microsoftonline.us/Organizations/v2.0'],
+    ['SIGN_IN_ISSUER', 'https://login.partner.microsoftonline.cn/consumers'],
     ['SIGN_IN_PAYMENT_ACR', 'one two'],
     ['SIGN_IN_NEW_USERS', 'maybe'],
   ])('is refused in one line: %s=%s', (name, value) => {

@@ -1,4 +1,5 @@
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config/config.ts';
+import { fetchBounded, methodOf, openProvider, type ProviderSettings } from '../flows/common/provider.ts';
 import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
 import { type Caller, perform } from '../operations/operation.ts';
 import { openServerStore } from '../process/openStore.ts';
@@ -43,6 +44,7 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
     ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
     ...(await checkStore(shell, (caller) => perform(checkDatabase, caller, {}))),
     ...(config === null ? [] : await examineAddress(config.baseUrl)),
+    ...(config?.provider ? await examineProvider(config.provider) : []),
   ];
 }
 
@@ -106,5 +108,32 @@ async function checkReachable(baseUrl: string) {
     const why = cause instanceof Error ? cause.message || cause.name : message;
     const text = `nothing that is Assent answers at ${baseUrl} from here (${why})`;
     return advice(text, 'start the server, or check the proxy and the DNS');
+  }
+}
+
+/** Checks that users can sign in at the provider, as far as its public metadata tell. */
+async function examineProvider(settings: ProviderSettings): Promise<Finding[]> {
+  const judge = (check: string, isWell: boolean, text: string, remedy: string): Finding => {
+    return { check, ...(isWell ? ok(text) : wrong(text, remedy)) };
+  };
+  try {
+    const metadata = (await openProvider(settings).client()).configuration.serverMetadata();
+    const { id_token_signing_alg_values_supported: signedBy = ['RS256'], jwks_uri: at = '' } = metadata;
+    const canCheck = signedBy.some((algorithm) => /^([PRE]S(256|384|512)|Ed25519|EdDSA)$/.test(algorithm));
+    const asked = fetchBounded(at, { signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS) });
+    const read = await asked
+      .then((answer) => answer.json() as Promise<{ keys?: unknown[] }>)
+      .catch(() => null);
+    const keys = read?.keys?.length ?? 0;
+    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata;
+    return [
+      judge('provider', true, `the provider answers at ${settings.issuer}, and has this issuer`, ''),
+      judge('signature', canCheck, `it signs by ${signedBy}`, 'let it sign ID tokens by RS256 or ES256'),
+      judge('credentials', !!methodOf(metadata), `it takes ${methods}`, 'let it take client_secret_basic'),
+      judge('keys', keys > 0, `${keys} of its keys can be read at ${at}`, 'let jwks_uri be read here'),
+    ];
+  } catch (error) {
+    const remedy = `open the way to SIGN_IN_ISSUER, and compare ${settings.issuer} with the issuer in its metadata, to the letter`;
+    return [judge('provider', false, (error as Error).message, remedy)];
   }
 }

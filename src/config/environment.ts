@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Variables that a file may hold, named by the variable with the suffix `_FILE`. */
-const SECRET_VARIABLES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN', 'SIGN_IN_CLIENT_SECRET'];
+export const FROM_FILES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN', 'SIGN_IN_CLIENT_SECRET'];
 
 /** The absolute path of a file; relative paths start at the checkout, not at the current directory. */
 export function inCheckout(file: string): string {
@@ -37,7 +37,7 @@ export function originOf(name: string, environment: Environment): string {
 /** A sentence for each unknown variable that resembles an unset, not too short one of `names`. */
 export function findMistyped(names: readonly string[], environment: Environment): string[] {
   const missing = names.filter((name) => name.length > 6 && originOf(name, environment) === 'default');
-  const files = missing.filter((name) => SECRET_VARIABLES.includes(name)).map((name) => `${name}_FILE`);
+  const files = missing.filter((name) => FROM_FILES.includes(name)).map((name) => `${name}_FILE`);
   const others = Object.keys(environment).filter((name) => environment[name] && !names.includes(name));
   return [...missing, ...files].flatMap((meant) => {
     const written = others.filter((name) => isNear(name.toUpperCase(), meant, meant.length > 12 ? 2 : 1));
@@ -55,7 +55,7 @@ function isNear(one: string, other: string, edits: number): boolean {
 }
 
 function fileOf(name: string, environment: Environment): string | undefined {
-  return (SECRET_VARIABLES.includes(name) && environment[`${name}_FILE`]) || undefined;
+  return (FROM_FILES.includes(name) && environment[`${name}_FILE`]) || undefined;
 }
 
 /** Removes the final line end, which editors and `echo` write. */

@@ -47,9 +47,12 @@ function isNetwork(value: string): boolean {
   return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits;
 }
 
+/** Microsoft's addresses for all tenants, and a template of them: any organization could sign in its users. */
+const OF_ANY_TENANT = /[{}]|%7[bd]|\.microsoftonline\.\w+\/(common|organizations|consumers)(\/|$)/i;
+
 /** OpenID Connect Discovery 1.0, section 3; on this machine also over http. */
 function isIssuer(url: string): boolean {
-  if (!URL.canParse(url)) return false;
+  if (!URL.canParse(url) || OF_ANY_TENANT.test(url) || url.includes('/.well-known/')) return false;
   const { protocol, hostname, username, password, search, hash } = new URL(url);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
   return isSafe && username + password + search + hash === '';
@@ -150,7 +153,10 @@ export const VARIABLES = {
     '`required`: users without a payment password can’t allow a right that spends; `optional`: Allow alone suffices for them',
   ),
   SIGN_IN_ISSUER: text
-    .refine(isIssuer, 'must be the https:// address of an OpenID provider, without a query')
+    .refine(
+      isIssuer,
+      'must be the https:// address of an OpenID provider, without a query or /.well-known/, and of one tenant: its id instead of {tenantid}, common, organizations or consumers',
+    )
     .optional()
     .meta({
       description:

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { addCommands } from '../../src/cli/commands.ts';
 import type { Shell } from '../../src/cli/shell.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
+import { FROM_FILES } from '../../src/config/environment.ts';
 import { OPERATOR_VARIABLES, VARIABLES } from '../../src/config/variables.ts';
 import { RULE_IDS, remedyFor } from '../../src/rules/common/remedies.ts';
 
@@ -20,7 +21,7 @@ function variableRows(): string {
     expect(description, `${name} has no description`).toBeDefined();
     const preset: unknown = schema.safeParse(undefined).data;
     return row(
-      `\`${name}\``,
+      FROM_FILES.includes(name) ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``,
       String(description),
       String(unset ?? (preset === undefined ? 'none' : `\`${preset}\``)),
     );

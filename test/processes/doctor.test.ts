@@ -5,6 +5,7 @@ import { ownDatabase } from '../support/database.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { poolerKeepsNames, poolerVersion, startPooler } from '../support/pooler.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { openWallet } from '../support/wallet.ts';
 import { doctor, troublesIn } from './findings.ts';
 
 const postgres = new OwnPostgres();
@@ -16,6 +17,8 @@ const good = { ...onDatabase(postgres.url('postgres', 'server')), BASE_URL: 'htt
 
 const CHECKS =
   'configuration database version encoding writes durability isolation tls pooler clock schema role trail https cookies address';
+
+const METADATA = '/.well-known/openid-configuration';
 
 describe('assent doctor', () => {
   it('has a line for everything, and advice is no error', async () => {
@@ -38,6 +41,62 @@ describe('assent doctor', () => {
     const { port } = stranger.address() as AddressInfo;
     expect(await at(`http://localhost:${port}`)).toMatchObject({ address: 'error' });
     await server.stop();
+  });
+
+  describe('with SIGN_IN_ISSUER', async () => {
+    const wallet = await openWallet();
+    afterAll(() => wallet.down());
+    const at = async (SIGN_IN_ISSUER = wallet.issuer) => {
+      const { clientId: SIGN_IN_CLIENT_ID, clientSecret: SIGN_IN_CLIENT_SECRET } = wallet.settings;
+      const provider = { SIGN_IN_ISSUER, SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET };
+      const { findings } = await doctor({ ...good, ...provider });
+      expect(JSON.stringify(findings)).not.toContain(SIGN_IN_CLIENT_SECRET);
+      return findings.slice(CHECKS.split(' ').length);
+    };
+
+    it('asks the provider what sign-in needs', async () => {
+      wallet.replaced = {};
+      expect((await at()).map(({ check, level }) => `${check} ${level}`)).toEqual([
+        'provider ok',
+        'signature ok',
+        'credentials ok',
+        'keys ok',
+      ]);
+    });
+
+    it.each([
+      ['signature', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, /HS256,none/],
+      ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, /private_key_jwt/],
+      ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, /0 of its keys .*\/nothing/],
+      ['keys', { jwks_uri: undefined }, /0 of its keys/],
+    ])('finds a fault of its %s: %o', async (check, metadata, text) => {
+      wallet.replaced = { metadata };
+      const findings = await at();
+      expect(troublesIn(findings)).toEqual({ [check]: 'error' });
+      expect(findings.find((finding) => finding.check === check)).toMatchObject({
+        text: expect.stringMatching(text),
+        remedy: expect.stringMatching(/\w{3}/),
+      });
+    });
+
+    it('finds an issuer that differs by a slash, and names both', async () => {
+      wallet.replaced = { metadata: { issuer: `${wallet.issuer}/users/` } };
+      const [finding, ...others] = await at(wallet.issuer);
+      expect(others).toEqual([]);
+      expect(finding).toMatchObject({ check: 'provider', level: 'error' });
+      expect(`${finding?.text} ${finding?.remedy}`).toContain(`${wallet.issuer}/users/`);
+      expect(finding?.remedy).toContain(`${wallet.issuer} with`);
+    });
+
+    it.each([
+      ['nothing', {}, 'http://localhost:9', /ECONNREFUSED|connect|bad port/],
+      ['150 MB', { huge: { path: METADATA, headers: {} } }, wallet.issuer, /more than a megabyte/],
+    ])('finds a provider that answers %s', async (_what, replaced, issuer, text) => {
+      wallet.replaced = replaced;
+      expect(await at(issuer)).toMatchObject([
+        { check: 'provider', level: 'error', text: expect.stringMatching(text) },
+      ]);
+    });
   });
 
   it('looks at the rest when something is wrong, and ends with 1', async () => {

@@ -109,7 +109,7 @@ const REMEDIES = {
   overload:
     'Too many requests to answer in time: see `assent_unavailable_total`, the load of server and database, and docs/operate/503.md.',
   provider:
-    'SIGN_IN_ISSUER did not answer, so that users can’t sign in; all else works. Check it from this machine: its /.well-known/openid-configuration.',
+    'SIGN_IN_ISSUER did not answer, so that users can’t sign in; all else works. Run `assent doctor` on this machine.',
   database:
     'The database was unreachable or failed: run `assent doctor`, and read the log at level error around that time; see docs/operate/503.md.',
   server_error: 'A fault of Assent: the log has a line at level error with this reference and the cause.',
