@@ -1,8 +1,9 @@
 import * as cheerio from 'cheerio';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { fieldsFor, follow, whileLocked } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
-import { decide, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
 
 // What a page says of the form before it, and where "Try again" leads: nothing that is not so, and nothing to anybody else.
@@ -88,6 +89,96 @@ describe('what came of a form', () => {
       `${server.baseUrl}/oauth/authorize?${formWith(again, 'login').fields.request}`,
     );
     expect(browser.cookies.has('assent_outcome')).toBe(false);
+  });
+});
+
+describe('an error at a form', () => {
+  const ERROR = 'The login or the password is wrong';
+  const typed = { login: user.login, password: newSecret() };
+  const mistype = async (fields = typed) => browser.submit(await browser.get(request()), 'login', fields);
+
+  it('stands at the address of its own page only, with the login, and is over after a right password', async () => {
+    const answer = await mistype();
+    const { pathname, search } = new URL(answer.location ?? '');
+    expect([answer.status, pathname, answer.body]).toEqual([303, '/oauth/authorize', '']);
+    expect(search).not.toContain(encodeURIComponent(user.login));
+    expect(answer.headers.getSetCookie().join()).toMatch(/^assent_outcome=[^;]+; Max-Age=60; /);
+    for (let times = 0; times < 2; times += 1) {
+      const page = await browser.get(pathname + search);
+      expect([page.status, page.text.includes(ERROR)]).toEqual([200, true]);
+      expect(page.body).toContain(`value="${user.login}"`);
+      expect(page.body).toMatch(/<title>Error: /);
+    }
+    for (const other of [request({ state: 'other' }), '/account'])
+      expect((await browser.get(other)).text).not.toContain(ERROR);
+    await signIn(browser, user.login, user.password);
+    browser.cookies.delete('assent_session');
+    expect((await browser.get(pathname + search)).text).not.toContain(ERROR);
+  });
+
+  it('is read in another language, too', async () => {
+    const page = await follow(browser, await mistype());
+    const russian = await follow(browser, await browser.submit(page, 'language', { language: 'ru' }));
+    expect(russian.text).toContain('Неверный логин или пароль');
+    expect(russian.body).toContain(`value="${user.login}"`);
+  });
+
+  it('is not said for ever: the page of a wait is 429 as long as that lasts, and the form afterwards', async () => {
+    const { login } = await server.createUser();
+    const answers: Answer[] = [];
+    for (let tries = 0; tries < 12 && answers.at(-1)?.status !== 429; tries += 1)
+      answers.push(await follow(browser, await mistype({ ...typed, login })));
+    const seconds = Number(answers.at(-1)?.headers.get('retry-after'));
+    expect([answers[0]?.status, seconds > 0]).toEqual([200, true]);
+    const refusals = 'select from refusals where status = 429';
+    expect((await server.database.pool.query(refusals)).rowCount).toBe(0);
+    vi.useFakeTimers({ now: Date.now() + seconds * 1000, toFake: ['Date'] });
+    const page = await browser.get(request());
+    vi.useRealTimers();
+    expect([page.status, page.page, page.body.includes('id="error"')]).toEqual([200, 'sign-in', false]);
+  });
+
+  it('is kept without what was typed where that is too long for a cookie', async () => {
+    const login = '\u0001'.repeat(3_000);
+    const page = await follow(browser, await mistype({ ...typed, login }));
+    expect(browser.cookies.get('assent_outcome')?.length).toBeLessThan(200);
+    expect([page.text.includes(ERROR), page.body.includes('\u0001')]).toEqual([true, false]);
+  });
+
+  it('is escaped, and nothing where the cookie is made up', async () => {
+    await mistype({ ...typed, login: '"><b>' });
+    expect((await browser.get(request())).body).toContain('value="&quot;&gt;&lt;b&gt;"');
+    const [, digest, until] = JSON.parse(
+      Buffer.from(browser.cookies.get('assent_outcome') ?? '', 'base64url').toString(),
+    );
+    for (const made of [
+      ['toString', digest, until],
+      [['x'], digest, until, {}],
+      ['signIn', digest, 'x'],
+      null,
+    ]) {
+      browser.cookies.set('assent_outcome', Buffer.from(JSON.stringify(made)).toString('base64url'));
+      const page = await browser.get(request());
+      expect([page.status, page.body.includes('id="error"')]).toEqual([200, false]);
+    }
+  });
+
+  it('is in the log with its rule, and kept for `assent explain` unless it was a wrong password', async () => {
+    const before = server.logLines.length;
+    await mistype();
+    const lines = () => server.logLines.slice(before).map((line) => JSON.parse(line));
+    const line = { path: '/sign-in', status: 303, rule_id: 'wrong_password' };
+    await expect.poll(lines).toContainEqual(expect.objectContaining(line));
+    await signIn(browser, user.login, user.password);
+    const form = await browser.get('/account/password');
+    const answer = await browser.submit(form, 'new_password', { password: user.password, new_password: 'x' });
+    const kept = async () =>
+      (
+        await server.database.pool.query('select status, rule_id from refusals where reference = $1', [
+          answer.headers.get('x-request-id'),
+        ])
+      ).rows;
+    await expect.poll(kept).toEqual([{ status: 303, rule_id: 'password_refused' }]);
   });
 });
 

@@ -20,8 +20,8 @@ export type About = AuthorizationRequest | string | null;
 /** Said while a wait runs, so the page has status 429. */
 const WAITS: readonly string[] = ['too_many_tries', 'too_many_decisions', 'not_stopped'];
 
-/** A user may read a page for a while before answering or reloading it. */
-const NOTE_SECONDS = 10 * 60;
+/** A user may read a page for a while before answering or reloading it; an error must not seem new when the page comes again. */
+const [NOTE_SECONDS, ERROR_SECONDS] = [10 * 60, 60];
 
 /** Proxies accept 8 KB of cookies, browsers 4 KB of one. */
 const MAX_CHARACTERS = 3_000;
@@ -36,7 +36,7 @@ export interface More {
 /** A form from another site leads to a page without an outcome: its author chose the moment. */
 export function rememberOutcome(reply: FastifyReply, outcome: string, about: About, more: More = {}): void {
   if (!isFromOwnPage(reply.request)) return;
-  const { seconds: maxAge = NOTE_SECONDS, form, typed = [] } = more;
+  const { form, seconds: maxAge = form ? ERROR_SECONDS : NOTE_SECONDS, typed = [] } = more;
   const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
   const whole = encoded([...content, ...typed]);
   setCookie(reply, 'outcome', whole.length > MAX_CHARACTERS ? encoded(content) : whole, { maxAge });
@@ -46,15 +46,16 @@ export function forgetOutcome(reply: FastifyReply): void {
   if (readCookies(reply.request).outcome !== null) clearCookie(reply, 'outcome');
 }
 
-/** @param form as remembered @returns the outcome with what was typed, and the seconds until its end; null for none */
-export function lastOutcome(request: FastifyRequest, about: About, form?: string) {
-  const cookie = readCookies(request).outcome;
+/** Sets the page's status during a wait. @returns the outcome, what was typed, and the seconds until its end; null for none */
+export function lastOutcome(reply: FastifyReply, about: About, form?: string) {
+  const cookie = readCookies(reply.request).outcome;
   if (cookie === null) return null;
   try {
     const [outcome, digest, until, ...typed] = JSON.parse(Buffer.from(cookie, 'base64url').toString());
     const seconds = Math.ceil((until - Date.now()) / 1000);
-    const isHere = digest === digestOf(about, form) && seconds > 0;
-    return isHere ? { outcome: String(outcome), typed: typed.map(String), seconds } : null;
+    if (digest !== digestOf(about, form) || !(seconds > 0)) return null;
+    if (WAITS.includes(outcome)) reply.code(429).header('retry-after', seconds);
+    return { outcome: String(outcome), typed: typed.map(String), seconds };
   } catch {
     return null; // none of ours
   }
@@ -70,14 +71,6 @@ function digestOf(about: About, form = ''): string {
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
-/** Sets the status of a page that says an outcome. */
-export function answerWait(
-  reply: FastifyReply,
-  { outcome, seconds }: NonNullable<ReturnType<typeof lastOutcome>>,
-) {
-  if (WAITS.includes(outcome)) reply.code(429).header('retry-after', seconds);
-}
-
 /** The outcome of the previous form for a signed-in user, on a page without an error. @param clientName of its request */
 export function noteOn(
   reply: FastifyReply,
@@ -85,9 +78,8 @@ export function noteOn(
   { name, login }: Pick<Session['user'], 'name' | 'login'>,
   clientName = '',
 ): string | null {
-  const last = lastOutcome(reply.request, about);
+  const last = lastOutcome(reply, about);
   if (last === null || !isNote(last.outcome)) return null;
-  answerWait(reply, last);
   return textsOf(reply.request).outcomes.on[last.outcome](clientName, name, login);
 }
 
@@ -96,9 +88,10 @@ function isNote(outcome: string): outcome is Note {
 }
 
 /** The note on a sign-in page before any input. */
-export function signInNote(request: FastifyRequest, about: About): string | null {
+export function signInNote(reply: FastifyReply, about: About): string | null {
+  const { request } = reply;
   const { signIn, outcomes } = textsOf(request);
-  const outcome = lastOutcome(request, about)?.outcome;
+  const outcome = lastOutcome(reply, about)?.outcome;
   if (keepsNoCookies(request)) return signIn.cookiesOff(new URL(request.server.context.baseUrl).hostname);
   if (outcome === 'not_signed_in') return outcomes.not_signed_in;
   if (outcome === 'not_confirmed' || outcome === 'not_decided') return outcomes.sessionOver;

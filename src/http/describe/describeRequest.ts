@@ -86,9 +86,7 @@ type TypedLimits = ReturnType<typeof typedLimits>;
 
 /** The limit fields of a form shown again, by the index of the right. @param typed in the order of the page */
 export function typedLimits(request: AuthorizationRequest, typed: readonly string[]) {
-  const sums = new Map(
-    limitsToLower(request).flatMap(({ index }, at) => (typed[at] === undefined ? [] : [[index, typed[at]]])),
-  );
+  const sums = new Map(limitsToLower(request).map(({ index }, at) => [index, typed[at] ?? '']));
   return { sums, problems: lowerLimits(request.rights, sums).problems };
 }
 

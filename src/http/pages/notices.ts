@@ -6,32 +6,22 @@ import type { RuleId } from '../../rules/common/remedies.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
-import { type About, answerWait, lastOutcome, type More, rememberOutcome } from '../browser/outcomes.ts';
+import { type About, lastOutcome, type More, type Note, rememberOutcome } from '../browser/outcomes.ts';
 import { describeWait } from '../describe/describe.ts';
 import { type Link, toAccount } from '../describe/links.ts';
 import { refusalOf } from './deadEnds.ts';
 import type { Page } from './pages.ts';
 import { showPage } from './views.ts';
 
-/** Of each password form: the rule in the log. */
-const WRONG = {
-  signIn: 'The login or the password is wrong.',
-  paymentPassword: 'The payment password is wrong.',
-  oldPassword: 'The old password is wrong.',
-  oldPaymentPassword: 'The old payment password is wrong.',
-} as const;
-
-type ErrorText = (texts: Texts, seconds: number) => string;
-
 /** The text of an error at its form. */
-const ERRORS: Record<keyof typeof WRONG | 'too_many_tries' | 'wrong_limits', ErrorText> = {
+const ERRORS = {
   signIn: ({ signIn }) => signIn.wrong,
   paymentPassword: ({ paymentPassword }) => paymentPassword.wrong,
   oldPassword: ({ security }) => security.form.wrong,
   oldPaymentPassword: ({ security }) => security.form.wrongPayment,
   too_many_tries: (texts, seconds) => texts.tooManyTries(describeWait(seconds, texts)),
   wrong_limits: ({ consent }) => consent.limits.undone,
-};
+} satisfies Record<string, (texts: Texts, seconds: number) => string>;
 
 /** Logs a refusal that has its own name: the `error` is the rule's id. */
 export function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
@@ -42,58 +32,51 @@ const warn = onceAMinute((text: string, { log }: FastifyReply, user_id: string) 
   log.warn({ user_id }, text),
 );
 
-/** In seconds: enough to read an error, and for a few more decisions. */
-const A_MINUTE = 60;
-
-/** Refuses a form for a reason that its page says, with what was `typed` there. */
+/** Refuses a form for a reason that its page says. */
 export function refuseForm(
   reply: FastifyReply,
+  [id, rule]: readonly [id: RuleId, rule: string],
   error: keyof typeof ERRORS | keyof Texts['security']['form']['problems'],
   about: About,
-  { seconds = A_MINUTE, typed = [] }: Pick<More, 'seconds' | 'typed'> = {},
+  more: More = {},
 ): void {
-  rememberOutcome(reply, error, about, { seconds, typed, form: reply.request.routeOptions.url });
+  logRefused(reply, id, rule);
+  rememberOutcome(reply, error, about, { form: reply.request.routeOptions.url, ...more });
 }
 
-/** Refuses a password form. */
+/** Refuses a password form. @param form the text of a wrong one */
 export function refuseAttempt(
   reply: FastifyReply,
   failed: FailedAttempt,
-  form: keyof typeof WRONG,
+  form: 'signIn' | 'paymentPassword' | 'oldPassword' | 'oldPaymentPassword',
   about: About,
   typed: readonly string[] = [],
 ): void {
   if (failed.outcome === 'wrong') {
     if (failed.unreadableOf) warn("this user's password hash can't be read", reply, failed.unreadableOf);
-    logRefused(reply, 'wrong_password', WRONG[form]);
-    refuseForm(reply, form, about, { typed });
+    refuseForm(reply, ['wrong_password', 'the password is wrong'], form, about, { typed });
   } else {
     const { waitSeconds: seconds } = failed;
-    logRefused(reply, 'too_many_tries', `a wait of ${seconds} s is not over`);
-    refuseForm(reply, 'too_many_tries', about, { seconds, typed });
+    const rule = ['too_many_tries', `a wait of ${seconds} s is not over`] as const;
+    refuseForm(reply, rule, 'too_many_tries', about, { seconds, typed });
   }
 }
 
-/** The user has decided too often just now. */
-export function refuseDecision(
-  reply: FastifyReply,
-  note: 'too_many_decisions' | 'not_stopped',
-  about: About,
-): void {
+/** The user has decided too often just now: a minute is enough for a few more decisions. */
+export function refuseDecision(reply: FastifyReply, about: About, note: Note = 'too_many_decisions'): void {
   logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can read in that time');
-  rememberOutcome(reply, note, about, { seconds: A_MINUTE });
+  rememberOutcome(reply, note, about, { seconds: 60 });
 }
 
 /** Why the form of this page is shown again, and what was typed there; null for another reason. @param form its path */
 export function errorAt(reply: FastifyReply, form: string, about: About) {
-  const last = lastOutcome(reply.request, about, form);
+  const last = lastOutcome(reply, about, form);
   if (last === null) return null;
   const texts = textsOf(reply.request);
   const { problems } = texts.security.form;
   const { outcome, typed, seconds } = last;
   const isOfNewPassword = Object.hasOwn(problems, outcome);
   if (!isOfNewPassword && !Object.hasOwn(ERRORS, outcome)) return null;
-  answerWait(reply, last);
   const error = isOfNewPassword
     ? problems[outcome as keyof typeof problems](MIN_PASSWORD_CHARACTERS)
     : ERRORS[outcome as keyof typeof ERRORS](texts, seconds);

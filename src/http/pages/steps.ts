@@ -107,7 +107,7 @@ export function keptAs({ login }: { readonly login: string }): string {
 function showConsent(reply: FastifyReply, step: Extract<Step, { step: 'consent' }>): FastifyReply {
   const words = wordsFor(reply.request);
   const failed = errorAt(reply, '/consent', step.authorizationRequest);
-  const typed = failed && typedLimits(step.authorizationRequest, failed.typed);
+  const typed = failed?.typed.length ? typedLimits(step.authorizationRequest, failed.typed) : null;
   return showPage(reply, {
     name: 'consent',
     undone: failed === null ? requestNote(reply, step) : null,
@@ -131,7 +131,7 @@ export function showSignIn(
   const client = authorizationRequest && describeClient(authorizationRequest, wordsFor(reply.request));
   const failed = errorAt(reply, '/sign-in', authorizationRequest);
   const { error = null, typed: [login = ''] = [] } = failed ?? {};
-  const note = error === null ? (undone ?? signInNote(reply.request, authorizationRequest)) : null;
+  const note = error === null ? (undone ?? signInNote(reply, authorizationRequest)) : null;
   return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone: note });
 }
 

@@ -78,7 +78,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       if (outcome === 'stale') return seeOther(reply, UNDONE);
       const from = cursorOf(form.get('older'));
       if (outcome === 'too_many') {
-        refuseDecision(reply, 'too_many_decisions', '/account');
+        refuseDecision(reply, '/account');
         return seeOther(reply, accountPath(from));
       }
       return seeOther(reply, accountPath(from, { [done]: id }));

@@ -6,7 +6,7 @@ import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { forgetOutcome } from '../../browser/outcomes.ts';
-import { errorAt, logRefused, refuseAttempt, refuseForm } from '../../pages/notices.ts';
+import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
 import { keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
@@ -53,8 +53,7 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
         case 'stale':
           return seeOther(reply, `${SECURITY}?said=stale`);
         case 'refused':
-          logRefused(reply, 'password_refused', result.problem);
-          refuseForm(reply, result.problem, path);
+          refuseForm(reply, ['password_refused', result.problem], result.problem, path);
           return seeOther(reply, path);
         default: {
           const asksPayment = password === 'payment-password' && session.user.hasPaymentPassword;

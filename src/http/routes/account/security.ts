@@ -85,7 +85,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
     if (outcome === 'stale') return seeOther(reply, `${STOP}?undone=stale`);
     if (outcome === 'too_many') {
-      refuseDecision(reply, 'not_stopped', STOP);
+      refuseDecision(reply, STOP, 'not_stopped');
       return seeOther(reply, STOP);
     }
     return seeOther(reply, '/account?stopped=everything');

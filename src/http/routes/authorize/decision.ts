@@ -8,7 +8,7 @@ import type { AuthorizationRequest } from '../../../rules/request/authorizationR
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm, typedSums } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
-import { logRefused, refuseAttempt, refuseDecision, refuseForm } from '../../pages/notices.ts';
+import { refuseAttempt, refuseDecision, refuseForm } from '../../pages/notices.ts';
 import { backToRequest, seeOther, showReject } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
@@ -50,9 +50,9 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
   app.get('/reject', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request));
     // After Back from the application the request's page says so, and can be answered again.
-    const isAsked =
-      step.step === 'payment-password' && lastOutcome(request, step.authorizationRequest) === null;
-    return isAsked ? showReject(reply, step) : backToRequest(reply, step.authorizationRequest);
+    const isNoted = lastOutcome(reply, step.authorizationRequest) !== null;
+    if (step.step === 'payment-password' && !isNoted) return showReject(reply, step);
+    return backToRequest(reply, step.authorizationRequest);
   });
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
@@ -73,16 +73,17 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
         return backToApplication(reply, result.location);
       case 'wrong_limits': {
         const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
-        logRefused(reply, 'wrong_limits', rule);
-        refuseForm(reply, 'wrong_limits', authorizationRequest, { typed: [...sums.values()] });
-        return backToRequest(reply, authorizationRequest);
+        const typed = [...sums.values()];
+        refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, { typed });
+        break;
       }
       case 'too_many':
-        refuseDecision(reply, 'too_many_decisions', authorizationRequest);
-        return backToRequest(reply, authorizationRequest);
+        refuseDecision(reply, authorizationRequest);
+        break;
       default:
-        return backUnanswered(reply, authorizationRequest, UNANSWERED[result.outcome]);
+        rememberOutcome(reply, UNANSWERED[result.outcome], authorizationRequest);
     }
+    return backToRequest(reply, authorizationRequest);
   });
 }
 
