@@ -140,7 +140,7 @@ describe('assent user import', () => {
       userOf({ password_hash: `${BCRYPT}!` }),
       userOf({ payment_password_hash: '$2b$15$'.padEnd(60, 'a') }),
       userOf({ password_hash: `pbkdf2_sha256$1000$a\u0000b$${'A'.repeat(43)}` }),
-      userOf({ external_id: 'with space' }),
+      userOf({ external_id: 'with\ttab' }),
       userOf({ status: 'gone' }),
       userOf({ created_at: '2015-03-04T05:06:07' }),
       userOf({ created_at: new Date(Date.now() + HOUR).toISOString() }),

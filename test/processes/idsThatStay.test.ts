@@ -147,8 +147,8 @@ describe('a user has the id of another service', () => {
   });
 
   it.each([
-    ['--external-id "a b"', 1, 'the external id needs'],
-    [`--external-id ${'x'.repeat(129)}`, 1, 'the external id needs'],
+    ['--external-id " a"', 1, 'the external id needs'],
+    [`--external-id ${'x'.repeat(256)}`, 1, 'the external id needs'],
     ['--name " "', 1, 'the name'],
     ['--login ""', 1, 'the login'],
     ['', 2, 'say what to change: --login, --name or --external-id'],
