@@ -480,6 +480,10 @@ export const en = {
       contradiction: 'The rights that the request asks for contradict each other.',
       above_ceiling: 'The request asks to spend more than this application is allowed to ask for.',
       sign_in_lost: 'The sign-in took too long, began in another browser, or was already used.',
+      sign_in_no_cookies:
+        'The browser keeps no cookies of ours: allow them. Or it is not the one where you began.',
+      sign_in_unfinished: 'The sign-in page could not finish your sign-in. Perhaps it was open for too long.',
+      sign_in_wait: 'Too many sign-ins failed from your network. Signing in works again in a minute.',
       sign_in_failed: 'The sign-in page sent an answer that we can’t use.',
       sign_in_other_user: 'You confirmed with another account than the one you are signed in with here.',
       sign_in_refused: 'You can’t sign in here with this account.',

@@ -12,7 +12,7 @@ import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { CALLER, useServer } from '../support/server.ts';
 import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { linkTo, sessionOf } from './browsers.ts';
-import { begunIn, expectRefused, usersWith } from './refusals.ts';
+import { begunIn, expectRefused, signInCookie, usersWith } from './refusals.ts';
 
 // An attacker wants to sign in as the victim by what goes between the wallet and us, or to have the victim signed in as the
 // attacker.
@@ -51,9 +51,11 @@ describe('the way through the wallet', () => {
     const { agent, callback } = await returning();
     const answer = await agent.get(callback);
     expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account`]);
-    expect([...agent.cookies.keys()].toSorted()).toEqual(
+    const names = [...agent.cookies.keys()].filter((name) => name !== signInCookie(callback));
+    expect(names.toSorted()).toEqual(
       ['assent_device', 'assent_seen', 'assent_session'].filter((name) => agent.cookies.has(name)),
     );
+    expect(begunIn(server, agent)).toMatchObject({ nonce: '', verifier: '' });
     expect((await agent.get('/account')).page).toBe('account');
   });
 
@@ -117,8 +119,6 @@ describe('an ID token that was not made for this sign-in', () => {
 
 describe('an answer that this browser did not ask for', () => {
   it.each([
-    ['another state', { state: 'another' }],
-    ['no state', { state: undefined }],
     ['no iss, though the wallet says that it sends it', { iss: undefined }],
     ['the iss of another wallet (mix-up)', { iss: 'https://wallet.example' }],
     ['no code', { code: undefined }],
@@ -130,25 +130,39 @@ describe('an answer that this browser did not ask for', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('is refused with two of one parameter', async () => {
-    for (const name of ['code', 'state', 'iss']) {
-      const { agent, callback } = await returning();
-      await refuse(agent, `${callback}&${name}=${parameter(callback, name)}`, 'sign_in_failed');
+  it('is refused with two of one parameter, and names no request with two states', async () => {
+    for (const name of ['code', 'iss', 'state']) {
+      const { agent, callback } = await returning(linkTo(requestOf(shop)));
+      const twice = `${callback}&${name}=${parameter(callback, name)}`;
+      const answer = await refuse(agent, twice, name === 'state' ? 'sign_in_lost' : 'sign_in_failed');
+      expect(answer.body.includes(shop.clientId)).toBe(name !== 'state');
     }
     expect(wallet.exchanges).toEqual([]);
+  });
+
+  it.each([
+    ['another state', { state: 'another' }],
+    ['no state', { state: undefined }],
+    ['an error without its state', { error: 'access_denied', code: undefined, state: 'another' }],
+  ])('is refused with %s, names no request, and the sign-in goes on', async (_what, changes) => {
+    const { agent, callback } = await returning(linkTo(requestOf(shop)));
+    const answer = await refuse(agent, changed(callback, changes), 'sign_in_lost');
+    expect(answer.body).not.toContain(shop.clientId);
+    expect((await agent.get(callback)).location).toContain(shop.clientId);
   });
 
   it('is refused in another browser, which began nothing (login CSRF)', async () => {
     const { callback } = await returning();
     const victim = new Agent(server.baseUrl);
-    await refuse(victim, callback, 'sign_in_lost');
+    const answer = await refuse(victim, callback, 'sign_in_no_cookies');
+    expect(answer.text).toMatch(/allow them\. Or it is not the one where you began/);
     expect(wallet.exchanges).toEqual([]);
   });
 
   it('is refused in a browser that began another sign-in, which goes on', async () => {
     const { callback } = await returning();
     const victim = await returning();
-    await refuse(victim.agent, callback, 'sign_in_failed', /state/);
+    await refuse(victim.agent, callback, 'sign_in_lost', /state/);
     expect((await victim.agent.get(victim.callback)).status).toBe(303);
   });
 
@@ -167,25 +181,22 @@ describe('an answer that this browser did not ask for', () => {
     expect(wallet.exchanges).toHaveLength(1);
   });
 
-  it('is refused a second time, also with the cookie of before: the code is used', async () => {
+  it('is refused a second time, also with the cookie of before and another code', async () => {
     const { agent, callback } = await returning();
     const thief = copyOf(agent);
     await agent.get(callback);
-    await refuse(agent, callback, 'sign_in_lost');
-    await refuse(thief, callback, 'sign_in_failed', /invalid_grant/);
-  });
-
-  it('is refused when a later sign-in of the same browser has begun', async () => {
-    const { agent, callback } = await returning();
-    const later = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
-    await refuse(agent, callback, 'sign_in_failed', /state/);
-    expect((await agent.get(later)).status).toBe(303);
+    agent.cookies.delete('assent_session');
+    await refuse(agent, callback, 'sign_in_lost', /answered/);
+    await refuse(thief, changed(callback, { code: 'another' }), 'sign_in_lost', /answered/);
+    expect(wallet.exchanges).toHaveLength(1);
   });
 });
 
 describe('the cookie of a sign-in', () => {
-  const put = (agent: Agent, begun: Record<string, unknown>, purpose: SignaturePurpose = 'provider') =>
-    agent.cookies.set('assent_sign_in', keyRing.sign(purpose, deflateRawSync(JSON.stringify(begun))));
+  const put = (agent: Agent, begun: Record<string, unknown>, purpose: SignaturePurpose = 'provider') => {
+    const [name = ''] = [...agent.cookies.keys()].filter((cookie) => cookie.startsWith('assent_sign_in_'));
+    agent.cookies.set(name, keyRing.sign(purpose, deflateRawSync(JSON.stringify(begun))));
+  };
 
   it('is good for ten minutes', async () => {
     const { agent, callback } = await returning();
@@ -209,14 +220,15 @@ describe('the cookie of a sign-in', () => {
 
   it('is refused with another letter anywhere, in parts, or as nothing', async () => {
     const { agent, callback } = await returning();
-    const cookie = agent.cookies.get('assent_sign_in') ?? '';
+    const name = signInCookie(callback) ?? '';
+    const cookie = agent.cookies.get(name) ?? '';
     const letters = [0, 4, Math.floor(cookie.length / 2), cookie.length - 1];
     const tampered = letters.map(
       (at) => cookie.slice(0, at) + (cookie[at] === 'A' ? 'B' : 'A') + cookie.slice(at + 1),
     );
     for (const value of [...tampered, cookie.slice(0, -1), `${cookie}A`, 'x', encodeURIComponent('{}')]) {
       const browser = copyOf(agent);
-      browser.cookies.set('assent_sign_in', value);
+      browser.cookies.set(name, value);
       await refuse(browser, callback, 'sign_in_lost');
     }
     expect(wallet.exchanges).toEqual([]);
@@ -259,22 +271,23 @@ describe('what the wallet answers instead of a code', () => {
     expect([answer.status, answer.page]).toEqual([200, 'notice']);
     expect(answer.text).toContain('You did not sign in');
     expect(answer.body).toMatch(`href="/sign-in?client_id=${shop.clientId}&amp;`);
-    expect([...agent.cookies.keys()]).toEqual([]);
+    expect([...agent.cookies.keys()]).toEqual([expect.stringMatching(/^assent_sign_in_/)]);
     wallet.replaced = {};
     const again = /href="(\/sign-in[^"]*)"/.exec(answer.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect((await passWallet(wallet, agent, again)).location).toContain('/oauth/authorize?');
   });
 
   it('is not believed without the state, nor from another issuer', async () => {
-    for (const changes of [{ state: undefined }, { state: 'x' }, { iss: 'https://wallet.example' }]) {
-      wallet.replaced = answering('access_denied');
-      const { agent, callback } = await returning();
-      await refuse(agent, changed(callback, changes), 'sign_in_failed', /was refused/);
-    }
+    wallet.replaced = answering('access_denied');
+    const { agent, callback } = await returning();
+    for (const state of [undefined, 'x'])
+      await refuse(agent, changed(callback, { state }), 'sign_in_lost', /state/);
+    const iss = 'https://wallet.example';
+    await refuse(agent, changed(callback, { iss }), 'sign_in_failed', /was refused/);
   });
 
   it.each([
-    ['login_required', /^the provider answered login_required$/],
+    ['invalid_request', /^the provider answered invalid_request$/],
     ['w_'.repeat(20), /^the provider answered (w_){20}$/],
     [`${'w_'.repeat(20)}w`, /^the provider answered an error$/],
     ['<script>alert(1)</script>', /^the provider answered an error$/],

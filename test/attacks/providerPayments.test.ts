@@ -12,7 +12,7 @@ import { rowsOf } from '../support/rows.ts';
 import { CALLER, startServer, type TestServer, useServer } from '../support/server.ts';
 import { callbackOf, goOn, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { linkTo, sessionOf } from './browsers.ts';
-import { begunIn, expectRefused } from './refusals.ts';
+import { begunIn, expectRefused, signInCookie } from './refusals.ts';
 
 // An attacker has a signed-in browser, or an answer of the wallet, and wants to have a payment allowed by it.
 
@@ -154,14 +154,30 @@ describe('an answer of the wallet that confirms nothing', () => {
     expect((await agent.get(spending())).page).not.toBe('consent');
   });
 
-  it('is the answer to a sign-in, at the cookie of a payment, and the other way round', async () => {
+  it('is the answer to a sign-in, under the cookie of a payment, and the other way round', async () => {
     const payment = await confirming();
-    const ofPayment = copyOf(agent);
+    const session = sessionOf(agent) ?? '';
     agent.cookies.delete('assent_session');
     const signIn = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
-    await refuse(payment, 'sign_in_failed', /state/);
-    agent = ofPayment;
-    await refuse(signIn, 'sign_in_failed', /state/);
+    agent.cookies.set('assent_session', session);
+    const [one, other] = [signInCookie(payment) ?? '', signInCookie(signIn) ?? ''];
+    const [ofPayment = '', ofSignIn = ''] = [agent.cookies.get(one), agent.cookies.get(other)];
+    agent.cookies.set(one, ofSignIn).set(other, ofPayment);
+    await refuse(payment, 'sign_in_lost', /state/);
+    await refuse(signIn, 'sign_in_lost', /state/);
+  });
+
+  it('is in one tab what another tab has not asked for: each confirms its own request', async () => {
+    const states = ['one', 'other'];
+    const [one = '', other = ''] = [
+      await confirming(spending({ state: 'one' })),
+      await confirming(spending({ state: 'other' })),
+    ];
+    for (const [index, callback] of [one, other].entries()) {
+      const { location } = await agent.get(callback);
+      expect(new URL(location ?? '').searchParams.get('state')).toBe(states[index]);
+      expect((await agent.get(location ?? '')).page).toBe('consent');
+    }
   });
 });
 

@@ -7,7 +7,7 @@ import type { OAuthErrorCode } from '../../src/rules/common/error.ts';
 import { fieldsFor, follow } from '../support/account.ts';
 import { decide, obtainCode, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { expireCode } from '../support/state.ts';
-import { goOn, passWallet } from '../support/wallet.ts';
+import { goOn, leaveFor, passWallet } from '../support/wallet.ts';
 import {
   afterManyDecisions,
   amid,
@@ -95,7 +95,32 @@ const ERRORS: Record<
     nameless: true,
     reach: (browser) => browser.post('/oauth/authorize', '{}', { 'content-type': 'application/json' }),
   },
-  sign_in_lost: { ...AT_WALLET, reach: atWallet((browser) => browser.get('/sign-in/callback')) },
+  sign_in_lost: {
+    ...AT_WALLET,
+    reach: atWallet(async (browser, wallet) => {
+      await leaveFor(wallet, browser, '/account');
+      return browser.get('/sign-in/callback');
+    }),
+  },
+  sign_in_no_cookies: { ...AT_WALLET, reach: atWallet((browser) => browser.get('/sign-in/callback')) },
+  sign_in_unfinished: {
+    ...AT_WALLET,
+    reach: atWallet((browser, wallet) => {
+      wallet.replaced = { callback: { code: undefined, error: 'temporarily_unavailable' } };
+      return passWallet(wallet, browser, '/account');
+    }),
+  },
+  sign_in_wait: {
+    ...AT_WALLET,
+    status: 429,
+    reach: atWallet(async (browser, wallet) => {
+      wallet.replaced = { token: { status: 400, body: '{"error":"invalid_grant"}' } };
+      for (;;) {
+        const answer = await passWallet(wallet, browser, '/account');
+        if (answer.status !== 400) return answer;
+      }
+    }),
+  },
   sign_in_failed: {
     ...AT_WALLET,
     reach: atWallet((browser, wallet) => {

@@ -32,7 +32,9 @@ interface Replaced {
   /** Of the answer in the callback; undefined leaves one out. */
   readonly callback?: Record<string, string | undefined>;
   /** Of the token endpoint; null never comes. */
-  readonly token?: { readonly status: number; readonly body: string } | null;
+  readonly token?: { readonly status: number; readonly body: string; readonly challenge?: string } | null;
+  /** Before the token endpoint answers. */
+  readonly held?: Promise<void>;
   readonly metadata?: Record<string, unknown>;
   /** Of userinfo, beside the `sub`; null never comes. */
   readonly userInfo?: Record<string, unknown> | null;
@@ -85,7 +87,8 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
       const form = new URLSearchParams(await text(request));
       ledger.note('code verifier', form.get('code_verifier'));
       wallet.exchanges.push({ authorization: request.headers.authorization, form });
-      const { token } = wallet.replaced;
+      const { token, held } = wallet.replaced;
+      await held;
       if (token !== undefined) return token && { ...token, location: null };
       const code = form.get('code') ?? '';
       const asked = codes.get(code);
@@ -221,15 +224,17 @@ interface Reply {
   readonly status: number;
   readonly body: string;
   readonly location: string | null;
+  readonly challenge?: string;
 }
 
 function json(status: number, value: unknown): Reply {
   return { status, body: JSON.stringify(value), location: null };
 }
 
-function send(response: ServerResponse, { status, body, location }: Reply): void {
+function send(response: ServerResponse, { status, body, location, challenge }: Reply): void {
   const isJson = body.startsWith('{');
   const type = { 'content-type': isJson ? 'application/json' : 'text/html' };
+  if (challenge !== undefined) response.setHeader('www-authenticate', challenge);
   response.writeHead(status, { ...type, ...(location === null ? {} : { location }) }).end(body);
 }
 

@@ -1,28 +1,31 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { ClientError, IDToken } from 'openid-client';
+import type { IDToken, ResponseBodyError } from 'openid-client';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import type { Caller } from '../../rules/common/caller.ts';
+import { OAuthError } from '../../rules/common/error.ts';
 import { PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { spends } from '../../rules/scope/scope.ts';
-import { type Digest, s256, sha256 } from '../../secrets/digest.ts';
+import { type Digest, hexOf, s256, sha256 } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
 import type { Context } from '../common/context.ts';
 import { type Provider, type ProviderAnswer, ProviderAwayError, reasonOf } from '../common/provider.ts';
-import { knownDevice, newDeviceCookie } from '../signIn/device.ts';
+import { knownDevice, lastDevice, newDeviceCookie } from '../signIn/device.ts';
 import { openSession, type SentCookies } from '../signIn/openSession.ts';
 import { refused, userOf } from '../signIn/providerUser.ts';
 import { currentSession, type Session } from '../signIn/session.ts';
 import { needsConfirmation } from './confirmPayment.ts';
+import type { ProviderTurns } from './providerTurns.ts';
 
 // Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
-// A sign-in's secrets travel in a signed cookie; nothing is stored before the user is known.
+// The secrets of each sign-in travel in a signed cookie of its own; nothing is stored before the user is known.
 
 /** A sign-in that began in this browser, as in its cookie. */
 interface Begun {
   readonly state: string;
   readonly nonce: string;
+  /** Empty after its code came: then it only leads back to its request. */
   readonly verifier: string;
   readonly at: number;
   /** The canonical query of the request to continue; null for the account page. */
@@ -78,16 +81,23 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
     ...((again || needsPayment) && { prompt: 'login' }),
     ...(needsPayment && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
   });
-  const payload = deflateRawSync(JSON.stringify(begun));
-  return { location: location.href, cookie: context.keyRing.sign('provider', payload) };
+  return { location: location.href, cookie: cookieOf(context, begun) };
 }
 
-/** The begun sign-in of a cookie. @throws {OAuthError} for none, or a late one */
-export function begunIn({ keyRing }: Context, cookie: string | null): Begun {
+/** A sign-in's cookie: its name and its value. */
+export function cookieOf({ keyRing }: Context, begun: Begun): [name: string, value: string] {
+  return [nameOf(begun.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(begun)))];
+}
+
+export const nameOf = (state: string): string => hexOf(sha256(state)).slice(0, 16);
+
+/** The sign-in with this state. @param cookie null if the browser sent none at all @throws {OAuthError} for none, or a late one */
+export function begunIn({ keyRing }: Context, state: string, cookie: string | null): Begun {
   const payload = keyRing.verify('provider', cookie ?? '')?.payload;
   const begun: Begun | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
-  if (begun !== null && Date.now() - begun.at < PROVIDER_SIGN_IN_MS) return begun;
-  throw refused('sign_in_lost', 'this browser began no sign-in in the last 10 minutes, or it was answered');
+  if (begun?.state === state && Date.now() - begun.at < PROVIDER_SIGN_IN_MS) return begun;
+  const ruleId = cookie === null ? 'sign_in_no_cookies' : 'sign_in_lost';
+  throw refused(ruleId, 'this browser began no sign-in with this state in the last 10 minutes');
 }
 
 /**
@@ -99,56 +109,72 @@ export function begunIn({ keyRing }: Context, cookie: string | null): Begun {
 export async function finishSignIn(
   context: Context,
   provider: Provider,
+  turns: ProviderTurns,
   { begun, authorizationRequest, url }: Pick<Beginning, 'authorizationRequest'> & { begun: Begun; url: URL },
   cookies: SentCookies,
   caller: Caller,
 ) {
-  const claims = await claimsOf(provider, begun, url);
+  if (begun.verifier === '' && (await currentSession(context, cookies.session)) !== null)
+    return { outcome: 'signed_in', opened: null } as const;
+  if (begun.verifier === '')
+    throw refused('sign_in_lost', 'this sign-in was answered, and no session is left');
+  const device = lastDevice(context, cookies.device);
+  const inTurn: InTurn = (exchange) => turns.take(caller, device, begun.state, exchange);
+  const claims = await claimsOf(provider, begun, url, inTurn);
   if (claims === null) return { outcome: 'rejected' } as const;
   if (begun.isPayment) requireConfirmation(claims, provider, begun);
-  const earlier = begun.sessionHash === null ? null : await currentSession(context, cookies.session);
-  if (begun.sessionHash !== null && earlier?.sessionHash !== begun.sessionHash) throw sessionIsOver();
-  if (earlier !== null && earlier.user.externalId !== claims.sub)
+  const current = await currentSession(context, cookies.session);
+  if (begun.sessionHash !== null && current?.sessionHash !== begun.sessionHash) throw sessionIsOver();
+  const isSame = current?.user.externalId === claims.sub;
+  if (begun.sessionHash !== null && !isSame)
     throw refused('sign_in_other_user', 'another user (sub) confirmed than the one who is signed in');
-  const opened = earlier === null ? await openFor(context, provider, claims, cookies, caller) : null;
-  const sessionHash = opened?.sessionHash ?? earlier?.sessionHash;
+  // Another tab may have signed in the same user: its pages stay valid.
+  const opened = isSame ? null : await openFor(context, provider, claims, cookies, caller);
+  const sessionHash = opened?.sessionHash ?? current?.sessionHash;
   if (begun.isPayment && authorizationRequest !== null && sessionHash !== undefined)
     await confirm(context, authorizationRequest, { sessionHash, externalId: claims.sub }, caller);
   return { outcome: 'signed_in', opened } as const;
 }
 
-/** Answers that are checked at once: each takes a request to the provider. */
-const MAX_AT_ONCE = 100;
-let checking = 0;
+type InTurn = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
 
-async function claimsOf(provider: Provider, begun: Begun, url: URL): Promise<ProviderAnswer | null> {
+async function claimsOf(
+  provider: Provider,
+  begun: Begun,
+  url: URL,
+  inTurn: InTurn,
+): Promise<ProviderAnswer | null> {
   const { openid, configuration } = await provider.client();
   const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
   const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
-  if (checking >= MAX_AT_ONCE) throw new ProviderAwayError(new Error('too many sign-ins at once'));
-  checking += 1;
+  const exchange = () => openid.authorizationCodeGrant(configuration, url, checks);
   try {
-    const tokens = await openid.authorizationCodeGrant(configuration, url, checks);
+    const tokens = await (url.searchParams.get('error') ? exchange() : inTurn(exchange));
     const claims = tokens.claims();
     return claims ? { ...claims, accessToken: tokens.access_token } : null;
   } catch (error) {
-    if (error instanceof openid.AuthorizationResponseError) {
-      if (error.error === 'access_denied') return null;
-      throw refused('sign_in_failed', `the provider answered ${wordOf(error.error)}`);
-    }
-    if (error instanceof openid.ResponseBodyError)
-      throw refused('sign_in_failed', `the provider’s token endpoint answered ${wordOf(error.error)}`);
-    if (error instanceof openid.ClientError && error.code?.startsWith('OAUTH_') && !isAway(error))
-      throw refused('sign_in_failed', `the provider’s answer was refused: ${reasonOf(error)}`);
-    throw new ProviderAwayError(error);
-  } finally {
-    checking -= 1;
+    if (error instanceof openid.AuthorizationResponseError && error.error === 'access_denied') return null;
+    throw failureOf(error);
   }
 }
 
-/** No answer in time, or a failure there, which are errors of the library too. */
-const isAway = ({ code, cause }: ClientError) =>
-  code === 'OAUTH_TIMEOUT' || (cause instanceof Response && cause.status >= 500);
+/** After these it helps to begin again: Keycloak's for a login page that was open for too long is the first. */
+const UNFINISHED = /^(temporarily_unavailable|server_error|(login|interaction|consent)_required)$/;
+
+/** An error of the library: the provider is away or fails, the sign-in did not end there, or its answer can't be used. */
+function failureOf(error: unknown): unknown {
+  if (error instanceof OAuthError || error instanceof ProviderAwayError) return error;
+  const { code, error: word = '', cause, status = 0 } = error as Partial<ResponseBodyError>;
+  const isUnfinished = UNFINISHED.test(word);
+  const ruleId = isUnfinished ? 'sign_in_unfinished' : 'sign_in_failed';
+  if (`${code}` === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
+    return refused(ruleId, `the provider answered ${wordOf(word)}`);
+  const answered = cause instanceof Response ? cause.status : status;
+  const isAway = isUnfinished || answered === 429 || answered >= 500;
+  if (isAway || !/^OAUTH_(?!TIMEOUT)/.test(`${code}`)) return new ProviderAwayError(error);
+  const said = word ? `token endpoint answered ${wordOf(word)}` : `answer was refused: ${reasonOf(error)}`;
+  return refused('sign_in_failed', `the provider’s ${said}`);
+}
 
 const wordOf = (error: string) => /^\w{1,40}$/.exec(error)?.[0] ?? 'an error';
 

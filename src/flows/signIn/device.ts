@@ -53,6 +53,12 @@ export async function knownDevice(
   return payload.toString('hex', nameAt, nameAt + NAME_BYTES);
 }
 
+/** The name of the last user's device in a cookie, for a browser whose user isn't known yet; null for none. */
+export function lastDevice({ keyRing }: Context, cookie: string | null): string | null {
+  const payload = keyRing.verify('device', cookie?.split(SEPARATOR, 1)[0] ?? '')?.payload;
+  return payload?.toString('hex', 2 * DIGEST_BYTES, 2 * DIGEST_BYTES + NAME_BYTES) ?? null;
+}
+
 /** The devices in a cookie; `isOwn` marks those of this login. */
 function devicesIn({ keyRing }: Context, guarded: Guarded, login: string, cookie: string | null) {
   const own = loginDigest(guarded, login);

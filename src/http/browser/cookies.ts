@@ -7,8 +7,14 @@ import { KNOWN_DEVICE_SECONDS, PROVIDER_SIGN_IN_MS } from '../../rules/common/li
 
 const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
 
-/** A sign-in at the provider carries the request, which may be longer than a cookie (4,096 bytes): so three of them. */
+/** A sign-in at the provider carries the request, which may be longer than a cookie (4,096 bytes): so it has pieces. */
 const PIECE_CHARACTERS = 3_800;
+const PIECES = ['', '_2', '_3'];
+/** Of one browser, in several tabs. Unless one is longer, they fit the 8 KB of a proxy together with the other cookies. */
+const MAX_SIGN_INS = 4;
+const MAX_SIGN_INS_CHARACTERS = 6_500;
+/** By one answer, which must fit a proxy, too. */
+const MAX_REMOVED = 20;
 
 /** Our cookies: name, age and contents. Those without an age are session cookies. */
 const COOKIES = {
@@ -25,15 +31,11 @@ const COOKIES = {
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
   /** The previous form's outcome, its page and what was typed (`outcomes.ts`), unsigned: it may only affect texts. */
   outcome: { name: 'outcome' },
-  /** A sign-in at the provider: a signed payload in pieces (`flows/authorize/providerSignIn.ts`), until its answer. */
+  /** A sign-in at the provider, whose name follows: a signed payload in pieces (`flows/authorize/providerSignIn.ts`). */
   signIn: { name: 'sign_in', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
-  signIn2: { name: 'sign_in_2', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
-  signIn3: { name: 'sign_in_3', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
 };
 
 type Cookie = keyof typeof COOKIES;
-
-const SIGN_IN = ['signIn', 'signIn2', 'signIn3'] as const;
 
 /** Our cookies in the request; null for missing ones. */
 export function readCookies({ cookies, server }: FastifyRequest) {
@@ -49,7 +51,6 @@ export function readCookies({ cookies, server }: FastifyRequest) {
     paymentDevice: read('paymentDevice'),
     seen: read('seen'),
     outcome: read('outcome'),
-    signIn: SIGN_IN.map((piece) => read(piece) ?? '').join('') || null,
   };
 }
 
@@ -65,13 +66,33 @@ export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
   reply.clearCookie(wireName(baseUrl, cookie), optionsFor(baseUrl));
 }
 
-/** The cookie of a sign-in at the provider. @param value empty to remove it */
-export function setSignInCookie(reply: FastifyReply, value: string): void {
-  for (const [index, piece] of SIGN_IN.entries()) {
+/** A sign-in's cookie, perhaps without its name, as in the previous version; null if the browser sent no cookie of ours. */
+export function readSignIn({ cookies, server }: FastifyRequest, name: string): string | null {
+  const first = wireName(server.context.baseUrl, 'signIn');
+  const of = (base: string) => PIECES.map((piece) => cookies[base + piece] ?? '').join('');
+  const hasAny = Object.keys(cookies).some((other) => other.includes(PREFIX));
+  return hasAny ? of(`${first}_${name}`) || of(first) : null;
+}
+
+/** Sets a sign-in's cookie, and removes all but the latest others: browsers send the oldest first (RFC 6265 section 5.4). */
+export function setSignIn(reply: FastifyReply, name: string, value: string): void {
+  const { cookies, server } = reply.request;
+  const [first, options] = [wireName(server.context.baseUrl, 'signIn'), optionsFor(server.context.baseUrl)];
+  const own = `${first}_${name}`;
+  for (const [index, piece] of PIECES.entries()) {
     const text = value.slice(index * PIECE_CHARACTERS, (index + 1) * PIECE_CHARACTERS);
-    if (text !== '') setCookie(reply, piece, text);
-    else if (readCookies(reply.request).signIn !== null) clearCookie(reply, piece);
+    if (text !== '') reply.setCookie(own + piece, text, { ...options, maxAge: COOKIES.signIn.maxAge });
+    else if (cookies[own + piece] !== undefined) reply.clearCookie(own + piece, options);
   }
+  const others = Object.keys(cookies).filter((other) => /^[\w-]+$/.test(other) && other.startsWith(first));
+  const signIns = new Set([own]);
+  let characters = value.length;
+  const removed = others.toReversed().filter((other) => {
+    signIns.add(other.slice(0, own.length));
+    characters += other.startsWith(own) ? 0 : (cookies[other]?.length ?? 0);
+    return !other.startsWith(own) && (signIns.size > MAX_SIGN_INS || characters > MAX_SIGN_INS_CHARACTERS);
+  });
+  for (const other of removed.slice(0, MAX_REMOVED)) reply.clearCookie(other, options);
 }
 
 /** `SameSite=Lax` is explicit: browsers treat a cookie without it differently. */

@@ -31,6 +31,9 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   // The application or the user was blocked at the last moment; the page doesn't reveal which.
   no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
   sign_in_lost: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
+  sign_in_no_cookies: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
+  sign_in_unfinished: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
+  sign_in_wait: { fault: 'nobodys', next: 'again', title: 'not_signed_in' },
   sign_in_failed: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
   sign_in_other_user: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
   sign_in_refused: { fault: 'nobodys', next: 'support', title: 'not_signed_in' },

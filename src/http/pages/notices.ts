@@ -83,11 +83,12 @@ export function errorAt(reply: FastifyReply, form: string, about: About) {
   return { error, typed, isOfNewPassword };
 }
 
-/** Refuses requests for a frame, an embed or a script by Fetch Metadata (clickjacking); programs send no such header. */
+/** Refuses requests for a frame, an embed or a script by Fetch Metadata (clickjacking), and sign-ins before a click. */
 export function refuseEmbedding(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const destination = request.headers['sec-fetch-dest'];
-    if (destination === undefined || destination === 'document') return done();
+    const { 'sec-fetch-dest': destination = 'document', 'sec-purpose': purpose } = request.headers;
+    const isAhead = purpose !== undefined && request.routeOptions.url?.startsWith('/sign-in');
+    if (!isAhead && destination === 'document') return done();
     logRefused(reply, 'embedded', 'asked for as a part of another page or by a script, not as a page');
     const { embedded, newTab } = textsOf(request).notices;
     // A posted body is not read, so its address is unknown.

@@ -1,13 +1,17 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { FailureLimit } from '../../flows/common/failureLimit.ts';
 import { type Unavailable, whyUnavailable } from '../../flows/common/unavailable.ts';
 import { invalidRequest, OAuthError, type OAuthErrorCode } from '../../rules/common/error.ts';
+import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
+import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
+import { tell } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type Cause, type DeadEnd, errorPage } from '../pages/deadEnds.ts';
 import { showPage } from '../pages/views.ts';
+import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
 import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
-import { FailureLimit } from './failureLimit.ts';
 import { RouteTable } from './routeTable.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
@@ -46,7 +50,7 @@ interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'parameter'
 export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
   app.decorateRequest('unavailable', null);
-  const failures = new FailureLimit();
+  const failures = new FailureLimit(MAX_FAILURES_PER_MINUTE, 60_000);
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
     if (refused !== null) return answerRefused(reply, refused, failures);
@@ -64,14 +68,17 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   });
 }
 
-/** Always 400: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
+/** 400 for programs: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
 function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
   const { code, rule, ruleId, message, parameter, clientName } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule, rule_id: ruleId };
-  const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
+  const wait = request.routeOptions.config.limitsFailures ? failures.note(networkOf(addressOf(request))) : 0;
+  if (wait > 0) tell('throttle', 'failures');
   if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
-  const answered = response(400, code, message, causeOf(request, refused));
+  const status = ruleId === 'too_many_tries' ? 429 : 400; // of a sign-in
+  if (status === 429) reply.header('retry-after', 60);
+  const answered = response(status, code, message, causeOf(request, refused));
   return answerError(reply, { ...answered, parameter, clientName });
 }
 

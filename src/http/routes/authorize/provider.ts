@@ -1,9 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
-import { beginSignIn, begunIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
+import {
+  beginSignIn,
+  begunIn,
+  CALLBACK,
+  cookieOf,
+  finishSignIn,
+  nameOf,
+} from '../../../flows/authorize/providerSignIn.ts';
+import { ProviderTurns } from '../../../flows/authorize/providerTurns.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
-import { readCookies, setSignInCookie } from '../../browser/cookies.ts';
+import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { languageOf } from '../../browser/language.ts';
 import { showNotSignedIn } from '../../pages/notices.ts';
@@ -12,35 +20,40 @@ import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { keepSignedIn } from './signIn.ts';
 
+/** Without HEAD: looking at a link begins no sign-in, and uses none up. */
+const BY_GET = { exposeHeadRoute: false };
+
 /** Sign-in at the operator's OpenID provider, before a request or the account page, or to confirm a payment. */
 export function providerRoutes(app: FastifyInstance, context: Context): void {
   const { provider } = context;
   if (provider === null) return;
+  const turns = new ProviderTurns();
 
-  app.get('/sign-in', async (request, reply) => {
+  app.get('/sign-in', BY_GET, async (request, reply) => {
     const query = queryParameters(request);
     const [authorizationRequest, session] = await Promise.all([requestIn(query), sessionOf(request)]);
     const again = query.only(['prompt']) === AGAIN;
     const beginning = { authorizationRequest, session, again, language: languageOf(request) };
-    const begun = await beginSignIn(context, provider, beginning);
-    if (begun === null) return backToRequest(reply, authorizationRequest);
-    setSignInCookie(reply, begun.cookie);
-    return reply.header('cache-control', 'no-store').redirect(begun.location, 303);
+    const left = await beginSignIn(context, provider, beginning);
+    if (left === null) return backToRequest(reply, authorizationRequest);
+    setSignIn(reply, ...left.cookie);
+    return reply.header('cache-control', 'no-store').redirect(left.location, 303);
   });
 
-  app.get(CALLBACK, async (request, reply) => {
-    const cookies = readCookies(request);
-    setSignInCookie(reply, ''); // used up by its first answer
+  app.get(CALLBACK, BY_GET, async (request, reply) => {
     request.wayBack = signInPath(null);
-    const begun = begunIn(context, cookies.signIn);
+    const cookies = readCookies(request);
+    const state = queryParameters(request).find('state') ?? '';
+    const begun = begunIn(context, state, readSignIn(request, nameOf(state)));
     request.wayBack = signInPath(begun.query);
-    // But not by the answer to another tab, or a stray link.
-    if (queryParameters(request).find('state') !== begun.state) setSignInCookie(reply, cookies.signIn ?? '');
-    const authorizationRequest = await requestIn(new Parameters(begun.query ?? ''));
     const url = new URL(context.baseUrl + CALLBACK);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
+    const used = { ...begun, nonce: '', verifier: '', sessionHash: null };
+    // An error uses nothing up: the user may go Back there, and sign in.
+    if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, used));
+    const authorizationRequest = await requestIn(new Parameters(begun.query ?? ''));
     const answer = { begun, authorizationRequest, url };
-    const result = await finishSignIn(context, provider, answer, cookies, callerOf(request));
+    const result = await finishSignIn(context, provider, turns, answer, cookies, callerOf(request));
     if (result.outcome === 'rejected')
       return showNotSignedIn(reply, request.wayBack, begun.sessionHash ? authorizationRequest : null);
     if (result.opened !== null) keepSignedIn(reply, result.opened);

@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Caller } from '../../rules/common/caller.ts';
+import { PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
+import { networkOf } from '../../rules/common/network.ts';
+import { tell } from '../../signals/happenings.ts';
+import { FailureLimit } from '../common/failureLimit.ts';
+import { ProviderAwayError } from '../common/provider.ts';
+import { refused } from '../signIn/providerUser.ts';
+
+/** Codes exchanged at once. A tenth is the most of one network or known device; known devices alone use the last tenth. */
+const PLACES = 100;
+const TENTH = PLACES / 10;
+/** Left of a request's time for the exchange and the session, after waiting for a place. */
+const EXCHANGE_MS = 1_000;
+const LOOK_MS = 20;
+/** Exchanges of one sign-in: its browser needs one. */
+const MAX_EXCHANGES = 3;
+/** Codes of one network or known device that the provider refused in a minute: browsers make up no codes. */
+const MAX_REFUSED = 30;
+
+/** Shares the exchanges of codes at the provider, each with the operator's credentials, and bounds those of made-up codes. */
+export class ProviderTurns {
+  readonly #exchanges = new FailureLimit(MAX_EXCHANGES, PROVIDER_SIGN_IN_MS);
+  readonly #refused = new FailureLimit(MAX_REFUSED, 60_000);
+  readonly #running: string[] = [];
+
+  /**
+   * @param device a known one, null for none @param state of the sign-in
+   * @throws {OAuthError} for a sign-in that is over, or too many refused codes; {@link ProviderAwayError} without a place
+   */
+  async take<Result>(caller: Caller, device: string | null, state: string, exchange: () => Promise<Result>) {
+    if (this.#exchanges.note(state) > 0) throw refused('sign_in_lost', 'this sign-in was answered before');
+    const key = device ?? networkOf(caller.address);
+    const places = device === null ? PLACES - TENTH : PLACES;
+    while (this.#running.length >= places || this.#running.filter((other) => other === key).length >= TENTH) {
+      await pause(LOOK_MS);
+      if (performance.now() > caller.decideBy - EXCHANGE_MS)
+        throw new ProviderAwayError(new Error('too many sign-ins at once'));
+    }
+    if (this.#refused.note(key, 0) > 0) {
+      tell('throttle', 'failures');
+      throw refused('too_many_tries', 'the provider refused too many codes of this network or device');
+    }
+    this.#running.push(key);
+    try {
+      const result = await exchange();
+      this.#exchanges.note(state, MAX_EXCHANGES); // no further one
+      return result;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === 'OAUTH_RESPONSE_BODY_ERROR') this.#refused.note(key);
+      throw error;
+    } finally {
+      this.#running.splice(this.#running.indexOf(key), 1);
+    }
+  }
+}

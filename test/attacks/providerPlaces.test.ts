@@ -1,0 +1,114 @@
+import { expect, it, vi } from 'vitest';
+import { copyOf } from '../support/account.ts';
+import { Agent } from '../support/agent.ts';
+import { rowsOf } from '../support/rows.ts';
+import { useServer } from '../support/server.ts';
+import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
+import { logOf } from './refusals.ts';
+
+// An attacker sends codes that the wallet never gave: to fill the places of others, or to have the operator's credentials used.
+
+const wallet = await useWallet();
+const server = await useServer({ provider: wallet.settings, trustProxy: 1 });
+const MADE_UP = { token: { status: 400, body: '{"error":"invalid_grant"}' } };
+
+let networks = 0;
+const newNetwork = () => {
+  networks += 1;
+  return `2001:db8:${networks}::1`;
+};
+const at = (address: string) => new Agent(server.baseUrl, { 'x-forwarded-for': address });
+
+/** A browser that has come back from the wallet, but for the last step. */
+async function returning(address: string, agent = at(address)) {
+  return { agent, callback: await callbackOf(agent, await leaveFor(wallet, agent, '/account')) };
+}
+
+const withCode = (callback: string, code: string) => callback.replace(/code=[^&]*/, `code=${code}`);
+
+it('a sign-in is over after three codes, however often its cookie is sent, at once or later', async () => {
+  const { agent, callback } = await returning(newNetwork());
+  const copies = Array.from({ length: 20 }, () => copyOf(agent));
+  const answers = await Promise.all(
+    copies.map((copy, index) => copy.get(withCode(callback, `made-up-${index}`))),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
+  const late = await copyOf(agent).get(withCode(callback, 'made-up-late'));
+  expect(await logOf(server, late)).toMatchObject({ rule_id: 'sign_in_lost' });
+  expect(wallet.exchanges).toHaveLength(3);
+});
+
+it('a network whose codes were refused too often has to wait, and no other network, nor a known device in it', async () => {
+  const [address, elsewhere] = [newNetwork(), newNetwork()];
+  const known = at(address);
+  await passWallet(wallet, known, '/account');
+  known.cookies.delete('assent_session');
+  wallet.exchanges.length = 0;
+  wallet.replaced = MADE_UP;
+  const refusals = async () => (await passWallet(wallet, at(address), '/account')).status;
+  await vi.waitUntil(async () => (await refusals()) === 429, { timeout: 30_000, interval: 0 });
+  expect(wallet.exchanges).toHaveLength(31);
+
+  const { agent, callback } = await returning(address);
+  const rows = await rowsOf(server.database);
+  const answer = await agent.get(callback);
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);
+  expect(answer.text).toContain('Signing in works again in a minute.');
+  expect(answer.body).toContain('href="/sign-in"');
+  expect(await logOf(server, answer)).toMatchObject({ rule_id: 'too_many_tries' });
+  expect([wallet.exchanges.length, await rowsOf(server.database)]).toEqual([31, rows]);
+
+  wallet.replaced = {};
+  for (const honest of [at(elsewhere), known])
+    expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
+});
+
+it('one network takes ten places at most: others, and a known device in it, come in while its codes are checked', async () => {
+  const [address, elsewhere] = [newNetwork(), newNetwork()];
+  const known = at(address);
+  await passWallet(wallet, known, '/account');
+  known.cookies.delete('assent_session');
+  const attackers = await Promise.all(Array.from({ length: 15 }, () => returning(address)));
+  const { sent, open } = await held(attackers);
+  wallet.replaced = {};
+  for (const honest of [at(elsewhere), known])
+    expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
+  expect(wallet.exchanges).toHaveLength(12);
+  open();
+  await Promise.all(sent);
+});
+
+it('users of one network who come at once wait for each other, and all come in', async () => {
+  const address = newNetwork();
+  const users = await Promise.all(Array.from({ length: 14 }, () => returning(address)));
+  const { sent, open } = await held(users);
+  expect(wallet.exchanges).toHaveLength(10);
+  open();
+  expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(users.map(() => 303));
+});
+
+/** Sends callbacks, which the wallet answers when it is opened. Ten are there. */
+async function held(browsers: Awaited<ReturnType<typeof returning>>[]) {
+  const { resolve: open, promise } = deferred();
+  wallet.exchanges.length = 0;
+  wallet.replaced = { held: promise };
+  const sent = browsers.map(({ agent, callback }) => agent.get(callback));
+  await vi.waitUntil(() => wallet.exchanges.length >= 10);
+  return { sent, open };
+}
+
+function deferred() {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { resolve: () => resolve(), promise };
+}
+
+it('an empty error beside a code makes it no error', async () => {
+  const { agent, callback } = await returning(newNetwork());
+  const copies = Array.from({ length: 5 }, () => copyOf(agent));
+  for (const copy of copies) await copy.get(`${withCode(callback, 'made-up')}&error=`);
+  expect(wallet.exchanges).toHaveLength(3);
+  expect((await copies[0]?.get(callback))?.status).toBe(400);
+});
