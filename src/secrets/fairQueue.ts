@@ -1,17 +1,29 @@
-/** Keys with a count of turns; a further one evicts the key whose last turn is oldest. */
+/** Keys with a known use; a further one evicts the key whose last turn is oldest. */
 const MAX_COUNTED = 10_000;
 
+/** A task whose turn it is. */
+export interface Turn<Task> {
+  readonly task: Task;
+  /** To be called once, with the time that the task took: 0 for none. */
+  end(milliseconds: number): void;
+}
+
 /**
- * A bounded queue, fair to its keys, such as networks or logins: round robin. A full queue drops the newest task of the key
- * with most tasks; among equals, of the key with most turns since the queue was last empty.
+ * A bounded queue, fair to its keys, such as networks or logins: the next is the key that has used least time, and among equals
+ * the one that waits longest. Nothing is saved up: a key counts as having used its share of the time until now, at least.
+ * A full queue drops the newest task of the key with most tasks; among equals, of the key that has used most time.
  */
 export class FairQueue<Task> {
   readonly #capacity: number;
-  /** Tasks by key; the next key comes first. */
+  /** Tasks by key; the key that waits longest comes first. */
   readonly #waiting = new Map<string, Task[]>();
   #size = 0;
-  /** Turns since the queue was last empty; the most recent key comes last. */
-  readonly #turns = new Map<string, number>();
+  /** Milliseconds by key, on a clock of which {@link #share} is the present; the most recent key comes last. */
+  readonly #used = new Map<string, number>();
+  /** What a key would have used by now that has always had its turn. */
+  #share = 0;
+  /** Of the latest task: it stands for another's until that has ended. */
+  #milliseconds = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -36,26 +48,37 @@ export class FairQueue<Task> {
   }
 
   /** Takes the next key's oldest task. */
-  shift(): Task | undefined {
-    const [next] = this.#waiting;
+  shift(): Turn<Task> | undefined {
+    let next: { key: string; tasks: Task[]; used: number } | undefined;
+    for (const [key, tasks] of this.#waiting) {
+      const used = this.#usedBy(key);
+      if (next === undefined || used < next.used) next = { key, tasks, used };
+    }
     if (next === undefined) return undefined;
-    const [key, tasks] = next;
-    const task = tasks.shift();
+    const { key, tasks, used } = next;
+    const [task] = tasks.splice(0, 1) as [Task];
     this.#waiting.delete(key);
     if (tasks.length > 0) this.#waiting.set(key, tasks); // to the end
     this.#size -= 1;
-    this.#countTurn(key);
-    return task;
+    this.#share = used;
+    const expected = this.#milliseconds;
+    this.#count(key, used + expected);
+    const end = (milliseconds: number) => {
+      if (milliseconds > 0) this.#milliseconds = milliseconds;
+      this.#count(key, (this.#used.get(key) ?? used) + milliseconds - expected);
+      this.#share += milliseconds / (this.#waiting.size + 1);
+    };
+    return { task, end };
   }
 
   /** The key whose newest task a full queue drops for another one of `key`: perhaps `key` itself. */
   #findYielding(key: string): string {
     let yielding = key;
     let most = (this.#waiting.get(key)?.length ?? 0) + 1;
-    let turns = this.#turnsOf(key);
+    let used = this.#usedBy(key);
     for (const [other, { length }] of this.#waiting) {
-      if (length < most || (length === most && this.#turnsOf(other) <= turns)) continue;
-      [yielding, most, turns] = [other, length, this.#turnsOf(other)];
+      if (length < most || (length === most && this.#usedBy(other) <= used)) continue;
+      [yielding, most, used] = [other, length, this.#usedBy(other)];
     }
     return yielding;
   }
@@ -68,16 +91,14 @@ export class FairQueue<Task> {
     return task;
   }
 
-  #turnsOf(key: string): number {
-    return this.#turns.get(key) ?? 0;
+  #usedBy(key: string): number {
+    return Math.max(this.#used.get(key) ?? 0, this.#share);
   }
 
-  #countTurn(key: string): void {
-    const turns = this.#turnsOf(key) + 1;
-    this.#turns.delete(key);
-    this.#turns.set(key, turns);
-    const [longestAgo = ''] = this.#turns.keys();
-    if (this.#turns.size > MAX_COUNTED) this.#turns.delete(longestAgo);
-    if (this.#size === 0) this.#turns.clear();
+  #count(key: string, used: number): void {
+    this.#used.delete(key);
+    this.#used.set(key, used);
+    const [longestAgo = ''] = this.#used.keys();
+    if (this.#used.size > MAX_COUNTED) this.#used.delete(longestAgo);
   }
 }

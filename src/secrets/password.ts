@@ -1,23 +1,20 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
 import { onFirstUse } from '../rules/common/kept.ts';
 import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
 import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
-import { FairQueue } from './fairQueue.ts';
+import { FairQueue, type Turn } from './fairQueue.ts';
+import { isOwn, readHash } from './foreignHash.js';
 
-/** A thread with 19 MiB for a check, and a margin. */
-const THREAD_BYTES = 32 * 2 ** 20;
-/** The threads' share of a container's memory. */
+/** Bytes of a check of our form, and of its thread besides. */
+const OWN_BYTES = 19 * 2 ** 20;
+const THREAD_BYTES = 13 * 2 ** 20;
+/** All work may take this part of the memory: of the limit of a container, or else of the machine. */
 const MEMORY_PART = 1 / 3;
-
-/** Number of low-priority hashing threads; one core stays free. @param memory of the container, in bytes; 0 for no limit */
-export function passwordThreads(cores: number, memory: number): number {
-  const fitting = memory === 0 ? Infinity : Math.floor((memory * MEMORY_PART) / THREAD_BYTES);
-  return Math.max(1, Math.min(cores - 1, fitting));
-}
-
-const MAX_THREADS = passwordThreads(availableParallelism(), process.constrainedMemory() ?? 0);
+const MEMORY = Math.min(process.constrainedMemory() || Infinity, totalmem());
+/** One core stays free. */
+const MAX_THREADS = Math.max(1, availableParallelism() - 1);
 const NICENESS = 10;
 const CAPACITY = 100;
 /** An idle thread ends and frees its memory. */
@@ -52,35 +49,109 @@ export interface QueueTicket {
   readonly until: number;
 }
 
-interface Check extends Pick<QueueTicket, 'queue' | 'until'> {
-  readonly since: number;
-  start(): void;
-  reject(error: unknown): void;
+interface Place extends Omit<QueueTicket, 'queue'> {
+  /** Hashing goes before all checks: a right password allowed it. */
+  readonly queue: PasswordQueue | 'hashing';
+  readonly bytes: number;
 }
 
-const QUEUES = { known: new FairQueue<Check>(CAPACITY), stranger: new FairQueue<Check>(CAPACITY) };
+interface Waiting extends Place {
+  readonly since: number;
+  start(turn: Turn<Waiting>): void;
+  reject(error: BusyError): void;
+}
+
+/** Work in threads: `known` and `stranger` take turns, and nothing overtakes the next one that waits for its memory. */
+export class Turns {
+  readonly queues = {
+    hashing: new FairQueue<Waiting>(Infinity),
+    known: new FairQueue<Waiting>(CAPACITY),
+    stranger: new FairQueue<Waiting>(CAPACITY),
+  };
+  readonly #most: { readonly threads: number; readonly bytes: number };
+  readonly #used = { threads: 0, bytes: 0 };
+  #next: Turn<Waiting> | undefined;
+  #last: PasswordQueue = 'stranger';
+
+  /** @param most what may be used at once; one piece of work may have more bytes if it is alone */
+  constructor(most: { readonly threads: number; readonly bytes: number }) {
+    this.#most = most;
+  }
+
+  /** Does `work` in its turn. @throws {BusyError} if the queue is full, or the turn comes too late */
+  async run<Result>(place: Place, work: () => Promise<Result>): Promise<Result> {
+    const turn = await new Promise<Turn<Waiting>>((start, reject) => {
+      const waiting = { ...place, since: performance.now(), start, reject };
+      const displaced = this.queues[place.queue].push(place.key, waiting);
+      displaced?.reject(refusal(displaced.queue));
+      this.#startNext();
+    });
+    const since = performance.now();
+    try {
+      return await work();
+    } finally {
+      turn.end(performance.now() - since);
+      this.#used.threads -= 1;
+      this.#used.bytes -= place.bytes;
+      this.#startNext();
+    }
+  }
+
+  #startNext(): void {
+    while (this.#used.threads < this.#most.threads) {
+      this.#next ??= this.#shift();
+      const turn = this.#next;
+      if (
+        turn === undefined ||
+        (this.#used.threads > 0 && this.#used.bytes + turn.task.bytes > this.#most.bytes)
+      )
+        return;
+      this.#next = undefined;
+      const { queue, until, since, bytes, start, reject } = turn.task;
+      const now = performance.now();
+      if (now >= until) {
+        turn.end(0);
+        reject(refusal(queue));
+        continue;
+      }
+      if (queue !== 'hashing') passwordStarted.send({ queue, waitSeconds: (now - since) / 1000 });
+      this.#used.threads += 1;
+      this.#used.bytes += bytes;
+      start(turn);
+    }
+  }
+
+  #shift(): Turn<Waiting> | undefined {
+    const { hashing, ...checks } = this.queues;
+    const other = this.#last === 'known' ? 'stranger' : 'known';
+    const turn = hashing.shift() ?? checks[other].shift() ?? checks[this.#last].shift();
+    if (turn !== undefined && turn.task.queue !== 'hashing') this.#last = turn.task.queue;
+    return turn;
+  }
+}
+
+const turns = new Turns({ threads: MAX_THREADS, bytes: MEMORY * MEMORY_PART });
 
 let decoyHash: Promise<string> | undefined;
-let running = 0;
-let lastQueue: PasswordQueue = 'stranger';
 
 /** @returns an argon2id hash in PHC string form, with its own salt */
-export async function hashPassword(password: string): Promise<string> {
-  return (await threads()).run(password, { name: 'hash' });
+export function hashPassword(password: string): Promise<string> {
+  const place = { queue: 'hashing', key: '', until: Infinity, bytes: THREAD_BYTES + OWN_BYTES } as const;
+  return turns.run(place, async () => (await threads()).run(password, { name: 'hash' }));
 }
 
 /** Fails early if the queue would refuse another check. @throws {BusyError} */
 export function requireRoom({ queue, key }: QueueTicket): void {
-  if (!QUEUES[queue].hasRoom(key)) throw refusal(queue);
+  if (!turns.queues[queue].hasRoom(key)) throw refusal(queue);
 }
 
-function refusal(queue: PasswordQueue): BusyError {
-  passwordRefused.send({ queue });
+function refusal(queue: Place['queue']): BusyError {
+  if (queue !== 'hashing') passwordRefused.send({ queue });
   return new BusyError();
 }
 
 export function waitingChecks(queue: PasswordQueue): number {
-  return QUEUES[queue].size;
+  return turns.queues[queue].size;
 }
 
 /**
@@ -98,45 +169,13 @@ export async function verifyPassword(
   const own = await decoyHash; // always: the first call must take the same time
   const fits = Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
   const task = fits ? { stored, password } : { stored: null, password: '' };
-  await turn(ticket);
-  try {
-    const pool = await threads();
-    const result = await pool.run({ own, foreign, ...task }, { name: 'verify' });
-    return stored !== null && fits ? result : false;
-  } finally {
-    running -= 1;
-    startChecks();
-  }
+  const check = async () => (await threads()).run({ own, foreign, ...task }, { name: 'verify' });
+  const result = await turns.run({ ...ticket, bytes: bytesOf(task.stored, foreign) }, check);
+  return stored !== null && fits ? result : false;
 }
 
-/** Waits for a free thread and takes it. */
-function turn({ queue, key, until }: QueueTicket): Promise<void> {
-  return new Promise((start, reject) => {
-    const displaced = QUEUES[queue].push(key, { queue, until, since: performance.now(), start, reject });
-    displaced?.reject(refusal(queue));
-    startChecks();
-  });
-}
-
-/** Gives free threads the next checks, alternating between the queues. */
-function startChecks(): void {
-  while (running < MAX_THREADS) {
-    const check = nextCheck();
-    if (check === undefined) return;
-    const now = performance.now();
-    if (now >= check.until) {
-      check.reject(refusal(check.queue));
-      continue;
-    }
-    passwordStarted.send({ queue: check.queue, waitSeconds: (now - check.since) / 1000 });
-    running += 1;
-    check.start();
-  }
-}
-
-function nextCheck(): Check | undefined {
-  const other = lastQueue === 'known' ? 'stranger' : 'known';
-  const check = QUEUES[other].shift() ?? QUEUES[lastQueue].shift();
-  lastQueue = check?.queue ?? lastQueue;
-  return check;
+/** A check compares ours and another service's hash one after the other: see `verify` in `passwordThread.js`. */
+function bytesOf(stored: string | null, decoy: string | null): number {
+  const foreign = [stored, decoy].flatMap((hash) => (hash === null || isOwn(hash) ? [] : readHash(hash)));
+  return THREAD_BYTES + Math.max(OWN_BYTES, foreign.find((read) => 'bytes' in read)?.bytes ?? 0);
 }

@@ -8,8 +8,15 @@ function fill(queue: FairQueue<string>, client: string, times: number): (string 
 
 function drain(queue: FairQueue<string>): string[] {
   const tasks = [];
-  for (let task = queue.shift(); task !== undefined; task = queue.shift()) tasks.push(task);
+  for (let task = work(queue); task !== undefined; task = work(queue)) tasks.push(task);
   return tasks;
+}
+
+/** Takes the next task, which takes so long. */
+function work(queue: FairQueue<string>, milliseconds = 20): string | undefined {
+  const turn = queue.shift();
+  turn?.end(milliseconds);
+  return turn?.task;
 }
 
 describe('a fair queue', () => {
@@ -17,7 +24,7 @@ describe('a fair queue', () => {
     const queue = new FairQueue<string>(3);
     fill(queue, 'a', 3);
     expect(drain(queue)).toEqual(['a1', 'a2', 'a3']);
-    expect(queue.shift()).toBeUndefined();
+    expect(work(queue)).toBeUndefined();
   });
 
   it('lets clients take turns, however many tasks one of them has', () => {
@@ -44,12 +51,12 @@ describe('a fair queue', () => {
     expect(drain(queue)).toHaveLength(4);
   });
 
-  it('makes room for a newcomer at the cost of the one that had the most turns, when all have one task', () => {
+  it('makes room for a newcomer at the cost of the one that used most time, when all have one task', () => {
     const queue = new FairQueue<string>(3);
     for (const client of ['a', 'b', 'c']) queue.push(client, client);
     expect(queue.hasRoom('d')).toBe(false);
     expect(queue.push('d', 'd')).toBe('d');
-    queue.shift(); // a has had a turn
+    work(queue); // a has had a turn
     fill(queue, 'a', 1);
     expect(queue.hasRoom('d')).toBe(true);
     expect(fill(queue, 'd', 2)).toEqual(['a1', 'd2']);
@@ -57,27 +64,61 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['b', 'c', 'd1']);
   });
 
-  it('counts turns until it is empty', () => {
-    const queue = new FairQueue<string>(2);
-    for (const client of ['a', 'b']) queue.push(client, client);
-    queue.shift();
-    expect(fill(queue, 'a', 1)).toEqual([undefined]);
-    expect(fill(queue, 'c', 1)).toEqual(['a1']);
-    drain(queue);
-    for (const client of ['a', 'b']) queue.push(client, client);
-    expect(fill(queue, 'd', 1)).toEqual(['d1']);
+  it('lets a client that used much time come after one that used little', () => {
+    const queue = new FairQueue<string>(10);
+    const clients = ['a', 'b'];
+    for (const client of clients) queue.push(client, client);
+    work(queue, 500);
+    work(queue, 20);
+    for (const client of clients) fill(queue, client, 4);
+    expect([0, 1, 2, 3].map(() => work(queue, 20))).toEqual(['b1', 'b2', 'b3', 'b4']);
   });
 
-  it('counts the turns of a client that floods, however many others had one before', () => {
+  it('serves a newcomer at once, however many clients with slow tasks take turns', () => {
+    const queue = new FairQueue<string>(20);
+    const crowd = Array.from({ length: 10 }, (_, n) => `c${n}`);
+    for (const client of crowd) queue.push(client, client);
+    for (let n = 0; n < 57; n += 1) {
+      const client = work(queue, 300) ?? '';
+      queue.push(client, client);
+    }
+    queue.push('newcomer', 'newcomer');
+    expect([work(queue, 300), work(queue, 300)]).toContain('newcomer');
+  });
+
+  it('lets a client that used much time have its turn when newcomers used as much, and saves nothing up', () => {
+    const queue = new FairQueue<string>(20);
+    for (const client of ['a', 'b', 'c']) queue.push(client, client);
+    work(queue, 500);
+    fill(queue, 'a', 30);
+    const seen: string[] = [];
+    for (let n = 0; n < 120; n += 1) {
+      queue.push(`n${n}`, 'newcomer');
+      seen.push(work(queue, 20) ?? '');
+    }
+    expect(seen.filter((task) => task.startsWith('a')).length).toBeGreaterThan(5);
+    expect(seen.slice(0, 20).filter((task) => task.startsWith('a'))).toEqual([]);
+  });
+
+  it('takes a task that has not ended for one like the latest, so that one client does not take all threads', () => {
+    const queue = new FairQueue<string>(10);
+    fill(queue, 'x', 1);
+    work(queue, 300);
+    fill(queue, 'a', 3);
+    fill(queue, 'b', 3);
+    expect([1, 2, 3, 4].map(() => queue.shift()?.task)).toEqual(['a1', 'b1', 'a2', 'b2']);
+  });
+
+  it('counts the time of a client that floods, however many others had a turn before', () => {
     const queue = new FairQueue<string>(2);
     queue.push('0', '0');
     for (let n = 1; n <= 10_000; n += 1) {
       queue.push(`${n}`, `${n}`);
-      queue.shift();
+      work(queue);
     }
     for (const flood of ['f1', 'f2']) {
       queue.push('f', flood);
-      queue.shift();
+      work(queue);
     }
     queue.push('a', 'a');
     expect(queue.push('newcomer', 'n')).toBe('f2');
@@ -87,7 +128,7 @@ describe('a fair queue', () => {
   it('has its room again when tasks were taken', () => {
     const queue = new FairQueue<string>(2);
     fill(queue, 'a', 2);
-    queue.shift();
+    work(queue);
     expect(fill(queue, 'a', 2)).toEqual([undefined, 'a2']);
   });
 });

@@ -3,9 +3,9 @@ import { isOwn } from '../../src/secrets/foreignHash.js';
 import {
   BusyError,
   hashPassword,
-  passwordThreads,
   type QueueTicket,
   requireRoom,
+  Turns,
   verifyPassword,
 } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
@@ -25,19 +25,6 @@ describe('passwords', async () => {
       expect([each.startsWith('$argon2id$v=19$m=19456,t=2,p=1$'), isOwn(each)]).toEqual([true, true]);
     expect(new Set(hashes).size).toBe(2);
   });
-
-  it.each([
-    [1, 0, 1],
-    [8, 0, 7],
-    [32, 512, 5],
-    [32, 2 ** 43, 31],
-    [32, 64, 1],
-  ])(
-    'are checked on all of %i cores but one, as far as the %i MB of a container allow: %i',
-    (cores, megabytes, threads) => {
-      expect(passwordThreads(cores, megabytes * 2 ** 20)).toBe(threads);
-    },
-  );
 
   it('accepts the right one', async () => {
     expect(await check(stored, 'Пароль 1')).toBe(true);
@@ -105,6 +92,73 @@ describe('passwords', async () => {
       const late = check(hashed, 'Пароль 1', { until: performance.now() });
       await expect(late).rejects.toBeInstanceOf(BusyError);
     }
+  });
+});
+
+describe('turns', () => {
+  const MiB = 2 ** 20;
+
+  /** Begins work of so many MiB each, and notes which of it runs. @returns ends one of those that run */
+  function begin(most: { threads: number; bytes: number }, given: readonly [string, number][]) {
+    const turns = new Turns(most);
+    const running = new Map<string, () => void>();
+    const all = given.map(([name, megabytes]) => {
+      const queue = name.startsWith('known') ? 'known' : name.startsWith('new') ? 'hashing' : 'stranger';
+      const place = { queue, key: name, until: Infinity, bytes: megabytes * MiB } as const;
+      return turns.run(place, () => new Promise<void>((resolve) => running.set(name, resolve)));
+    });
+    const end = async (name: string) => {
+      running.get(name)?.();
+      running.delete(name);
+      await all[given.findIndex(([other]) => other === name)];
+      await Promise.resolve();
+      return [...running.keys()];
+    };
+    return { running, end };
+  }
+
+  it('are for as much work at once as its memory allows, in the order of its turns', async () => {
+    const work = [
+      ['small', 32],
+      ['large', 115],
+      ['small too', 32],
+      ['large too', 115],
+    ] as const;
+    const { running, end } = begin(
+      { threads: 5, bytes: 170 * MiB },
+      work.map(([name, size]) => [name, size]),
+    );
+    await expect.poll(() => [...running.keys()]).toEqual(['small', 'large']);
+    expect(await end('small')).toEqual(['large', 'small too']);
+    expect(await end('small too')).toEqual(['large']); // nothing overtakes the other
+    expect(await end('large')).toEqual(['large too']);
+    await end('large too');
+  });
+
+  it('are for one piece of work even if it needs more memory than all may', async () => {
+    const { running, end } = begin({ threads: 5, bytes: 21 * MiB }, [
+      ['large', 141],
+      ['small', 32],
+    ]);
+    await expect.poll(() => [...running.keys()]).toEqual(['large']);
+    expect(await end('large')).toEqual(['small']);
+    await end('small');
+  });
+
+  it('alternate between known devices and strangers, after new hashes', async () => {
+    const names = ['stranger 1', 'stranger 2', 'known 1', 'known 2', 'new 1', 'new 2'];
+    const { running, end } = begin(
+      { threads: 1, bytes: Infinity },
+      names.map((name) => [name, 32]),
+    );
+    const order: string[] = [];
+    for (const _ of names) {
+      await expect.poll(() => running.size).toBe(1);
+      const [name = ''] = running.keys();
+      order.push(name);
+      await end(name);
+    }
+    expect(order).toEqual(['stranger 1', 'new 1', 'new 2', 'known 1', 'stranger 2', 'known 2']);
   });
 });
 
