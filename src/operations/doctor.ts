@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { countForeignHashes } from '../store/account/foreignHashes.ts';
-import { transaction } from '../store/database/database.ts';
+import { hostsOf, transaction } from '../store/database/database.ts';
 import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
 import { compareSchema } from '../store/schema/definition.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
@@ -144,6 +144,12 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
       'the connection goes through a pooler that keeps no prepared statements: each is planned anew',
       'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',
     );
+  },
+
+  async hosts(_facts, pool) {
+    const text = 'several hosts: a former primary may still answer, for 3 seconds after another took over';
+    const remedy = 'use a watchdog, or better HAProxy, which asks Patroni (test/ha/README.md)';
+    return hostsOf.get(pool)?.hosts.length === 1 ? [] : advice(text, remedy);
   },
 
   async clock({ skewSeconds }) {

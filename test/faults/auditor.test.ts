@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { audit, RULES } from './auditor.ts';
+import { audit, RULES, withoutOvertaken } from './auditor.ts';
 import type { EventRow, Evidence, GrantRow } from './evidence.ts';
 import type { Act, Entry } from './journal.ts';
 
@@ -73,6 +73,7 @@ const SOUND: Evidence = {
   leaks: [],
   losing: new Set(['killPostgres']),
   frozenAt: [],
+  overtakenAt: [],
 };
 
 const { grants, lives } = SOUND;
@@ -190,6 +191,16 @@ describe('the auditor', () => {
 
   it.each(ADMITTED)('admits %s', (_what, change) => {
     expect(audit({ ...SOUND, ...change })).toEqual({});
+  });
+
+  it.each([
+    ['admits', 1_000, 0],
+    ['finds, more than 3 seconds after it,', -1_500, 1],
+    ['finds, before it,', 1_600, 1],
+  ])('%s what a former primary may say after a takeover', (_verdict, at, findings) => {
+    const outdated = { ...SOUND, ...told('q2', { active: true }), overtakenAt: [at] };
+    expect(Object.keys(audit(withoutOvertaken(outdated)))).toHaveLength(findings);
+    expect(Object.keys(audit(outdated))).toHaveLength(1);
   });
 
   it('admits an exchange that was refused, when its first answer was lost and its code replayed before the second', () => {

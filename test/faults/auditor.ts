@@ -1,4 +1,5 @@
 import type { Evidence } from './evidence.ts';
+import type { Entry } from './journal.ts';
 import { ANSWER_RULES } from './rules/answers.ts';
 import { STORY_RULES } from './rules/stories.ts';
 import { TOKEN_RULES } from './rules/tokens.ts';
@@ -12,6 +13,17 @@ export interface Rule {
 }
 
 export const RULES: readonly Rule[] = [...TOKEN_RULES, ...TRAIL_RULES, ...STORY_RULES, ...ANSWER_RULES];
+
+/** So long after a takeover a replica with several hosts may still answer from the former primary (`test/ha/README.md`). */
+const OVERTAKEN_MS = 3_000;
+
+/** The evidence without answers that may be of a former primary: what it says of a token, and its refusals. */
+export function withoutOvertaken({ overtakenAt, ...evidence }: Evidence): Evidence {
+  const isSoon = ({ toldAt }: Entry) => overtakenAt.some((at) => at <= toldAt && toldAt <= at + OVERTAKEN_MS);
+  const mayBeOutdated = ({ act, told }: Entry) => act === 'introspect' || told === 'refused';
+  const entries = evidence.entries.filter((entry) => !(mayBeOutdated(entry) && isSoon(entry)));
+  return { ...evidence, overtakenAt, entries };
+}
 
 /** @returns what was found by each rule, without what is told already; empty where all is well */
 export function audit(evidence: Evidence, told: ReadonlySet<string> = new Set()): Record<string, string[]> {

@@ -49,6 +49,8 @@ export interface Evidence {
   readonly losing: ReadonlySet<string>;
   /** When processes of PostgreSQL were stopped. */
   readonly frozenAt: readonly number[];
+  /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
+  readonly overtakenAt: readonly number[];
 }
 
 /** How far the clocks of this process and of PostgreSQL may be apart: they are one machine's. */

@@ -25,6 +25,7 @@ const COLUMNS: Record<string, (outcome: Outcome) => string | number> = {
   'no answer and done': done('nothing'),
   'outage in s': outageSeconds,
   'recovered in s': ({ recoverySeconds }) => recoverySeconds.toFixed(1),
+  'within 3 s of a takeover': ({ soon }) => soon.length,
   findings: ({ findings }) => Object.values(findings).flat().length,
 };
 

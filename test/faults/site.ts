@@ -29,6 +29,8 @@ export class Site {
   during = 'start';
   /** When processes of PostgreSQL were stopped. */
   readonly frozenAt: number[] = [];
+  /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
+  readonly overtakenAt: number[] = [];
   readonly #replicas: Replica[] = [];
   readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
   readonly #executable: string | undefined;

@@ -21,8 +21,13 @@ const POLL_MS = 200;
 /** Against hanging only. */
 const DEADLINE_MS = 180_000;
 /** Whether no replica of Assent is given several hosts. */
-const HAPROXY_ALONE = process.env.HAPROXY_ALONE === '1';
+export const HAPROXY_ALONE = process.env.HAPROXY_ALONE === '1';
 const HAPROXY_SETTINGS = fileURLToPath(new URL('haproxy.cfg', import.meta.url));
+
+/** At its promotion a primary writes the history of its timeline. */
+const TAKEN_OVER_AT = `
+select (extract(epoch from modification) * 1000)::float8 as at
+  from pg_stat_file('pg_wal/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.history')`;
 
 interface Told {
   readonly name: string;
@@ -130,11 +135,17 @@ export class Cluster implements Home {
     });
   }
 
-  async takesOver(from: Member): Promise<void> {
+  /** @returns when the new primary took over, by its clock in milliseconds since 1970 */
+  async takesOver(from: Member): Promise<number> {
     await this.#until(`keeps ${from.machine.name} as its primary`, async () => {
       const leader = await this.leader();
       return leader === from ? undefined : leader;
     });
+    const client = new pg.Client(await this.primaryUrl());
+    await client.connect();
+    const { rows } = await client.query<{ at: number }>(TAKEN_OVER_AT);
+    await client.end();
+    return rows[0]?.at ?? Date.now();
   }
 
   /** Waits until a primary has two standbys that follow it, one of them synchronous. */

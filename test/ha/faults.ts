@@ -1,7 +1,7 @@
 import { losing, signal } from '../faults/faults/make.ts';
 import type { Faults, Place } from '../faults/faults.ts';
 import { processesOf } from '../support/launch.ts';
-import type { Cluster } from './cluster.ts';
+import { type Cluster, HAPROXY_ALONE } from './cluster.ts';
 import type { Member } from './member.ts';
 
 // What happens to a cluster. Each fault is over when the cluster is whole again: a primary, and two standbys.
@@ -20,10 +20,12 @@ const overcome = (
   what: string,
   strike: (leader: Member, place: Place<Cluster>) => unknown,
   mend: (leader: Member) => void = (leader) => leader.start(),
+  goesOn = false,
 ) =>
   ofPrimary(what, async (leader, place) => {
     await strike(leader, place);
-    await place.home.takesOver(leader);
+    const at = await place.home.takesOver(leader);
+    if (goesOn && !HAPROXY_ALONE) place.site.overtakenAt.push(at);
     await place.hold(0.5);
     mend(leader);
   });
@@ -40,6 +42,8 @@ export const FAILOVERS: Faults<Cluster> = {
   failoverKillPatroni: overcome(
     'kill -9 of the Patroni of the primary, whose PostgreSQL goes on; then Patroni starts again',
     (leader) => signal([leader.patroni() ?? 0], 'SIGKILL'),
+    (leader) => leader.start(),
+    true,
   ),
   failoverKillMachine: overcome('kill -9 of all of the primary, which comes back later', (leader) =>
     signal(leader.family(), 'SIGKILL'),

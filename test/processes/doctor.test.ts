@@ -32,6 +32,13 @@ describe('assent doctor', () => {
     expect(lines.at(-1)).toMatch(/^advice {2}nothing that is Assent answers at .+: start the server/);
   });
 
+  it('advises a watchdog or HAProxy where several hosts are named', async () => {
+    const several = postgres.url('postgres', 'server').replace('@localhost/', '@localhost,localhost/');
+    expect(troublesIn((await doctor({ ...good, DATABASE_URL: several })).findings)).toMatchObject({
+      hosts: 'advice',
+    });
+  });
+
   it('finds the server at its address, and says what else is there', async () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}')).listen(0, 'localhost');

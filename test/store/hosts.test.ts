@@ -1,36 +1,48 @@
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { AddressError, parseAddresses } from '../../src/store/database/databaseUrl.ts';
-import { findRow } from '../../src/store/database/query.ts';
+import { findRow, queryLong } from '../../src/store/database/query.ts';
+import { signal } from '../faults/faults/make.ts';
+import { commandsOn } from '../support/commands.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
-import { onDatabase, runAssent } from '../support/process.ts';
+import { withClient } from '../support/postgres.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
 
-const [first, second] = [new OwnPostgres(), new OwnPostgres()];
-afterAll(() => Promise.all([first.remove(), second.remove()]));
-await Promise.all([first.start(), second.start()]);
-const hosts = [first, second].map(({ place }) => `${encodeURIComponent(place.host)}:${place.port}`);
-const url = `postgres://assent@${hosts.join(',')}/postgres?target_session_attrs=read-write`;
+/** Against hanging only. */
+const PATIENCE = { timeout: 60_000, interval: 20 };
+
+const nodes = [new OwnPostgres(), new OwnPostgres(), new OwnPostgres()] as const;
+const [first, second, third] = nodes;
+afterAll(() => Promise.all(nodes.map((node) => node.remove())));
+await Promise.all(nodes.map((node) => node.start()));
+const url = `${urlOf('assent', first, second)}?target_session_attrs=read-write`;
 await first.stop();
 first.becomeStandby();
 await first.start();
+
+function urlOf(role: string, ...hosts: OwnPostgres[]): string {
+  const places = hosts.map(({ place }) => `${encodeURIComponent(place.host)}:${place.port}`);
+  return `postgres://${role}@${places.join(',')}/postgres`;
+}
 
 const findFolder = findRow<void, { folder: string }>(
   '',
   `select current_setting('unix_socket_directories') as folder`,
 );
 
+/** Which of them a statement gets to. */
+async function reached(pool: pg.Pool): Promise<OwnPostgres | undefined> {
+  const { folder } = await findFolder(pool);
+  return nodes.find(({ place }) => place.host === folder.replaceAll('"', ''));
+}
+
 describe('an address with several hosts', () => {
   const pool = openDatabase(url);
   afterAll(() => pool.end());
 
-  /** Which of the two a statement gets to. */
-  async function reached(): Promise<string> {
-    const { folder } = await findFolder(pool);
-    return folder.replaceAll('"', '');
-  }
-
   it('leads to the one that takes writes, for servers and commands', async () => {
-    expect(await reached()).toBe(second.place.host);
+    expect(await reached(pool)).toBe(second);
     expect(await runAssent(['client', 'list'], onDatabase(url))).toMatchObject({ code: 0 });
   });
 
@@ -43,7 +55,116 @@ describe('an address with several hosts', () => {
 
   it('leads to the next one after a failover', async () => {
     await first.run('select pg_promote()');
-    await vi.waitFor(async () => expect(await reached()).toBe(first.place.host), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await reached(pool)).toBe(first), PATIENCE);
+  });
+});
+
+/** The code of an error that says that another host has taken over. */
+const TAKEN_OVER = { code: '08OLD' };
+const SLEEP = { name: '', text: 'select pg_sleep(600)' };
+
+describe('a primary with a standby', () => {
+  /** `third` follows `first`; `second` is a primary of another system. All know a role with the rights of a server. */
+  beforeAll(async () => {
+    await first.run('create role server login');
+    await runAssent(['migrate', '--server-role', 'server'], onDatabase(first.url()));
+    await Promise.all([first.stop(), third.stop()]);
+    third.follow(first);
+    await Promise.all([first.start(), second.start(), third.start()]);
+    await second.run('create role server login');
+    for (const host of [first, second]) await host.run('grant pg_read_all_settings to server'); // for `reached`
+  }, PATIENCE.timeout);
+
+  function open(...hosts: OwnPostgres[]): pg.Pool {
+    const pool = openDatabase(urlOf('server', ...hosts));
+    onTestFinished(() => pool.end());
+    return pool;
+  }
+
+  /** Who of that role is connected, and since when with the last statement. */
+  async function sessions(host: OwnPostgres): Promise<{ since: Date; query: string }[]> {
+    const list = `select query_start as since, query from pg_stat_activity where usename = 'server' and query <> '${SLEEP.text}'`;
+    return withClient(host.url(), async (client) => (await client.query(list)).rows);
+  }
+
+  /** Waits until each of these was asked, and once more: then its first answer has had its effect. */
+  async function areAsked(hosts: readonly OwnPostgres[]): Promise<void> {
+    for (const host of [...hosts, ...hosts]) {
+      const since = Date.now();
+      const isNew = async () => (await sessions(host)).some((one) => one.since.getTime() > since);
+      await vi.waitUntil(isNew, PATIENCE);
+    }
+  }
+
+  it('is used while its standby is frozen', async () => {
+    const frozen = third.family();
+    signal(frozen, 'SIGSTOP');
+    onTestFinished(() => signal(frozen, 'SIGCONT'));
+    expect(await reached(open(third, first))).toBe(first);
+  });
+
+  it('is not left for a primary of other data, whose timeline says nothing', async () => {
+    // The first was promoted above, so that its timeline is greater.
+    for (const hosts of [[second, first] as const, [first, second] as const]) {
+      const pool = open(...hosts);
+      expect(await reached(pool)).toBe(hosts[0]);
+      await areAsked(hosts);
+      expect(await reached(pool)).toBe(hosts[0]);
+    }
+  });
+
+  it('is left for a standby that took over, by statements under way, servers and commands, though it goes on', async () => {
+    const on = (...hosts: OwnPostgres[]) =>
+      commandsOn({ ...onDatabase(urlOf('assent', ...hosts)), BASE_URL: 'http://localhost' });
+    const redirect_uri = 'https://shop.example/callback';
+    const { client_id = '' } = await on(first).json(
+      `client create --name Shop --redirect-uri ${redirect_uri}`,
+    );
+    const server = await spawnServer(onDatabase(urlOf('server', first, third)));
+    onTestFinished(async () => void (await server.stop()));
+    /** What the server says of a code that there is not, which begins with what it says of the client. */
+    const exchange = async () => {
+      const body = new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id,
+        redirect_uri,
+        code: 'x',
+      });
+      const answer = await fetch(`${server.baseUrl}/oauth/token`, { method: 'POST', body });
+      return ((await answer.json()) as { error: string }).error;
+    };
+    expect(await exchange()).toBe('invalid_grant');
+    const frozen = second.family();
+    signal(frozen, 'SIGSTOP');
+    onTestFinished(() => signal(frozen, 'SIGCONT'));
+    const pool = open(first, second, third);
+    expect(await reached(pool)).toBe(first);
+    const underWay = expect(queryLong(pool, SLEEP)).rejects.toMatchObject(TAKEN_OVER);
+
+    await third.run('select pg_promote()');
+    await underWay;
+    expect(await reached(pool)).toBe(third);
+    await on(third).assent(`client block ${client_id}`);
+    await vi.waitFor(async () => expect(await exchange()).toBe('unauthorized_client'), PATIENCE);
+    await vi.waitUntil(() => server.output().includes('has taken over from'), PATIENCE);
+    expect(server.output().match(/another PostgreSQL has taken over/g)).toHaveLength(1);
+    expect(await on(first, third).json('client list')).toMatchObject([{ status: 'blocked' }]);
+    expect(await on(first).json('client list')).toMatchObject([{ status: 'active' }]);
+  });
+
+  it('is not returned to while the one that took over is away', async () => {
+    const pool = open(first, third);
+    expect(await reached(pool)).toBe(third);
+    await third.stop();
+    await expect(reached(pool)).rejects.toThrow(third.place.host);
+    await first.run('create table still_written ()');
+    await third.start();
+    await vi.waitFor(async () => expect(await reached(pool)).toBe(third), PATIENCE);
+  });
+
+  it('is asked by no pool that has ended', async () => {
+    for (const host of nodes)
+      await vi.waitFor(async () => expect(await sessions(host)).toEqual([]), PATIENCE);
   });
 });
 

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
@@ -76,6 +77,18 @@ export class OwnPostgres {
   /** From the next start on it follows a primary, which is never there, until it is promoted. */
   becomeStandby(): void {
     writeFileSync(this.#file('standby.signal'), '');
+  }
+
+  /** From the next start on it has the data of a primary, and follows it until it is promoted. Both are stopped. */
+  follow(primary: OwnPostgres): void {
+    rmSync(this.cluster, { recursive: true });
+    execFileSync('cp', ['-a', primary.cluster, this.cluster]);
+    const { host, port } = primary.place;
+    appendFileSync(
+      this.#file('postgresql.auto.conf'),
+      `primary_conninfo = 'host=${host} port=${port} user=assent'\n`,
+    );
+    this.becomeStandby();
   }
 
   /** Puts a line in front of the rules of pg_hba.conf, which let everybody in without a password. */

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { DATABASE_MS } from '../../rules/common/timeouts.ts';
 import { begin, prepareConnection, traitsOf } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
-import { codeOf, RESULT_CHANGED, StandbyError } from './errors.ts';
+import { codeOf, RESULT_CHANGED, standbyError } from './errors.ts';
 import { gateOf } from './gate.ts';
 import { Hosts } from './hosts.ts';
 
@@ -34,7 +34,7 @@ export function openDatabase(where: string | Address, password: string | null = 
     application_name: 'assent',
     async onConnect(connection) {
       const { takesWrites } = await prepareConnection(connection);
-      if (addresses.length > 1 && !takesWrites) throw new StandbyError();
+      if (addresses.length > 1 && !takesWrites) throw standbyError();
     },
   });
   hostsOf.set(pool, hosts);
@@ -45,7 +45,7 @@ export function openDatabase(where: string | Address, password: string | null = 
   return pool;
 }
 
-const hostsOf = new WeakMap<pg.Pool, Hosts>();
+export const hostsOf = new WeakMap<pg.Pool, Hosts>();
 
 /** A connection of the pool, for the caller to release. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {

@@ -10,6 +10,7 @@ const UNTRUSTED = [
 
 /** By SQLSTATE or TLS code: the fault and its remedy. */
 const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  '08OLD': ['another PostgreSQL has taken over', 'make sure that the former primary is stopped'],
   '25006': ['PostgreSQL takes no writes there', 'most likely it is a standby, so connect to the primary'],
   '28000': ['PostgreSQL does not admit this role', 'check the role in DATABASE_URL, and pg_hba.conf there'],
   '28P01': ['PostgreSQL refuses the password', 'check the role and the password in DATABASE_URL'],

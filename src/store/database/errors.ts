@@ -19,15 +19,13 @@ export class TooLateError extends Error {
   }
 }
 
-/** A host that takes no writes. The code is PostgreSQL's own for a write on one. */
-export class StandbyError extends Error {
-  override readonly name = 'StandbyError';
-  readonly code = '25006';
+const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-  constructor() {
-    super('it takes no writes: it is a standby, or set to read only');
-  }
-}
+/** Of a host that takes no writes. The code is PostgreSQL's own for a write on one. */
+export const standbyError = () => coded('25006', 'it takes no writes: it is a standby, or set to read only');
+
+/** Of a former primary. The code is of SQLSTATE's class for lost connections. */
+export const takenOver = (by: string, from: string) => coded('08OLD', `${by} has taken over from ${from}`);
 
 /** No connection could be made. The code is its cause's: of the network, of TLS, or of PostgreSQL. */
 export class ConnectError extends Error {

@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 import { traitsOf } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
-import { StandbyError } from '../database/errors.ts';
+import { standbyError } from '../database/errors.ts';
 import { findRow } from '../database/query.ts';
 
 const findState = findRow<void, { readOnly: boolean }>(
@@ -14,7 +14,7 @@ const findState = findRow<void, { readOnly: boolean }>(
 
 /** @throws if the database is unreachable, lacks tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
-  if ((await findState(db)).readOnly) throw new StandbyError();
+  if ((await findState(db)).readOnly) throw standbyError();
 }
 
 /** The database and our connection, for `assent doctor`. */
