@@ -83,11 +83,12 @@ export async function play<StagesHome extends Home>(
     await load.pause();
   }
   const evidence = await gather(stage);
-  const findings = audit(withoutOvertaken(evidence), told);
-  const late = Object.values(findings).flat();
-  const all = Object.values(audit(evidence, told)).flat();
-  for (const finding of [...all, ...late]) told.add(finding);
-  const soon = all.filter((finding) => !late.includes(finding));
+  const all = audit(evidence, told);
+  // What is found only without these answers is found because they are missing.
+  const later = Object.values(audit(withoutOvertaken(evidence), told)).flat();
+  const soon = Object.values(all).flatMap((found) => found.filter((finding) => !later.includes(finding)));
+  const findings = audit(evidence, new Set([...told, ...soon]));
+  for (const finding of Object.values(all).flat()) told.add(finding);
   return { fault, evidence, recoverySeconds, soon, findings };
 }
 
