@@ -140,7 +140,7 @@ const ERRORS: Record<
   sign_in_refused: {
     ...AT_WALLET,
     reach: atWallet((browser, wallet) => {
-      wallet.user = { sub: 'x'.repeat(129) };
+      wallet.user = { sub: 'x'.repeat(256) };
       return passWallet(wallet, browser, '/account');
     }),
   },
