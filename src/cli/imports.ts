@@ -1,7 +1,6 @@
-import { appendFileSync, createReadStream, openSync, statSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { appendFileSync, createReadStream, fstatSync, lstatSync, openSync, statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import type { BadLine, Imported } from '../operations/import/imports.ts';
+import type { Imported, NotedLine } from '../operations/import/imports.ts';
 import { UsageError } from '../operations/operation.ts';
 import { setV8Flags } from '../process/v8Flags.ts';
 import type { Arguments, Options } from './commands.ts';
@@ -10,25 +9,42 @@ import type { Shell } from './shell.ts';
 /** Files and sentences of `assent client|user|grant import`. */
 export const IMPORTING = {
   read({ bad: file }: Options, shell: Shell, [source]: Arguments) {
-    if (file !== undefined && source !== undefined && resolve(file) === resolve(source))
-      throw new UsageError('--bad names the file that is imported');
-    if (file !== undefined) writeFileSync(file, '', { mode: 0o600 });
+    const fd = source === undefined ? 0 : openSync(source, 'r');
+    if (file !== undefined) refuseTaken(file, fd);
     setV8Flags(); // half the memory
     setFlagsFromString('--semi-space-growth-factor=1'); // or V8's young generation grows with each batch that survives
-    const bad = (lines: readonly BadLine[]) => {
-      if (lines.length > 0) shell.exitCode = 1;
-      if (file !== undefined) appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    let report: number | undefined;
+    const bad = (lines: readonly NotedLine[]) => {
+      if (lines.some(({ forced }) => !forced)) shell.exitCode = 1;
+      if (file === undefined) return;
+      report ??= openSync(file, 'wx', 0o600);
+      appendFileSync(report, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     };
-    if (source === undefined) return { bad, source: { chunks: shell.streams.stdin } };
-    const { size } = statSync(source);
-    const chunks = createReadStream(source, { fd: openSync(source, 'r') });
-    return { bad, source: { chunks, ...(size > 0 && { share: () => chunks.bytesRead / size }) } };
+    if (source === undefined) return { bad, source: { chunks: shell.streams.stdin, share: () => '' } };
+    const [chunks, { size }] = [createReadStream(source, { fd }), fstatSync(fd)];
+    const share = () => (size > 0 ? `, ${Math.floor((100 * chunks.bytesRead) / size)} %` : '');
+    return { bad, source: { chunks, share } };
   },
-  says({ dryRun, badLines, bad, ...counts }: Imported): string {
-    const wrong = (field: string | null) => (field === null ? '' : `, ${field}`);
-    const said = badLines.map(({ line, field, reason }) => `line ${line}${wrong(field)}: ${reason}`);
-    if (bad > said.length) said.push(`and ${bad - said.length} more bad lines`);
+  says({ dryRun, badLines, bad, forcedLines = [], ...counts }: Imported): string {
+    const { forced = 0 } = counts;
     const counted = Object.entries({ ...counts, bad }).map(([name, count]) => `${name}: ${count}`);
-    return [...said, `${counted.join(', ')}${dryRun ? ' (a dry run: nothing was kept)' : ''}`].join('\n');
+    const lines = [...sentences(forcedLines, forced, 'forced'), ...sentences(badLines, bad, 'bad')];
+    return [...lines, `${counted.join(', ')}${dryRun ? ' (a dry run: nothing was kept)' : ''}`].join('\n');
   },
 };
+
+function sentences(lines: Imported['badLines'], count: number, what: 'bad' | 'forced'): string[] {
+  const name = (field: string | null) => (field === null ? '' : `, ${field}`);
+  const ending = what === 'forced' ? ' (forced)' : '';
+  const said = lines.map(({ line, field, reason }) => `line ${line}${name(field)}: ${reason}${ending}`);
+  return count > said.length ? [...said, `and ${count - said.length} more ${what} lines`] : said;
+}
+
+/** A link to the imported file would empty it. */
+function refuseTaken(file: string, source: number): void {
+  if (!lstatSync(file, { throwIfNoEntry: false })) return;
+  const [taken, given] = [statSync(file, { throwIfNoEntry: false }), fstatSync(source)];
+  const isSource = taken?.ino === given.ino && taken.dev === given.dev;
+  const there = `${file} is there already: give --bad the name of a new file, or remove it`;
+  throw new UsageError(isSource ? '--bad names the file that is imported' : there);
+}

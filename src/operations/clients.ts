@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { z } from 'zod';
 import {
   checkClientId,
-  checkClientSecret,
   checkClientSettings,
+  checkIssued,
   RegistrationError,
 } from '../rules/account/registration.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
@@ -97,7 +97,7 @@ export const create = operation({
     const verified = given.verified || known !== undefined;
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
-    if (known !== undefined) checkClientSecret(known, force);
+    if (known !== undefined) checkIssued('secret', known, force);
     const warnings = await checkSettings(caller, settings, force);
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { loginKey } from '../rules/account/loginKey.ts';
 import {
   checkExternalId,
   checkLogin,
@@ -7,6 +8,7 @@ import {
   checkPassword,
   RegistrationError,
 } from '../rules/account/registration.ts';
+import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { type Act, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
@@ -177,7 +179,8 @@ export const setPassword = operation({
 /** Blocks the user first, so that no new authorization appears meanwhile. */
 export const remove = operation({
   name: 'user.delete',
-  summary: 'erase a user with sessions and authorizations; the audit trail keeps the id',
+  summary:
+    'erase a user with sessions and authorizations; the audit trail keeps the id, and digests by which an import knows the user',
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',
@@ -187,7 +190,12 @@ export const remove = operation({
     await confirm(() => lossOf(db, { userId: found.userId }, `erase the user ${login} for good and `));
     const { userId } = await block.run(caller, { login });
     const revoked = await revokeAll(caller, { userId });
-    await audited(db, { kind: 'user_deleted', operator, userId }, async (connection) => {
+    const names = [
+      `login ${loginKey(login)}`,
+      ...(found.externalId ? [`external_id ${found.externalId}`] : []),
+    ];
+    const detail = { names: names.map(sha256) }; // by which an import knows the user
+    await audited(db, { kind: 'user_deleted', operator, userId, detail }, async (connection) => {
       await nameOperator(connection, operator);
       return deleteUser(connection, { userId });
     });

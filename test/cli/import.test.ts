@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
@@ -32,6 +32,8 @@ interface Report {
   skipped: number;
   bad: number;
   bad_lines: { line: number; field: string | null; reason: string }[];
+  forced?: number;
+  forced_lines?: { line: number; field: string | null; reason: string }[];
 }
 
 /** A file, since the ledger takes the first lines of standard input for passwords. */
@@ -131,7 +133,7 @@ describe('assent user import', () => {
     await imports('user', [taken]);
     const lines = [
       ...['{', '[]', '"text"', '', '   '],
-      { ...userOf(), shoe_size: 44 },
+      { ...userOf(), passwordHash: 44 },
       { ...userOf(), [BCRYPT]: 1 },
       `{"__proto__":{},${JSON.stringify(userOf()).slice(1)}`,
       { name: 'No Login' },
@@ -168,7 +170,7 @@ describe('assent user import', () => {
       '3 null: is no JSON in UTF-8',
       '4 null: is no JSON object',
       '5 null: is no JSON object',
-      '8 shoe_size: is no field of this import',
+      '8 passwordHash: is no field of this import',
       '9 (unreadable): is no field of this import',
       '10 (unreadable): is no field of this import',
       '11 login: is missing',
@@ -202,7 +204,7 @@ describe('assent user import', () => {
     expect(await counts('user', twice)).toEqual({ unchanged: 2 });
     const others = [
       { ...moved, login: native.login },
-      { ...moved, payment_password_hash: BCRYPT },
+      { ...moved, payment_password_hash: OTHER },
     ];
     expect(await reasonsOf('user', others)).toEqual([
       '1 login: is taken by a user with another password',
@@ -225,11 +227,129 @@ describe('assent user import', () => {
     expect(stderr).toBe(
       'line 3: is no JSON in UTF-8\nlines: 3, imported: 2, unchanged: 0, skipped: 0, bad: 1\n',
     );
-    const same = await assent(
-      `user import ${file} --bad ${folder}/../${folder.split('/').at(-1)}/users.ndjson`,
+  });
+
+  it('writes no --bad file over another one, whatever link leads to it', async () => {
+    const file = fileOf([userOf()]);
+    const [soft, hard, nowhere] = ['soft', 'hard', 'nowhere'].map((name) => join(folder, some(name)));
+    symlinkSync(file, soft ?? '');
+    linkSync(file, hard ?? '');
+    symlinkSync(join(folder, some('none')), nowhere ?? '');
+    for (const bad of [
+      file,
+      soft,
+      hard,
+      `${folder}/../${folder.split('/').at(-1)}/${file.split('/').at(-1)}`,
+    ])
+      expect(await assent(`user import ${file} --bad ${bad}`)).toMatchObject({
+        ...{ code: 2, stderr: '--bad names the file that is imported\n' },
+      });
+    for (const bad of [nowhere, fileOf([])])
+      expect((await assent(`user import ${file} --bad ${bad}`)).stderr).toMatch(/is there already/);
+    expect(readFileSync(file, 'utf8')).toContain('Anna Moved');
+  });
+
+  it('shows a name of a field that is none of ours, but no login and no part of a secret', async () => {
+    const keys = [
+      'emailVerified',
+      'redirect_uris',
+      'created-at',
+      'anna_petrova',
+      'kXhzQmWvBtRpLdNc',
+      'annapetrova',
+    ];
+    const reasons = await reasonsOf(
+      'user',
+      keys.map((key) => ({ ...userOf(), [key]: 1 })),
     );
-    expect(same).toMatchObject({ code: 2, stderr: '--bad names the file that is imported\n' });
-    expect(statSync(file).size).toBeGreaterThan(100);
+    const shown = reasons.map((reason) => /^\d+ (.+): is no field of this import$/.exec(reason)?.[1]);
+    expect(shown).toEqual([...keys.slice(0, 3), '(unreadable)', '(unreadable)', '(unreadable)']);
+  });
+
+  it('refuses a field that is there twice, and a whole file that is an array, with a sentence', async () => {
+    const [one, other] = [userOf(), userOf()];
+    const twice = JSON.stringify(one).replace('{', `{"login":"${other.login}",`);
+    expect(await reasonsOf('user', [twice, { ...one, name: 'A "name": B' }])).toEqual([
+      '1 null: has a field twice',
+    ]);
+    for (const text of [`\ufeff\n [${JSON.stringify(other)}]`, `[\n${JSON.stringify(other)}\n]`]) {
+      const { code, stdout, stderr } = await assent(`user import ${fileOf([text])}`);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toBe('the file is a JSON array: jq -c ".[]" makes one JSON object a line of it\n');
+    }
+    expect(await sql('select from users where login = $1', other.login)).toEqual([]);
+  });
+
+  it('refuses one hash for both passwords, in whatever form it is written', async () => {
+    const rows = [
+      userOf({ payment_password_hash: BCRYPT }),
+      userOf({ payment_password_hash: `{bcrypt}${BCRYPT.replace('$2b', '$2a')}` }),
+    ];
+    for (const more of ['', '--force'])
+      expect((await imports('user', rows, more)).bad_lines.map(({ field }) => field)).toEqual(
+        rows.map(() => 'payment_password_hash'),
+      );
+  });
+
+  it('accepts a costly hash with --force only, and names it', async () => {
+    const row = userOf({ password_hash: BCRYPT.replace('$10$', '$13$') });
+    expect(await reasonsOf('user', [row])).toEqual([
+      '1 password_hash: its bcrypt takes long to check: say --force to accept that',
+    ]);
+    const forced = await imports('user', [userOf(), row], '--force');
+    expect(forced).toMatchObject({
+      imported: 2,
+      bad: 0,
+      forced: 1,
+      forced_lines: [{ line: 2, field: 'password_hash' }],
+    });
+    expect(await counts('user', [row])).toEqual({ unchanged: 1 });
+  });
+
+  it('gives its external_id to a user who has none, ends the sessions, and says so in the trail', async () => {
+    const [moved, native, other] = [userOf(), await server.createUser({ name: 'Native' }), userOf()];
+    await imports('user', [moved, other]);
+    const agent = new Agent(server.baseUrl);
+    await obtainToken(agent, await server.createClient(), native);
+    const sessions = () =>
+      sql('select from sessions join users using (user_id) where login = $1', native.login);
+    expect(await sessions()).toHaveLength(1);
+    const rows = [
+      { ...moved, external_id: some('x') },
+      { login: native.login, name: 'Native', external_id: some('x') },
+    ];
+    const taken = { ...other, external_id: rows[0]?.external_id };
+    expect(await counts('user', rows, '--dry-run')).toEqual({ imported: 2 });
+    expect(await counts('user', [...rows, taken])).toEqual({ imported: 2, bad: 1 });
+    expect(await reasonsOf('user', [...rows, taken])).toEqual(['3 external_id: is taken by another user']);
+    expect(await sessions()).toEqual([]);
+    for (const { login, external_id } of rows) {
+      const { user_id } = await json<Fields>(`user show ${login}`);
+      expect(await json(`user show ${login}`)).toMatchObject({ external_id });
+      const trail = await trailOf('user_id', user_id);
+      expect(trail.filter((event) => (event as Fields).kind === 'user_updated')).toEqual([
+        { kind: 'user_updated', operator: 'mover', detail: { fields: ['external_id'] } },
+      ]);
+    }
+    const wrong = { ...other, external_id: some('x'), name: 'Another' };
+    expect(await reasonsOf('user', [wrong])).toEqual(['1 login: is taken by a user with another name']);
+  });
+
+  it('skips whom the trail names as deleted, by login and by external_id, and never tells who that was', async () => {
+    const [one, other, never] = [userOf({ external_id: some('x') }), userOf(), userOf()];
+    await imports('user', [one, other]);
+    for (const { login } of [one, other]) await json(`user delete ${login} --yes`);
+    const rows = [
+      { ...one, login: some('renamed') },
+      { ...one, external_id: undefined, login: one.login.toUpperCase() },
+      other,
+      never,
+      { ...never, login: other.login.replace('u-', 'x-') },
+    ];
+    expect(await counts('user', rows)).toEqual({ imported: 2, skipped: 3 });
+    const events = await sql<Fields>(`select detail::text from audit_events where kind = 'user_deleted'`);
+    for (const { detail } of events)
+      for (const name of [one.login, one.external_id, other.login]) expect(detail).not.toContain(name);
   });
 
   it('keeps nothing of a dry run, which checks against the database too', async () => {
@@ -343,6 +463,75 @@ describe('assent client import', () => {
   });
 });
 
+describe('assent client import, of what client create refuses', () => {
+  it('refuses names like another one, of the database and of earlier lines, and names what is forced', async () => {
+    const name = `Kiosk ${some('n').replaceAll(/[0-9]/g, 'k')}`;
+    const [there, first] = [clientOf({ name }), clientOf({ name: `Other ${name}` })];
+    await imports('client', [there]);
+    const rows = [
+      clientOf({ name }),
+      clientOf({ name: name.replace('o', '0'), reviewed: true }),
+      first,
+      clientOf({ name: `0ther ${name}` }),
+      clientOf({ name: 'Аssent' }),
+      clientOf({ name: 'A55ENT' }),
+      clientOf({ name: 'Bank ✔' }),
+    ];
+    const dry = await imports('client', rows, '--dry-run');
+    expect(dry).toMatchObject({ imported: 2, bad: 5 });
+    const { bad_lines, ...refused } = await imports('client', rows);
+    expect(refused).toMatchObject({ imported: 2, bad: 5 });
+    expect(bad_lines).toEqual(dry.bad_lines);
+    expect(bad_lines.map(({ line, field }) => `${line} ${field}`)).toEqual([
+      '2 name',
+      '4 name',
+      '5 name',
+      '6 name',
+      '7 name',
+    ]);
+    expect(bad_lines[0]?.reason).toBe(
+      `looks like that of another application, “${name}”: say --force to accept it`,
+    );
+    expect(await counts('client', [there, rows[0] ?? {}, first])).toEqual({ unchanged: 3 });
+    const file = join(folder, some('bad'));
+    const forced = await assent(`client import ${fileOf(rows)} --force --bad ${file} --json`);
+    expect(forced.code).toBe(0);
+    const report = JSON.parse(forced.stdout) as Report;
+    expect(report).toMatchObject({ imported: 5, unchanged: 2, bad: 0, bad_lines: [], forced: 5 });
+    expect(report.forced_lines).toEqual(bad_lines);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(
+      bad_lines.map((line) => ({ ...line, forced: true })),
+    );
+    const { stderr } = await assent(`client import ${fileOf([clientOf({ name: 'Bank ✔' })])} --force`);
+    expect(stderr).toMatch(/^line 1, name: .*\(forced\)\nlines: 1, imported: 1, .*forced: 1/);
+  });
+
+  it('refuses secrets that can be guessed, without --force', async () => {
+    const weak = randomBytes(8).toString('hex');
+    const rows = [
+      clientOf({ secret: weak }),
+      clientOf({ secret_sha256: hexOf(sha256('')) }),
+      clientOf({ secret_sha256: hexOf(sha256('null')) }),
+      clientOf({ rights: [] }),
+    ];
+    const names = async (more: string) =>
+      (await imports('client', rows, more)).bad_lines.map(({ line, field }) => `${line} ${field}`);
+    expect(await names('')).toEqual(['1 secret', '2 secret_sha256', '3 secret_sha256', '4 rights']);
+    expect(await names('--force')).toEqual(['2 secret_sha256', '3 secret_sha256', '4 rights']);
+  });
+
+  it('skips what was deleted here, and its tokens', async () => {
+    const { client, grantOf } = await ground();
+    const row = grantOf();
+    expect(await counts('grant', [row])).toEqual({ imported: 1 });
+    await json(`client delete ${client.client_id} --yes`);
+    expect(await counts('client', [client, clientOf()])).toEqual({ imported: 1, skipped: 1 });
+    expect(await counts('grant', [row])).toEqual({ skipped: 1 });
+    expect(await isActive(row.token)).toBe(false);
+  });
+});
+
 describe('assent grant import', () => {
   it('lets old tokens work on, by login or external_id, plain or as a digest', async () => {
     const { user, client, grantOf, userId } = await ground();
@@ -367,6 +556,125 @@ describe('assent grant import', () => {
     );
     expect(trail).toHaveLength(4);
     expect(trail).toContainEqual({ kind: 'imported', scope: 'account-info', instance_name: 'касса "1"' });
+  });
+
+  it('gives what its application may request, and nothing else', async () => {
+    const { grantOf } = await ground();
+    const bounded = clientOf({
+      rights: ['payment-shop', 'payment-p2p', 'payment.to-account'],
+      most: '7,2000',
+    });
+    await imports('client', [bounded]);
+    const of = (scope: string, client_id = bounded.client_id) =>
+      grantOf({ client_id, scope, instance_name: some('i') });
+    const open = String(grantOf().client_id);
+    const rows = [
+      of('payment-shop.limit(7,2000)'),
+      of('payment-shop.limit(7,2000.01)'),
+      of('payment-shop.limit(8,1)'),
+      of('payment-shop'),
+      of('account-info'),
+      of('payment-shop.limit(1,10) payment-shop.limit(1,1000000)', open),
+      of('payment-p2p payment.to-account("41")', open),
+      of('payment-p2p.limit(1,5) payment-shop.limit(,5)', open),
+      of('payment.to-account("a\u202eb")', open),
+      of('payment.to-account("pауpаl@x.example","email")', open),
+      of(`payment.to-account("${'1'.repeat(129)}")`, open),
+      of(`account-info${' '.repeat(2_500)}`, open),
+    ];
+    for (const more of ['', '--force']) {
+      const { imported, unchanged, bad_lines } = await imports('grant', rows, more);
+      expect([imported, unchanged]).toEqual(more === '' ? [1, 0] : [0, 1]);
+      expect(bad_lines.map(({ line, field }) => `${line} ${field}`)).toEqual(
+        rows.slice(1).map((_, index) => `${index + 2} scope`),
+      );
+    }
+    await json(`client update ${bounded.client_id} --most 1,1`);
+    expect(await counts('grant', rows.slice(0, 1))).toEqual({ unchanged: 1 });
+  });
+
+  it('takes an empty instance_name for none, so that a new authorization annuls its token', async () => {
+    const [user, client] = [await server.createUser({ paymentPassword: null }), await server.createClient()];
+    const token = randomUUID();
+    const named = { login: user.login, client_id: client.clientId, token, issued_at: ago(HOUR) };
+    const row = { ...named, instance_name: '', scope: 'payment-p2p.limit(1,99999)' };
+    expect(await counts('grant', [row])).toEqual({ imported: 1 });
+    expect(await isActive(token)).toBe(true);
+    await obtainToken(new Agent(server.baseUrl), client, user, { scope: 'account-info' });
+    expect(await isActive(token)).toBe(false);
+  });
+
+  it('takes a login only of a user without external_id, or of an imported one; both must be of one user', async () => {
+    const { user, client, grantOf } = await ground();
+    const other = userOf({ external_id: some('x') });
+    await imports('user', [other]);
+    const newcomer = some('newcomer');
+    await sql(
+      `insert into users (login, login_key, name, external_id) values ($1, $1, 'Anna', $2)`,
+      newcomer,
+      some('sub'),
+    );
+    const rows = [
+      grantOf({ login: newcomer }),
+      grantOf({ external_id: other.external_id }),
+      grantOf({ external_id: user.external_id }),
+      { ...grantOf({ login: undefined, instance_name: 'a' }), external_id: other.external_id },
+    ];
+    expect(client.name).toBe('Old Shop');
+    expect(await reasonsOf('grant', rows)).toEqual([
+      '1 login: is of a user with an external_id who was not imported: name both',
+      '2 login: is of another user than the external_id',
+    ]);
+  });
+
+  it('refuses tokens that can be guessed, and those of ours, even by their digest', async () => {
+    const agent = new Agent(server.baseUrl);
+    const [user, client] = [await server.createUser(), await server.createClient()];
+    const ours = await obtainToken(agent, client, user);
+    const named = { login: user.login, client_id: client.clientId, scope: 'account-info', issued_at: ago(1) };
+    const { iat = 0 } = (await introspect(server, resource, ours)) as { iat?: number };
+    const rows = [
+      { ...named, token: 'k' },
+      { ...named, token: 'k'.repeat(40) },
+      { ...named, token: randomBytes(12).toString('hex') },
+      { ...named, token_sha256: hexOf(sha256('')) },
+      { ...named, token_sha256: hexOf(sha256(ours)) },
+      {
+        ...named,
+        token_sha256: hexOf(sha256(ours)),
+        issued_at: new Date(iat * 1000).toISOString(),
+        instance_name: 'b',
+      },
+    ];
+    const fields = async (more: string) =>
+      (await imports('grant', rows, more)).bad_lines.map(({ line, field }) => `${line} ${field}`);
+    const others = ['4 token_sha256', '5 token_sha256', '6 token_sha256'];
+    expect(await fields('--dry-run')).toEqual(['1 token', '2 token', '3 token', ...others]);
+    expect(await fields('--dry-run --force')).toEqual(['1 token', ...others]);
+    expect(await isActive(ours)).toBe(true);
+  });
+
+  it('skips tokens of deleted users, also where another has the login now', async () => {
+    const { user, grantOf } = await ground();
+    const row = grantOf();
+    await imports('grant', [row]);
+    await json(`user delete ${user.login} --yes`);
+    expect(await counts('grant', [row])).toEqual({ skipped: 1 });
+    await imports('user', [user]);
+    await assent(`user create ${user.login} --name Newcomer --password-stdin`, 'correct horse 7 staple\n');
+    expect(await counts('grant', [row, { ...row, token: randomUUID() }])).toEqual({ skipped: 2 });
+  });
+
+  it('imports tokens of a blocked user or application, which stay refused until that is unblocked', async () => {
+    const { user, client, grantOf } = await ground();
+    for (const which of [`client block ${client.client_id}`, `user block ${user.login}`]) {
+      await json(which);
+      const row = grantOf({ instance_name: some('i') });
+      expect(await counts('grant', [row])).toEqual({ imported: 1 });
+      expect(await isActive(row.token)).toBe(false);
+      await json(which.replace('block', 'unblock'));
+      expect(await isActive(row.token)).toBe(true);
+    }
   });
 
   it('refuses what names no authorization of ours, or one that its token does not belong to', async () => {
@@ -396,10 +704,10 @@ describe('assent grant import', () => {
       '5 login: is of no user',
       '6 external_id: is of no user',
       '7 client_id: is of no application',
-      '8 null: needs either login or external_id',
-      '9 null: needs either login or external_id',
+      '8 external_id: is of no user',
+      '9 null: needs login or external_id, or both',
       '10 null: needs either token or token_sha256',
-      '11 token: is empty, or like ours',
+      '11 token: is like ours',
       expect.stringMatching(/^12 scope: expected the name of a right/),
       '13 scope: has a character that the database can’t store',
       expect.stringMatching(/^14 instance_name: /),

@@ -1,6 +1,14 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { importClients, importGrants, importUsers } from '../../store/operate/imports.ts';
+import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import {
+  findClientNames,
+  findEnded,
+  importClients,
+  importGrants,
+  importUsers,
+} from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { CLIENT, GRANT, USER } from './rows.ts';
 
@@ -11,36 +19,66 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_SHOWN = 20;
 
 type Chunks = AsyncIterable<string | Buffer>;
-type Schema = z.ZodType<{ readonly id: unknown }>;
 
-const BAD_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
+type Schema = z.ZodType<Row>;
 
-/** Never has a value of the line. */
-export type BadLine = z.output<typeof BAD_LINE>;
+interface Row {
+  /** Of its user and its application, as `findEnded` knows them. */
+  readonly names: readonly string[];
+  /** No two rows of a batch share one, since its statement doesn't see what it writes. */
+  readonly ids: readonly string[];
+  readonly token_hash?: Digest;
+  readonly doubts: readonly string[];
+  readonly name?: string;
+}
 
+const NOTE = z.object({ field: z.string().nullable(), reason: z.string() });
+const NOTED_LINE = z.object({ line: z.int(), ...NOTE.shape });
+
+type Note = z.output<typeof NOTE>;
+/** A bad line, or one that was forced. Never has a secret of the line. */
+export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true };
 const INPUT = z.strictObject({
-  source: z.custom<{ chunks: Chunks; share?: () => number }>().meta({ title: 'file' }),
+  source: z.custom<{ chunks: Chunks; share: () => string }>().meta({ title: 'file' }),
   dryRun: z.boolean().default(false).describe('check all of it, also against the database, but keep nothing'),
-  bad: z
-    .custom<(lines: readonly BadLine[]) => void>()
-    .optional()
-    .meta({ title: 'file', description: 'write line, field and reason of all that is bad to this file' }),
+  force: z
+    .boolean()
+    .default(false)
+    .describe('accept names that could be mistaken for another one, weak secrets and costly hashes'),
+  bad: z.custom<(lines: readonly NotedLine[]) => void>().optional().meta({
+    title: 'file',
+    description: 'write line, field and reason of all that is bad or forced to this new file',
+  }),
 });
 
 const OUTPUT = z.object({
   dryRun: z.boolean(),
   lines: z.int(),
-  imported: z.int(),
+  imported: z.int().describe('also users who got their external_id'),
   unchanged: z.int().describe('they are there already'),
-  skipped: z.int().describe('expired tokens, and those of authorizations that are newer or revoked here'),
+  skipped: z
+    .int()
+    .describe(
+      'expired tokens, those of authorizations that are newer or revoked here, and all that was deleted here',
+    ),
   bad: z.int(),
-  badLines: z.array(BAD_LINE).describe(`the first ${MAX_SHOWN}`),
+  badLines: z.array(NOTED_LINE).describe(`the first ${MAX_SHOWN}`),
+  forced: z.int().optional().describe('imported only because of --force'),
+  forcedLines: z.array(NOTED_LINE).optional().describe(`the first ${MAX_SHOWN}`),
 });
 
 export type Imported = z.output<typeof OUTPUT>;
 
+/** Such as `imported`, `imported, name: looks like …` or `login: is of no user`. */
+const VERDICT = /^(?<count>imported|unchanged|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
+
 /** The part of a `Caller` that an import needs; `operation.ts` is above this folder. */
-type Importer = { db: pg.Pool; operator: string; progress(imported: number, what: string): void };
+interface Importer {
+  readonly db: pg.Pool;
+  readonly operator: string;
+  readonly serviceNames: () => readonly string[];
+  readonly progress: (imported: number, what: string) => void;
+}
 
 const importOf = (subject: string, things: string, schema: Schema, write: typeof importUsers) => ({
   name: `${subject}.import`,
@@ -49,26 +87,31 @@ const importOf = (subject: string, things: string, schema: Schema, write: typeof
   output: OUTPUT,
   effect: 'changes' as const,
   /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
-  async run({ db, operator, progress }: Importer, { source, dryRun, bad: report }: z.output<typeof INPUT>) {
+  async run(importer: Importer, { source, dryRun, force, bad: report }: z.output<typeof INPUT>) {
+    const { db, operator, progress } = importer;
     if (!(await ownsTables(db)))
       throw new Error('only the owner of the tables may import: set DATABASE_URL to the role that migrates');
+    const judge = await judgeFor(importer, subject, force);
     const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
-    const badLines: BadLine[] = [];
-    for await (const { rows, bad } of batchesOf(source.chunks, schema)) {
-      for (const { n: line, verdict } of await write(db, [...rows.values()], operator, dryRun)) {
-        const [name = '', reason] = verdict.split(': ');
-        if (reason === undefined) counts[name as keyof typeof counts] += 1;
-        else bad.push({ line, field: name, reason });
+    const [badLines, forcedLines]: [NotedLine[], NotedLine[]] = [[], []];
+    let forced = 0;
+    for await (const { rows, noted } of batchesOf(source.chunks, schema)) {
+      counts.bad += noted.length;
+      for (const { n: line, verdict } of await write(db, rows.map(judge), operator, dryRun)) {
+        const { count = 'bad', field = '', reason } = VERDICT.exec(verdict)?.groups ?? {};
+        counts[count as keyof typeof counts] += 1;
+        if (reason) noted.push({ line, field, reason, ...(count === 'imported' && { forced: true }) });
       }
-      bad.sort((one, other) => one.line - other.line);
-      report?.(bad);
-      badLines.push(...bad.slice(0, MAX_SHOWN - badLines.length));
-      counts.bad += bad.length;
-      const share = source.share ? `, ${Math.floor(100 * source.share())} %` : '';
-      progress(counts.imported, `imported so far${share}`);
+      noted.sort((one, other) => one.line - other.line);
+      report?.(noted);
+      const allowed = noted.filter((line) => line.forced);
+      forced += allowed.length;
+      forcedLines.push(...allowed.slice(0, MAX_SHOWN - forcedLines.length));
+      badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_SHOWN - badLines.length));
+      progress(counts.imported, `imported so far${source.share()}`);
     }
     const lines = Object.values(counts).reduce((sum, count) => sum + count);
-    return { dryRun, lines, ...counts, badLines };
+    return { dryRun, lines, ...counts, badLines, ...(force && { forced, forcedLines }) };
   },
 });
 
@@ -76,20 +119,39 @@ export const users = importOf('user', 'users', USER, importUsers);
 export const clients = importOf('client', 'applications', CLIENT, importClients);
 export const grants = importOf('grant', 'tokens', GRANT, importGrants);
 
-/** Lines of a transaction. No two rows share an `id`, since its statement doesn't see what it writes. */
+/** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
+async function judgeFor({ db, serviceNames }: Importer, subject: string, force: boolean) {
+  const [problemOf, names] = [await findEnded(db, subject === 'grant'), namesByLook()];
+  const own = subject === 'client' && serviceNames();
+  if (own) for await (const page of findClientNames(db)) for (const { name } of page) names.add(name);
+  return (row: Row) => {
+    const { name = '' } = row;
+    const problem = problemOf(row.names, row.token_hash);
+    const look = own && lookAlikeProblem(name, names.like(name), own);
+    const doubt = look ? `name: ${look}: say --force to accept it` : row.doubts[0];
+    if (own && (force || !doubt)) names.add(name);
+    return Object.assign(row, force ? { problem, doubt } : { problem: problem ?? doubt });
+  };
+}
+
+/** Rows and bad lines of a transaction. */
 async function* batchesOf(chunks: Chunks, schema: Schema) {
-  const begin = () => ({ rows: new Map<unknown, object>(), bad: [] as BadLine[], bytes: 0 });
-  let [batch, line] = [begin(), 0];
+  const begin = () => ({ rows: [] as Row[], noted: [] as NotedLine[], ids: new Set<string>(), bytes: 0 });
+  let [batch, line, isFirst] = [begin(), 0, true];
   for await (const text of linesOf(chunks)) {
     line += 1;
+    if (isFirst && /^(\xef\xbb\xbf)?\s*\[/.test(text)) throw new Error(ARRAY);
+    isFirst &&= /^(\xef\xbb\xbf)?\s*$/.test(text);
     const { row, bad } = readLine(schema, text);
-    if (batch.bytes >= BATCH_BYTES || batch.rows.has(row?.id)) {
+    const ids = row?.ids ?? [];
+    if (batch.bytes >= BATCH_BYTES || ids.some((id) => batch.ids.has(id))) {
       yield batch;
       batch = begin();
     }
     batch.bytes += Math.max(text.length, MIN_LINE_BYTES);
-    if (row) batch.rows.set(row.id, { ...row, n: line });
-    if (bad) batch.bad.push({ line, ...bad });
+    for (const id of ids) batch.ids.add(id);
+    if (row) batch.rows.push(Object.assign(row, { n: line }));
+    if (bad) batch.noted.push({ line, ...bad });
   }
   yield batch;
 }
@@ -106,14 +168,20 @@ async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
   yield rest;
 }
 
+const ARRAY = 'the file is a JSON array: jq -c ".[]" makes one JSON object a line of it';
 const NOT_ASCII = /[\x80-\xff]/;
 const DECODER = new TextDecoder('utf-8', { fatal: true }); // drops a byte order mark
+/** No value of a row is an object, so that each text before a colon is a name of a field. */
+const NAMES = /"(?:[^"\\]|\\.)*"(?=\s*:)/g;
+/** The words of field names, ours and others'. A name of other words may be a login, or part of a secret. */
+const WORDS =
+  /^(account|active|app|at|blocked|client|created|date|disabled|display|e|email|enabled|expires|external|first|full|grant|hash|id|instance|issued|last|login|mail|most|name|password|payment|phone|redirect|reviewed|rights?|role|salt|scopes?|secret|sha256|site|state|status|sub|time|token|type|updated|ur[il]s?|user|username|uuid|verified)$/;
 
 /** @returns neither for an empty line */
-function readLine<Row>(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit<BadLine, 'line'> } {
+function readLine(schema: Schema, line: string): { row?: Row; bad?: Note } {
   const bad = (reason = '', field?: PropertyKey) => ({ bad: { field: field?.toString() ?? null, reason } });
   if (line.length > MAX_LINE_BYTES) return bad('is longer than 64 KB');
-  let given: unknown;
+  let given: object;
   try {
     // Most lines need no copy to decode.
     const text = NOT_ASCII.test(line) ? DECODER.decode(Buffer.from(line, 'latin1')) : line;
@@ -123,9 +191,15 @@ function readLine<Row>(schema: z.ZodType<Row>, line: string): { row?: Row; bad?:
     return bad('is no JSON in UTF-8');
   }
   const { data, error } = schema.safeParse(given);
+  if (data && line.match(NAMES)?.length !== Object.keys(given).length) return bad('has a field twice');
   if (data !== undefined) return { row: data };
   const [issue] = error?.issues ?? [];
   if (issue?.code !== 'unrecognized_keys') return bad(issue?.message, issue?.path[0]);
-  const name = issue.keys.find((key) => /^[a-z]\w{0,29}$/i.test(key)); // others may be values
+  const wordsOf = (name: string) =>
+    name
+      .replaceAll(/\B[A-Z]/g, '_$&')
+      .toLowerCase()
+      .split(/[_-]/);
+  const name = issue.keys.find((key) => wordsOf(key).every((word) => WORDS.test(word)));
   return bad('is no field of this import', name ?? '(unreadable)');
 }

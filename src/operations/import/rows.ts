@@ -3,17 +3,16 @@ import { loginKey } from '../../rules/account/loginKey.ts';
 import * as registration from '../../rules/account/registration.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../../rules/common/limits.ts';
-import { byteLength } from '../../rules/common/text.ts';
 import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
 import { parseCeiling } from '../../rules/scope/ceiling.ts';
 import { RIGHT_NAMES } from '../../rules/scope/rights.ts';
-import { keptScope } from '../../rules/scope/scope.ts';
 import { type Digest, sha256 } from '../../secrets/digest.ts';
 import { readHash } from '../../secrets/foreignHash.js';
 import { randomHex } from '../../secrets/random.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 
-// The fields of a line. What a schema gives has the names of the columns that `store/operate/imports.ts` reads.
+// The fields of a line. What a schema gives has the names of the columns that `store/operate/imports.ts` reads, and beside them
+// `names`, `ids` and `doubts` (what only `--force` accepts): see `imports.ts`.
 
 const TEXT = z
   .string({ error: ({ input }) => (input == null ? 'is missing' : 'is no text') })
@@ -33,14 +32,17 @@ const checked = (check: (text: string) => unknown) =>
 const LOGIN = checked(registration.checkLogin);
 const CLIENT_ID = checked(registration.checkClientId);
 const EXTERNAL_ID = checked(registration.checkExternalId).nullish();
-const SECRET = checked((secret) => registration.checkClientSecret(secret, true)).transform(sha256);
+const SECRET = checked((secret) => registration.checkIssued('secret', secret, true)).nullish();
 const HASH = TEXT.transform((text, context) => {
   const read = readHash(text);
   if ('problem' in read) context.addIssue(read.problem);
-  return 'hash' in read ? read.hash : '';
+  return read;
 }).nullish();
+/** Exports digest what they write for no value. */
+const OF_NOTHING: readonly string[] = ['', 'null', 'NULL', 'None', 'nil', 'undefined', '\\N'].map(sha256);
 const DIGEST = TEXT.regex(/^[0-9a-f]{64}$/i, 'is no SHA-256 in hex')
   .transform((hex): Digest => `\\x${hex.toLowerCase()}`)
+  .refine((digest) => !OF_NOTHING.includes(digest), 'is the SHA-256 of no value')
   .nullish();
 const ISO = z.iso.datetime({ offset: true, error: 'is no time with a zone, as 2026-11-20T09:30:00Z' });
 const TIME = TEXT.pipe(ISO)
@@ -48,10 +50,30 @@ const TIME = TEXT.pipe(ISO)
   .refine((time) => time.getTime() <= Date.now(), 'is in the future')
   .refine((time) => time.getTime() >= 0, 'is before 1970'); // others' “never” is the year 1
 /** A token in our form names its grant itself, so that an imported one would never be found. */
-const TOKEN = TEXT.refine((text) => text && !parseToken('token', text).grantId, 'is empty, or like ours')
-  .transform(sha256)
+const TOKEN = checked((token) => registration.checkIssued('token', token, true))
+  .refine((text) => !parseToken('token', text).grantId, 'is like ours')
   .nullish();
 const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'is no JSON object');
+
+const namesOf = (names: Record<string, string | null | undefined>) =>
+  Object.entries(names).flatMap(([field, name]) => (name == null ? [] : [`${field} ${name}`]));
+
+type Hash = z.output<typeof HASH>;
+
+/** Hashes of one password with one salt have the same end. */
+const endOf = (read: Hash) => read?.hash?.split('$').at(-1);
+
+const slow = (field: string, read: Hash) =>
+  read?.costly ? [`${field}: its ${read.algorithm} takes long to check: say --force to accept that`] : [];
+
+function weak(field: 'secret' | 'token', secret: string | null | undefined) {
+  try {
+    if (secret != null) registration.checkIssued(field, secret, false);
+    return [];
+  } catch (error) {
+    return [`${field}: ${(error as Error).message}`];
+  }
+}
 
 export const USER = rowOf({
   login: LOGIN,
@@ -61,19 +83,27 @@ export const USER = rowOf({
   payment_password_hash: HASH,
   status: z.enum(['active', 'blocked'], 'is neither active nor blocked').default('active'),
   created_at: TIME.nullish(),
-}).transform((user) => {
-  const key = loginKey(user.login);
-  return { ...user, key, id: key };
-});
+})
+  .refine(({ password_hash: one, payment_password_hash: other }) => !other || endOf(one) !== endOf(other), {
+    path: ['payment_password_hash'],
+    error: 'is the hash of the password, too: leave it out',
+  })
+  .transform(({ password_hash: one, payment_password_hash: other, ...row }) => {
+    const [key, password_hash, payment_password_hash] = [loginKey(row.login), one?.hash, other?.hash];
+    const names = namesOf({ login: key, external_id: row.external_id });
+    const doubts = [...slow('password_hash', one), ...slow('payment_password_hash', other)];
+    return { ...row, key, password_hash, payment_password_hash, names, ids: names, doubts };
+  });
 
 export const CLIENT = rowOf({
   client_id: CLIENT_ID,
   name: checked(registration.checkName),
   redirect_uri: checked((redirectUri) => registration.checkClientSettings({ redirectUri })),
   secret_sha256: DIGEST,
-  secret: SECRET.nullish(),
+  secret: SECRET,
   rights: z
     .array(z.enum(RIGHT_NAMES), 'is no list of rights')
+    .min(1, 'is empty: leave it out for all rights')
     .max(RIGHT_NAMES.length, 'names too many')
     .nullish(),
   most: TEXT.transform(parseCeiling).refine(Boolean, 'is no days and sum, as 30,5000').nullish(),
@@ -82,29 +112,34 @@ export const CLIENT = rowOf({
 })
   .refine((row) => row.secret == null || row.secret_sha256 == null, 'has both secret and secret_sha256')
   .transform(({ client_id, secret, secret_sha256, rights = null, most = null, site = null, ...row }) => {
-    const secret_hash = secret_sha256 ?? secret ?? null;
+    const secret_hash = secret_sha256 ?? (secret ? sha256(secret) : null);
     const secret_id = secret_hash && randomHex(4);
     const detail = { ...row, allowed_rights: rights, most, site, verified: secret_hash !== null, secret_id };
     const columns = { ...detail, client_id, secret_hash, most_days: most?.days, most_sum: most?.sum };
-    return { ...columns, detail, id: client_id };
+    const names = namesOf({ client_id });
+    return { ...columns, detail, names, ids: names, doubts: weak('secret', secret) };
   });
 
+/** A scope is judged with its application, in the transaction that writes. */
 export const GRANT = rowOf({
   login: LOGIN.nullish(),
   external_id: EXTERNAL_ID,
   client_id: CLIENT_ID,
-  instance_name: checked(parseInstanceName).nullish(),
+  instance_name: checked(parseInstanceName)
+    .transform((name) => name || null)
+    .nullish(),
   scope: checked((scope) => {
-    if (byteLength(scope) > MAX_CANONICAL_QUERY_BYTES) throw new Error('is longer than a request may be');
-    keptScope(scope, '');
+    if (encodeURIComponent(scope).length > MAX_CANONICAL_QUERY_BYTES)
+      throw new Error('is longer than a request may be');
   }),
   token_sha256: DIGEST,
   token: TOKEN,
   issued_at: TIME,
 })
-  .refine((row) => (row.login == null) !== (row.external_id == null), 'needs either login or external_id')
+  .refine((row) => row.login != null || row.external_id != null, 'needs login or external_id, or both')
   .refine((row) => (row.token == null) !== (row.token_sha256 == null), 'needs either token or token_sha256')
   .transform(({ login, token, token_sha256, ...row }) => {
-    const token_hash = token_sha256 ?? token;
-    return { ...row, key: login && loginKey(login), token_hash, id: token_hash };
+    const [key, token_hash] = [login && loginKey(login), token_sha256 ?? sha256(token ?? '')];
+    const names = namesOf({ login: key, external_id: row.external_id, client_id: row.client_id });
+    return { ...row, key, token_hash, names, ids: [token_hash], doubts: weak('token', token) };
   });

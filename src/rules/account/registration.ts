@@ -50,14 +50,16 @@ const MIN_SECRET_BITS = 128;
 /** Characters as different as those of a random secret nearly always are. */
 const MIN_DISTINCT = 8;
 
-/** A client secret of another service, whose strength is estimated by its length and alphabet. @throws {RegistrationError} */
-export function checkClientSecret(secret: string, allowWeak: boolean): void {
-  ensure(/^[\x20-\x7e]{16,256}$/.test(secret), 'the secret needs 16 to 256 bytes of printable ASCII');
+/** A secret or token of another service, whose strength is estimated by its length and alphabet. @throws {RegistrationError} */
+export function checkIssued(what: 'secret' | 'token', secret: string, allowWeak: boolean): void {
+  const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
+  const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
+  ensure(fits, `the ${what} needs 16 to ${most} bytes of printable ASCII`);
   const alphabet = /^([0-9a-f]+|[0-9A-F]+)$/.test(secret) ? 16 : /^[0-9a-z]+$/i.test(secret) ? 62 : 94;
   const distinct = new Set(secret).size;
   const size = distinct < MIN_DISTINCT ? distinct : alphabet;
   const bits = Math.floor(secret.length * Math.log2(size));
-  const weak = `the secret has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`;
+  const weak = `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`;
   ensure(allowWeak || bits >= MIN_SECRET_BITS, weak);
 }
 

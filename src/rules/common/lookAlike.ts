@@ -1,4 +1,5 @@
 import unhomoglyph from 'unhomoglyph';
+import { kept } from './kept.ts';
 import { ofScripts } from './text.ts';
 
 /** Scripts with letters that resemble each other's. */
@@ -53,9 +54,24 @@ function isMixed(word: string): boolean {
  * The looks of a name: its skeleton (UTS 39 section 4) without case, accents, spaces and punctuation. Three of them: a capital
  * and its small letter may resemble different letters (I and l, В and в). For comparison only.
  */
-function looksOf(name: string): string[] {
+const looksOf = kept((name: string): readonly string[] => {
   const text = name.normalize('NFKC').replaceAll(/[258]/g, (twin) => TWINS[twin] ?? twin);
   return [text, text.toLowerCase(), text.toUpperCase()].map((spelling) => lettersOf(skeleton(spelling)));
+});
+
+/** Many names, of which it finds those like another one without comparing all: two of each look are enough. */
+export function namesByLook() {
+  const all = new Map<string, string>(); // NUL between two
+  const like = (look: string) => all.get(look)?.split('\0') ?? [];
+  return {
+    add(name: string): void {
+      for (const look of looksOf(name)) {
+        const names = like(look);
+        if (names.length < 2 && !names.includes(name)) all.set(look, [...names, name].join('\0'));
+      }
+    },
+    like: (name: string) => looksOf(name).flatMap(like),
+  };
 }
 
 /** A name of punctuation only is unchanged. */

@@ -3,7 +3,7 @@ import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, findRow, write, writeLong } from '../database/query.ts';
 
-const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 

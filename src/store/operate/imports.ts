@@ -1,25 +1,48 @@
 import type pg from 'pg';
+import { OAuthError } from '../../rules/common/error.ts';
+import type { Client } from '../../rules/request/client.ts';
+import { parseRequestedScope } from '../../rules/request/scopeRules.ts';
+import { RIGHTS } from '../../rules/scope/rights.ts';
+import { type Digest, sha256 } from '../../secrets/digest.ts';
 import { OF_GRANT, recordEvents } from '../common/auditEvents.ts';
+import { CLIENT_COLUMNS } from '../common/clients.ts';
+import { deleteSessionsOfUser } from '../common/sessions.ts';
 import { transaction } from '../database/database.ts';
 import { isOneCallersFault } from '../database/errors.ts';
-import { lockForTransaction, queryLong } from '../database/query.ts';
+import { findAll, lockForTransaction, queryLong, queryPages } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-// Rows of another service, many at once, each with a verdict: `imported`, `unchanged`, `skipped`, or the bad field and the
-// reason, as `name: is taken`. `offset 0`: see ../common/sessions.ts.
+// Rows of another service, many at once, each with a verdict: `imported` (with the `doubt` that it came with), `unchanged`,
+// `skipped`, or the bad field and the reason, as `name: is taken`. A row with a `problem` is not written, but may be there.
+// `offset 0`: see ../common/sessions.ts.
 
 const IMPORT_LOCK = 72_176_306;
 
-/** One import at a time, again after a conflict with a server. @param columns beside `n`, the line's number */
-function importing(name: string, columns: string, text: string) {
-  const given = `with given as materialized (select * from jsonb_to_recordset(@rows::jsonb) as r (n int, ${columns})), `;
+/** @property changed a user with another external id, whose sessions end */
+type Written = { readonly n: number; readonly verdict: string; readonly changed?: string | null };
+
+/** One import at a time, again after a conflict with a server. @param columns beside `n`, the line's number, and `problem` */
+function importing(
+  name: string,
+  columns: string,
+  text: string,
+  judge = async (_: pg.PoolClient, rows: readonly object[]) => rows,
+) {
+  const given = `with given as materialized (
+  select * from jsonb_to_recordset(@rows::jsonb) as r (n int, problem text, doubt text, ${columns})
+), `;
   const made = statement<Record<'rows' | 'operator', string>>(name, given + text);
   return (pool: pg.Pool, rows: readonly object[], operator: string, isTrial: boolean) => {
-    const query = made({ rows: JSON.stringify(rows), operator });
     const run = () =>
       transaction(pool, async (connection) => {
         await lockForTransaction(connection, IMPORT_LOCK);
-        const written = await queryLong<{ n: number; verdict: string }>(connection, query);
+        // Plans that check foreign keys are kept: those made for an empty table would read all of it for each row.
+        await connection.query('discard plans');
+        const judged = JSON.stringify(await judge(connection, rows));
+        const written = await queryLong<Written>(connection, made({ rows: judged, operator }));
+        // A second statement: it sees sign-ins that the first waited for.
+        for (const { changed: userId } of written)
+          if (userId) await deleteSessionsOfUser(connection, { userId });
         if (isTrial) await connection.query('rollback'); // the commit then has nothing to do
         return written;
       });
@@ -27,32 +50,89 @@ function importing(name: string, columns: string, text: string) {
   };
 }
 
-/** Writes users, or compares them with those of their logins. */
+/** The first digits of a digest that are kept: there may be many. */
+const KEPT_DIGITS = 26;
+
+const listEnded = statement<{ tokens: boolean }>(
+  'import-list-ended',
+  `select left(digest, ${KEPT_DIGITS}) as digest from (
+  select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
+  union all select jsonb_array_elements_text(detail -> 'names') from audit_events where kind = 'user_deleted'
+  union all select token_hash::text from grants g where @tokens::boolean and token_hash is not null and not exists (
+    select from imported_tokens i where i.grant_id = g.grant_id and i.token_hash = g.token_hash)
+) ended (digest)`,
+);
+
+/**
+ * Finds what no import may bring: what the trail names as deleted and, if there are `tokens`, those that were issued here.
+ * @returns tells the problem of a row with such names as `login anna`, and such a token; undefined for none
+ */
+export async function findEnded(pool: pg.Pool, tokens: boolean) {
+  const found = new Set<string>();
+  for await (const page of queryPages<{ digest: string }>(pool, listEnded({ tokens })))
+    for (const { digest } of page) found.add(digest);
+  const has = (digest: Digest) => found.has(digest.slice(0, KEPT_DIGITS));
+  return (names: readonly string[], token?: Digest) => {
+    if (found.size > 0 && names.some((name) => has(sha256(name)))) return 'skipped';
+    return token && has(token) ? 'token_sha256: is of a token that was issued here' : undefined;
+  };
+}
+
+const listNames = statement('import-list-client-names', 'select distinct name from clients');
+
+export const findClientNames = (pool: pg.Pool) => queryPages<{ name: string }>(pool, listNames());
+
+const WAS_IMPORTED = `exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)`;
+
+/** Writes users, or compares them with those of their logins; a user without an external id gets the row's. */
 export const importUsers = importing(
   'import-users',
   `login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
    created_at timestamptz`,
-  `written as (
+  `compared as materialized (
+  select r.*, u.user_id,
+         case when u.user_id is null then r.problem
+              when u.external_id is not null and u.external_id is distinct from r.external_id
+              then 'login: is taken by a user with another external_id'
+              when u.name <> r.name then 'login: is taken by a user with another name'
+              when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
+                select from (values (u.password_hash, r.password_hash),
+                                    (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)
+                 where ours is distinct from theirs and (theirs is not null or r.external_id is null)
+                   and (ours is null or hash_form(ours) is not null or not ${WAS_IMPORTED}))
+              then 'login: is taken by a user with another password'
+              when u.external_id is not distinct from r.external_id then 'unchanged'
+              when exists (select from users where external_id = r.external_id offset 0)
+              then 'external_id: is taken by another user'
+              else r.problem end as verdict
+    from given r left join lateral (select * from users where login_key = r.key offset 0) u on true
+), written as (
   insert into users (login, login_key, name, external_id, password_hash, payment_password_hash, status, created_at)
   select login, key, name, external_id, password_hash, payment_password_hash, status, coalesce(created_at, clock_timestamp())
-    from given order by n
+    from compared where verdict is null and user_id is null order by n
   on conflict do nothing returning user_id, login_key
+), changed as (
+  update users u set external_id = c.external_id from compared c
+   where u.user_id = c.user_id and u.external_id is null
+     and u.user_id = any (array(select user_id from compared where verdict is null and user_id is not null))
+  returning u.user_id
 ), logged as (
   ${recordEvents({ kind: `'user_imported'`, user_id: 'user_id', operator: '@operator' }, 'written')}
+), noted as (
+  ${recordEvents(
+    {
+      kind: `'user_updated'`,
+      user_id: 'user_id',
+      operator: '@operator',
+      detail: `'{"fields": ["external_id"]}'::jsonb`,
+    },
+    'changed',
+  )}
 )
-select r.n, case when w.user_id is not null then 'imported'
-                 when u.user_id is null then 'external_id: is taken by another user'
-                 when u.external_id is distinct from r.external_id then 'login: is taken by a user with another external_id'
-                 when u.name <> r.name then 'login: is taken by a user with another name'
-                 when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
-                   select from (values (u.password_hash, r.password_hash),
-                                       (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)
-                    where ours is distinct from theirs and (ours is null or hash_form(ours) is not null or not exists (
-                      select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)))
-                 then 'login: is taken by a user with another password'
-                 else 'unchanged' end as verdict
-  from given r left join written w on w.login_key = r.key
-  left join lateral (select * from users where login_key = r.key offset 0) u on true`,
+select c.n, changed.user_id as changed,
+       coalesce(verdict, case when w.user_id is null and changed.user_id is null then 'external_id: is taken by another user'
+                              else concat_ws(', ', 'imported', doubt) end) as verdict
+  from compared c left join written w on w.login_key = c.key left join changed on changed.user_id = c.user_id`,
 );
 
 /** Writes applications with their secrets, or compares them. */
@@ -60,9 +140,21 @@ export const importClients = importing(
   'import-clients',
   `client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
    site text, reviewed boolean, secret_id text, secret_hash bytea, detail jsonb`,
-  `written as (
+  `compared as materialized (
+  select r.*,
+         case when c.client_id is null then r.problem
+              when c.verified <> r.verified or r.verified and not exists (
+                   select from client_secrets s where s.client_id = r.client_id and s.secret_hash = r.secret_hash offset 0)
+              then 'client_id: is taken by an application with another secret'
+              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed) is distinct from
+                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed)
+              then 'client_id: is taken by an application with other settings'
+              else 'unchanged' end as verdict
+    from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
+), written as (
   insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed)
-  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed from given order by n
+  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed
+    from compared where verdict is null order by n
   on conflict do nothing returning client_id
 ), secrets as (
   insert into client_secrets (client_id, secret_id, secret_hash)
@@ -73,15 +165,8 @@ export const importClients = importing(
     'given join written using (client_id)',
   )}
 )
-select r.n, case when w.client_id is not null then 'imported'
-                 when c.verified <> r.verified or r.verified and s.client_id is null
-                 then 'client_id: is taken by an application with another secret'
-                 when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed) is distinct from
-                      (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed)
-                 then 'client_id: is taken by an application with other settings'
-                 else 'unchanged' end as verdict
-  from given r left join written w using (client_id) left join clients c using (client_id)
-  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash`,
+select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is taken' else concat_ws(', ', 'imported', doubt) end) as verdict
+  from compared c left join written w using (client_id)`,
 );
 
 // Like an approval with its exchange at the time of the token. Of a batch the newest token of each authorization is written, in
@@ -89,30 +174,65 @@ select r.n, case when w.client_id is not null then 'imported'
 
 /** The same as `grantIdFor`: PostgreSQL's JSON escapes a string like JavaScript's. */
 const GRANT_ID = `encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
-         coalesce(to_json(instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid`;
+         coalesce(to_json(r.instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid`;
+
+const lockClients = findAll<{ ids: readonly unknown[] }, Client>(
+  'import-lock-clients',
+  `select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`,
+);
+
+/** Another service may have granted a right that is not in today's catalogue. */
+const ANY_RIGHT = { catalogue: RIGHTS, currency: '' };
+
+/** Judges each scope like one that its application requests now. */
+async function judgeScopes(connection: pg.PoolClient, given: readonly object[]) {
+  const rows = given as readonly Record<'client_id' | 'scope', string>[];
+  const clients = await lockClients(connection, { ids: rows.map((row) => row.client_id) });
+  const byId = new Map(clients.map((client) => [client.clientId, client]));
+  return rows.map((row) => {
+    const client = byId.get(row.client_id);
+    try {
+      if (client) parseRequestedScope(row.scope, ANY_RIGHT, client);
+      return row;
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      return { ...row, refusal: `scope: ${error.rule.replace(/^scope: /, '')}` };
+    }
+  });
+}
 
 /** Writes authorizations with their tokens; a later token replaces only an imported one that was neither annulled nor revoked. */
 export const importGrants = importing(
   'import-grants',
-  'key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz',
+  `key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz,
+   refusal text`,
   `located as materialized (
-  select r.*, u.user_id, c.redirect_uri, c.revision as client_revision, ${GRANT_ID} as grant_id,
-         case when not is_live(issued_at, issued_at, null) then 'skipped'
-              when user_id is null and key is null then 'external_id: is of no user'
-              when user_id is null then 'login: is of no user'
+  select r.*, u.user_id, c.redirect_uri, c.revision as client_revision, l.grant_id,
+         case when not is_live(r.issued_at, r.issued_at, null) then 'skipped'
+              when r.problem is not null then r.problem
+              when u.user_id is null and r.external_id is null then 'login: is of no user'
+              when u.user_id is null then 'external_id: is of no user'
+              when u.login_key <> r.key then 'login: is of another user than the external_id'
+              when r.external_id is null and u.external_id is not null and not ${WAS_IMPORTED}  -- perhaps a newcomer of the provider
+              then 'login: is of a user with an external_id who was not imported: name both'
               when c.client_id is null then 'client_id: is of no application'
-              when i.grant_id <> ${GRANT_ID} then 'token: belongs to another authorization' end as problem
+              when i.grant_id <> l.grant_id then 'token: belongs to another authorization'
+              when g.token_hash is distinct from r.token_hash then r.refusal
+              when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
+              else 'unchanged' end as verdict
     from given r
-    left join lateral (select user_id from users where login_key = r.key union all
-                       select user_id from users where external_id = r.external_id offset 0) u on true
+    left join lateral (select * from users where external_id = r.external_id union all
+                       select * from users where login_key = r.key and r.external_id is null offset 0) u on true
     left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
     left join lateral (select grant_id from imported_tokens where token_hash = r.token_hash offset 0) i on true
+    cross join lateral (select ${GRANT_ID} as grant_id) l
+    left join lateral (select * from grants where grant_id = l.grant_id offset 0) g on true
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
                            code_expires_at, confirmed_at, client_revision, token_hash, token_issued_at)
   select distinct on (grant_id) grant_id, user_id, client_id, instance_name, 1, scope, redirect_uri,
          sha256(uuid_send(gen_random_uuid())), issued_at, issued_at, client_revision, token_hash, issued_at
-    from located where problem is null order by grant_id, issued_at desc, n
+    from located where verdict is null order by grant_id, issued_at desc, n
   on conflict (grant_id) do update
      set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_challenge = null, code_expires_at = excluded.code_expires_at,
@@ -127,11 +247,7 @@ export const importGrants = importing(
 ), logged as (
   ${recordEvents({ kind: `'imported'`, ...OF_GRANT, operator: '@operator' }, 'written')}
 )
-select r.n, case when problem is not null then problem
-                 when w.grant_id is not null then 'imported'
-                 when g.token_hash is distinct from r.token_hash then 'skipped'
-                 when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
-                 else 'unchanged' end as verdict
-  from located r left join written w using (token_hash)
-  left join lateral (select * from grants where grant_id = r.grant_id offset 0) g on true`,
+select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else concat_ws(', ', 'imported', doubt) end) as verdict
+  from located r left join written w using (token_hash)`,
+  judgeScopes,
 );
