@@ -57,6 +57,34 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
+-- What no request could get, and an import before version 21 may have brought. A scope is judged without its texts in quotes.
+with checks (name, level, holds, fails, remedy) as (values
+  ('instance_names', 'error', 'each instance name can be seen', 'grants have an instance name that can''t be seen or typed',
+   'revoke these authorizations: assent grant revoke ID'),
+  ('grant_rights', 'error', 'no live scope contradicts itself', 'live grants have a scope that no application could request',
+   'revoke these authorizations: assent grant revoke ID; the applications ask again'),
+  ('password_twins', 'error', 'no hash is that of both passwords', 'users have one hash for both passwords',
+   'set other ones: assent user set-password')
+), unclear (characters) as (values (
+  '[\u0001-\u001F\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u2000-\u200B\u200E\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFEFF\uFFA0]')
+), scopes (scope, rights, example) as (
+  select scope, regexp_replace(scope, '"([^"\\]|\\.)*"', '"', 'g'), min(grant_id::text)
+    from grants where is_live(code_expires_at, token_issued_at, revoked_at) group by scope
+), broken (name, example) as (
+  select 'instance_names', grant_id::text from grants, unclear where instance_name ~ '^ |  | $|^$' or instance_name ~ characters
+  union all
+  select 'grant_rights', example from scopes, unclear
+   where scope ~ characters
+      or rights ~ '(^| )([a-z-]+)(\.limit\([^)]*\)|\([^)]*\))? (.* )?\2([ (]|\.limit|$)'
+      or rights ~ '(^| )payment-p2p' and rights ~ '(^| )payment\.to-account' or rights ~ '(^| )payment-shop' and rights ~ '(^| )payment\.to-pattern'
+      or rights ~ 'limit\(,' and (rights ~ 'limit\(\d' or rights ~ '(^| )(operation|incoming)-')
+  union all
+  select 'password_twins', 'user ' || user_id from users where substr(password_hash, 4) = substr(payment_password_hash, 4)
+), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
+select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,
+       case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
+  from checks left join found using (name);
+
 -- Grants and their audit events. Events from before the first month are ignored: they were pruned, or older than the
 -- trail; a grant is no older than its user and its application. A grant deleted by hand and given again begins twice, and
 -- isn't counted. An exchange follows its approval by at most the longest lifetime of a code.

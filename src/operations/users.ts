@@ -180,7 +180,7 @@ export const setPassword = operation({
 export const remove = operation({
   name: 'user.delete',
   summary:
-    'erase a user with sessions and authorizations; the audit trail keeps the id, and digests by which an import knows the user',
+    'erase a user with sessions and authorizations; the audit trail keeps the id, and digests for imports',
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',

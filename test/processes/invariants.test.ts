@@ -148,6 +148,31 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'grant_lifetimes',
     setGrants(`code_expires_at = now() + interval '1 day'`, 'token_hash is null and revoked_at is null'),
   ],
+  [
+    'an instance name with a right-to-left override',
+    'instance_names',
+    setGrants(`instance_name = U&'a\\202Eb'`, named('replayed')),
+  ],
+  ...[
+    'payment-shop.limit(1,10) account-info payment-shop.limit(1,1000000)',
+    'money-source("card") money-source("wallet")',
+    'payment-p2p payment.to-account("41")',
+    'payment.to-pattern("a b") payment-shop',
+    'payment.to-pattern("1").limit(,5) payment.to-account("2").limit(1,5)',
+    'payment-shop.limit(,5) operation-history',
+    'payment.to-account("a\u202eb")',
+  ].map((scope): [string, string, string] => {
+    return [
+      `a live scope that contradicts itself: ${scope}`,
+      'grant_rights',
+      setGrants(`scope = '${scope}'`),
+    ];
+  }),
+  [
+    'one hash for both passwords',
+    'password_twins',
+    `update users set payment_password_hash = password_hash where login = '${user.login}'`,
+  ],
   ['a grant that nobody approved', 'trail_of_grants', forget('approved%', 'replayed')],
   ['a live token that nobody exchanged', 'trail_of_tokens', forget('exchanged', TILL)],
   [
@@ -230,6 +255,13 @@ const HARMLESS: readonly [what: string, ...statements: string[]][] = [
     `update users set created_at = '2019-01-01'`,
     `update clients set created_at = '2019-01-01'`,
     `delete from audit_events a using grants g where a.grant_id = g.grant_id and a.at < g.confirmed_at - interval '1 millisecond'`,
+  ],
+  [
+    'rights that look alike and don’t contradict each other',
+    setGrants(
+      `scope = 'payment.to-pattern("payment-shop") payment.to-pattern("b c").limit(7,5) payment.to-account("1","phone") payment.to-account("1") account-info money-source("card","wallet")'`,
+    ),
+    `update audit_events a set scope = g.scope from grants g where g.grant_id = a.grant_id`,
   ],
   [
     'a user who was removed with all grants',

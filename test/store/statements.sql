@@ -691,10 +691,24 @@ select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_mo
  order by a.at desc;
 
 -- import-clients(jsonb, text) → n integer, verdict text
-with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n int, client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
-   site text, reviewed boolean, secret_id text, secret_hash bytea, detail jsonb)), written as (
+with given as materialized (
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
+   site text, reviewed boolean, secret_id text, secret_hash bytea, detail jsonb)
+), compared as materialized (
+  select r.*,
+         case when c.client_id is null then r.problem
+              when c.verified <> r.verified or r.verified and not exists (
+                   select from client_secrets s where s.client_id = r.client_id and s.secret_hash = r.secret_hash offset 0)
+              then 'client_id: is taken by an application with another secret'
+              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed) is distinct from
+                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed)
+              then 'client_id: is taken by an application with other settings'
+              else 'unchanged' end as verdict
+    from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
+), written as (
   insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed)
-  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed from given order by n
+  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed
+    from compared where verdict is null order by n
   on conflict do nothing returning client_id
 ), secrets as (
   insert into client_secrets (client_id, secret_id, secret_hash)
@@ -703,37 +717,41 @@ with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n 
   insert into audit_events (kind, client_id, operator, detail)
   select 'client_imported', client_id, $2, detail from given join written using (client_id)
 )
-select r.n, case when w.client_id is not null then 'imported'
-                 when c.verified <> r.verified or r.verified and s.client_id is null
-                 then 'client_id: is taken by an application with another secret'
-                 when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed) is distinct from
-                      (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed)
-                 then 'client_id: is taken by an application with other settings'
-                 else 'unchanged' end as verdict
-  from given r left join written w using (client_id) left join clients c using (client_id)
-  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash;
+select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is taken' else concat_ws(', ', 'imported', doubt) end) as verdict
+  from compared c left join written w using (client_id);
 
 -- import-grants(jsonb, text) → n integer, verdict text
-with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n int, key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz)), located as materialized (
-  select r.*, u.user_id, c.redirect_uri, c.revision as client_revision, encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
-         coalesce(to_json(instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid as grant_id,
-         case when not is_live(issued_at, issued_at, null) then 'skipped'
-              when user_id is null and key is null then 'external_id: is of no user'
-              when user_id is null then 'login: is of no user'
+with given as materialized (
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz,
+   refusal text)
+), located as materialized (
+  select r.*, u.user_id, c.redirect_uri, c.revision as client_revision, l.grant_id,
+         case when not is_live(r.issued_at, r.issued_at, null) then 'skipped'
+              when r.problem is not null then r.problem
+              when u.user_id is null and r.external_id is null then 'login: is of no user'
+              when u.user_id is null then 'external_id: is of no user'
+              when u.login_key <> r.key then 'login: is of another user than the external_id'
+              when r.external_id is null and u.external_id is not null and not exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)  -- perhaps a newcomer of the provider
+              then 'login: is of a user with an external_id who was not imported: name both'
               when c.client_id is null then 'client_id: is of no application'
-              when i.grant_id <> encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
-         coalesce(to_json(instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid then 'token: belongs to another authorization' end as problem
+              when i.grant_id <> l.grant_id then 'token: belongs to another authorization'
+              when g.token_hash is distinct from r.token_hash then r.refusal
+              when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
+              else 'unchanged' end as verdict
     from given r
-    left join lateral (select user_id from users where login_key = r.key union all
-                       select user_id from users where external_id = r.external_id offset 0) u on true
+    left join lateral (select * from users where external_id = r.external_id union all
+                       select * from users where login_key = r.key and r.external_id is null offset 0) u on true
     left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
     left join lateral (select grant_id from imported_tokens where token_hash = r.token_hash offset 0) i on true
+    cross join lateral (select encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
+         coalesce(to_json(r.instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid as grant_id) l
+    left join lateral (select * from grants where grant_id = l.grant_id offset 0) g on true
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
                            code_expires_at, confirmed_at, client_revision, token_hash, token_issued_at)
   select distinct on (grant_id) grant_id, user_id, client_id, instance_name, 1, scope, redirect_uri,
          sha256(uuid_send(gen_random_uuid())), issued_at, issued_at, client_revision, token_hash, issued_at
-    from located where problem is null order by grant_id, issued_at desc, n
+    from located where verdict is null order by grant_id, issued_at desc, n
   on conflict (grant_id) do update
      set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_challenge = null, code_expires_at = excluded.code_expires_at,
@@ -749,38 +767,67 @@ with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n 
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator)
   select 'imported', grant_id, user_id, client_id, instance_name, scope, $2 from written
 )
-select r.n, case when problem is not null then problem
-                 when w.grant_id is not null then 'imported'
-                 when g.token_hash is distinct from r.token_hash then 'skipped'
-                 when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
-                 else 'unchanged' end as verdict
-  from located r left join written w using (token_hash)
-  left join lateral (select * from grants where grant_id = r.grant_id offset 0) g on true;
+select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else concat_ws(', ', 'imported', doubt) end) as verdict
+  from located r left join written w using (token_hash);
 
--- import-users(jsonb, text) → n integer, verdict text
-with given as materialized (select * from jsonb_to_recordset($1::jsonb) as r (n int, login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
-   created_at timestamptz)), written as (
+-- import-list-client-names() → name text
+select distinct name from clients;
+
+-- import-list-ended(boolean) → digest text
+select left(digest, 26) as digest from (
+  select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
+  union all select jsonb_array_elements_text(detail -> 'names') from audit_events where kind = 'user_deleted'
+  union all select token_hash::text from grants g where $1::boolean and token_hash is not null and not exists (
+    select from imported_tokens i where i.grant_id = g.grant_id and i.token_hash = g.token_hash)
+) ended (digest);
+
+-- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = any ($1::text[]) order by client_id for share;
+
+-- import-users(jsonb, text) → n integer, changed uuid, verdict text
+with given as materialized (
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
+   created_at timestamptz)
+), compared as materialized (
+  select r.*, u.user_id,
+         case when u.user_id is null then r.problem
+              when u.external_id is not null and u.external_id is distinct from r.external_id
+              then 'login: is taken by a user with another external_id'
+              when u.name <> r.name then 'login: is taken by a user with another name'
+              when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
+                select from (values (u.password_hash, r.password_hash),
+                                    (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)
+                 where ours is distinct from theirs and (theirs is not null or r.external_id is null)
+                   and (ours is null or hash_form(ours) is not null or not exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)))
+              then 'login: is taken by a user with another password'
+              when u.external_id is not distinct from r.external_id then 'unchanged'
+              when exists (select from users where external_id = r.external_id offset 0)
+              then 'external_id: is taken by another user'
+              else r.problem end as verdict
+    from given r left join lateral (select * from users where login_key = r.key offset 0) u on true
+), written as (
   insert into users (login, login_key, name, external_id, password_hash, payment_password_hash, status, created_at)
   select login, key, name, external_id, password_hash, payment_password_hash, status, coalesce(created_at, clock_timestamp())
-    from given order by n
+    from compared where verdict is null and user_id is null order by n
   on conflict do nothing returning user_id, login_key
+), changed as (
+  update users u set external_id = c.external_id from compared c
+   where u.user_id = c.user_id and u.external_id is null
+     and u.user_id = any (array(select user_id from compared where verdict is null and user_id is not null))
+  returning u.user_id
 ), logged as (
   insert into audit_events (kind, user_id, operator)
   select 'user_imported', user_id, $2 from written
+), noted as (
+  insert into audit_events (kind, user_id, operator, detail)
+  select 'user_updated', user_id, $2, '{"fields": ["external_id"]}'::jsonb from changed
 )
-select r.n, case when w.user_id is not null then 'imported'
-                 when u.user_id is null then 'external_id: is taken by another user'
-                 when u.external_id is distinct from r.external_id then 'login: is taken by a user with another external_id'
-                 when u.name <> r.name then 'login: is taken by a user with another name'
-                 when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
-                   select from (values (u.password_hash, r.password_hash),
-                                       (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)
-                    where ours is distinct from theirs and (ours is null or hash_form(ours) is not null or not exists (
-                      select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)))
-                 then 'login: is taken by a user with another password'
-                 else 'unchanged' end as verdict
-  from given r left join written w on w.login_key = r.key
-  left join lateral (select * from users where login_key = r.key offset 0) u on true;
+select c.n, changed.user_id as changed,
+       coalesce(verdict, case when w.user_id is null and changed.user_id is null then 'external_id: is taken by another user'
+                              else concat_ws(', ', 'imported', doubt) end) as verdict
+  from compared c left join written w on w.login_key = c.key left join changed on changed.user_id = c.user_id;
 
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);

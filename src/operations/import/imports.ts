@@ -41,13 +41,10 @@ export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true }
 const INPUT = z.strictObject({
   source: z.custom<{ chunks: Chunks; share: () => string }>().meta({ title: 'file' }),
   dryRun: z.boolean().default(false).describe('check all of it, also against the database, but keep nothing'),
-  force: z
-    .boolean()
-    .default(false)
-    .describe('accept names that could be mistaken for another one, weak secrets and costly hashes'),
+  force: z.boolean().default(false).describe('accept look-alike names, weak secrets and costly hashes'),
   bad: z.custom<(lines: readonly NotedLine[]) => void>().optional().meta({
     title: 'file',
-    description: 'write line, field and reason of all that is bad or forced to this new file',
+    description: 'write line, field and reason of what is bad or forced to this new file',
   }),
 });
 
