@@ -203,6 +203,29 @@ describe('a wrong password', () => {
       expect(await page.title()).toMatch(/^Error: /);
     },
   );
+
+  it('is not sent again by a reload or by Back after the mistake was corrected', async () => {
+    const mistype = async (name: string) => {
+      await page.locator(`[name=${name}]`).fill('wrong');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+    };
+    await page.goto(request());
+    await page.locator('[name=login]').fill(user.login);
+    await mistype('password');
+    const posts: string[] = [];
+    page.on('request', (sent) => sent.method() === 'POST' && posts.push(new URL(sent.url()).pathname));
+    await page.reload();
+    await page.getByRole('alert').waitFor();
+    await signIn();
+    await mistype('payment_password');
+    await confirmPayment(page, user.paymentPassword);
+    for (let times = 0; times < 3; times += 1) {
+      await page.goBack();
+      await expectPage('consent');
+    }
+    expect(posts).toEqual(['/sign-in', '/payment-password', '/payment-password']);
+  });
 });
 
 describe('Allow in its first moment', () => {
