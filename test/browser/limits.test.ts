@@ -49,7 +49,7 @@ async function grants(): Promise<unknown[]> {
 describe('the fields of limits', () => {
   it('lower what is allowed, and point at what can’t be', async () => {
     await shops().fill('a lot');
-    expect((await press('Allow')).status()).toBe(200);
+    expect((await press('Allow')).status()).toBe(303);
     await page.locator('[aria-invalid]').waitFor();
     expect(await shops().inputValue()).toBe('a lot');
     expect(await page.locator(':focus').getAttribute('id')).toBe(await shops().getAttribute('id'));
