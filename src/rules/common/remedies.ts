@@ -82,24 +82,21 @@ const REMEDIES = {
     'The user must disconnect one authorization at /account, or MAX_INSTANCES must be raised. Often the application makes up a new instance_name each time.',
   too_many_decisions:
     'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
-  too_many_tries:
-    'The user has to wait: `assent audit --login LOGIN` shows guessed passwords. At SIGN_IN_ISSUER codes were made up.',
+  too_many_tries: 'The user has to wait; `assent audit --login LOGIN` shows whether passwords were guessed.',
   ...each(BY_THE_USER, 'wrong_password', 'password_refused', 'wrong_limits'),
   no_payment_password:
     'PAYMENT_PASSWORD is required, and the user has none: users set one at /account/payment-password, operators by `assent user set-password LOGIN`.',
   // The sign-in at SIGN_IN_ISSUER.
   sign_in_lost:
-    'The sign-in began in another browser or more than 10 minutes ago, four later ones replaced it, or its answer came twice. The user has to sign in again.',
-  sign_in_no_cookies:
-    'The browser sent no cookie: it keeps none of ours, or the sign-in began in another one.',
-  sign_in_unfinished:
-    'The provider ended the sign-in, often because its page was open for too long: its log says more.',
+    'It began in another browser or over 10 minutes ago, four later ones replaced it, or it was answered before.',
+  sign_in_no_cookies: 'The browser keeps no cookies of ours, or the sign-in began in another one.',
+  sign_in_unfinished: 'The provider ended it, often because its page was open for too long.',
   sign_in_failed:
-    'Compare the client at the provider with SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET and the redirect URI BASE_URL/sign-in/callback; the log of the provider says more. A refused `state`, `nonce`, `iss` or `aud` can be an attack.',
+    'Compare the client at the provider with SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET and the redirect URI BASE_URL/sign-in/callback. A refused `state`, `nonce`, `iss` or `aud` can be an attack.',
   sign_in_unconfirmed:
     'The provider must answer `acr_values` with the `acr` of SIGN_IN_PAYMENT_ACR, ask the user again (`max_age=0`), and send `auth_time`. Also compare both clocks.',
   sign_in_other_user:
-    'The user confirmed a payment as another user of the provider. Nothing is confirmed; the user signs out here, and starts again.',
+    'The user confirmed a payment as another user of the provider. The user signs out here, and starts again.',
   sign_in_user_unknown:
     'Import the user with this external id (`assent user import`), set it by `assent user update LOGIN --external-id ID`, or set SIGN_IN_NEW_USERS to create.',
   sign_in_user_unusable:
