@@ -23,6 +23,7 @@ export class ProviderTurns {
   readonly #exchanges = new FailureLimit(MAX_EXCHANGES, PROVIDER_SIGN_IN_MS);
   readonly #refused = new FailureLimit(MAX_REFUSED, 60_000);
   readonly #running: string[] = [];
+  readonly #waiting: string[] = [];
 
   /**
    * @param device a known one, null for none @param state of the sign-in
@@ -32,10 +33,13 @@ export class ProviderTurns {
     if (this.#exchanges.note(state) > 0) throw refused('sign_in_lost', 'this sign-in was answered before');
     const key = device ?? networkOf(caller.address);
     const places = device === null ? PLACES - TENTH : PLACES;
-    while (this.#running.length >= places || this.#running.filter((other) => other === key).length >= TENTH) {
-      await pause(LOOK_MS);
-      if (performance.now() > caller.decideBy - EXCHANGE_MS)
+    const hasTenth = (keys: readonly string[]) => keys.filter((other) => other === key).length >= TENTH;
+    while (this.#running.length >= places || hasTenth(this.#running)) {
+      if (hasTenth(this.#waiting) || performance.now() > caller.decideBy - EXCHANGE_MS)
         throw new ProviderAwayError(new Error('too many sign-ins at once'));
+      this.#waiting.push(key);
+      await pause(LOOK_MS);
+      this.#waiting.splice(this.#waiting.indexOf(key), 1);
     }
     if (this.#refused.note(key, 0) > 0) {
       tell('throttle', 'failures');

@@ -92,14 +92,14 @@ export function methodOf({ token_endpoint_auth_methods_supported: offered }: ope
 /** A request to the provider, which follows no redirect. @throws {Error} for more than {@link MAX_ANSWER_BYTES} */
 export async function fetchBounded(url: string, options: object): Promise<Response> {
   const { body, status, headers } = await fetch(url, { ...options, redirect: 'manual' });
-  const whole = Buffer.allocUnsafe(MAX_ANSWER_BYTES);
-  let size = 0;
+  const chunks: Uint8Array[] = [];
+  let left = MAX_ANSWER_BYTES;
   for await (const chunk of body ?? []) {
-    if (size + chunk.length > MAX_ANSWER_BYTES) throw new Error('its answer has more than a megabyte');
-    whole.set(chunk, size);
-    size += chunk.length;
+    left -= chunk.length;
+    if (left < 0) throw new Error('its answer has more than a megabyte');
+    chunks.push(chunk);
   }
-  return new Response(body && whole.subarray(0, size), { status, headers });
+  return new Response(body && Buffer.concat(chunks), { status, headers });
 }
 
 /** The claims at userinfo (OpenID Connect Core 1.0, section 5.4), none after a failure. @param until of `performance.now()` */
