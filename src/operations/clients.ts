@@ -97,7 +97,8 @@ export const create = operation({
     const verified = given.verified || known !== undefined;
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
-    if (known !== undefined) checkIssued('secret', known, force);
+    const weak = known === undefined ? undefined : checkIssued('secret', known);
+    if (weak && !force) throw new RegistrationError(weak);
     const warnings = await checkSettings(caller, settings, force);
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {

@@ -190,11 +190,9 @@ export const remove = operation({
     await confirm(() => lossOf(db, { userId: found.userId }, `erase the user ${login} for good and `));
     const { userId } = await block.run(caller, { login });
     const revoked = await revokeAll(caller, { userId });
-    const names = [
-      `login ${loginKey(login)}`,
-      ...(found.externalId ? [`external_id ${found.externalId}`] : []),
-    ];
-    const detail = { names: names.map(sha256) }; // by which an import knows the user
+    // By which an import knows the user.
+    const names = [`login ${loginKey(login)}`, `external_id ${found.externalId}`].map(sha256);
+    const detail = { names: found.externalId === null ? names.slice(0, 1) : names };
     await audited(db, { kind: 'user_deleted', operator, userId, detail }, async (connection) => {
       await nameOperator(connection, operator);
       return deleteUser(connection, { userId });

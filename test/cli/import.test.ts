@@ -294,7 +294,7 @@ describe('assent user import', () => {
   it('accepts a costly hash with --force only, and names it', async () => {
     const row = userOf({ password_hash: BCRYPT.replace('$10$', '$13$') });
     expect(await reasonsOf('user', [row])).toEqual([
-      '1 password_hash: its bcrypt takes long to check: say --force to accept that',
+      '1 password_hash: takes long to check: say --force to accept that',
     ]);
     const forced = await imports('user', [userOf(), row], '--force');
     expect(forced).toMatchObject({

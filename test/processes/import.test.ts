@@ -53,6 +53,16 @@ it('killed in the middle and run again, imports each line once', async () => {
   expect(await counts()).toEqual({ users: rows.length, events: rows.length });
 });
 
+it('writes no --bad file over its own standard input', async () => {
+  const file = fileOf([{ login: 'berta', name: 'Berta' }]);
+  const text = readFileSync(file, 'utf8');
+  const command = ['sh', '-c', 'exec "$@" < "$BAD"', 'sh', ...ASSENT, 'user', 'import', '--bad', file];
+  const launch = new Launch(command, { ...onDatabase(database.url), BAD: file });
+  expect(await launch.end).toEqual({ code: 2, signal: null });
+  expect(launch.output()).toContain('--bad names the file that is imported');
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
 it('waits for an approval of the same authorization, and leaves it as it is', async () => {
   const [user, client] = [
     { login: 'anna', name: 'Anna' },

@@ -1,14 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
-import type { Digest } from '../../secrets/digest.ts';
-import {
-  findClientNames,
-  findEnded,
-  importClients,
-  importGrants,
-  importUsers,
-} from '../../store/operate/imports.ts';
+import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { CLIENT, GRANT, USER } from './rows.ts';
 
@@ -20,24 +13,25 @@ const MAX_SHOWN = 20;
 
 type Chunks = AsyncIterable<string | Buffer>;
 
-type Schema = z.ZodType<Row>;
+type Name = string | null | undefined;
+type Row = { readonly doubts: readonly string[]; readonly name?: string } & {
+  readonly [column in 'key' | 'external_id' | 'client_id' | 'token_hash']?: Name;
+};
 
-interface Row {
-  /** Of its user and its application, as `findEnded` knows them. */
-  readonly names: readonly string[];
-  /** No two rows of a batch share one, since its statement doesn't see what it writes. */
-  readonly ids: readonly string[];
-  readonly token_hash?: Digest;
-  readonly doubts: readonly string[];
-  readonly name?: string;
-}
+/** Of its user and its application, as `findEnded` knows them. */
+const namesOf = ({ key, external_id, client_id }: Row) =>
+  Object.entries({ login: key, external_id, client_id }).flatMap(([field, name]) =>
+    name == null ? [] : [`${field} ${name}`],
+  );
 
-const NOTE = z.object({ field: z.string().nullable(), reason: z.string() });
-const NOTED_LINE = z.object({ line: z.int(), ...NOTE.shape });
+/** No two rows of a batch share one: its statement doesn't see what it writes. */
+const idsOf = (row: Row) => (row.token_hash ? [row.token_hash] : namesOf(row));
 
-type Note = z.output<typeof NOTE>;
+const NOTED_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
+
 /** A bad line, or one that was forced. Never has a secret of the line. */
 export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true };
+
 const INPUT = z.strictObject({
   source: z.custom<{ chunks: Chunks; share: () => string }>().meta({ title: 'file' }),
   dryRun: z.boolean().default(false).describe('check all of it, also against the database, but keep nothing'),
@@ -53,11 +47,7 @@ const OUTPUT = z.object({
   lines: z.int(),
   imported: z.int().describe('also users who got their external_id'),
   unchanged: z.int().describe('they are there already'),
-  skipped: z
-    .int()
-    .describe(
-      'expired tokens, those of authorizations that are newer or revoked here, and all that was deleted here',
-    ),
+  skipped: z.int().describe('expired, or tokens of newer or revoked authorizations, or deleted here'),
   bad: z.int(),
   badLines: z.array(NOTED_LINE).describe(`the first ${MAX_SHOWN}`),
   forced: z.int().optional().describe('imported only because of --force'),
@@ -77,7 +67,12 @@ interface Importer {
   readonly progress: (imported: number, what: string) => void;
 }
 
-const importOf = (subject: string, things: string, schema: Schema, write: typeof importUsers) => ({
+const importOf = (
+  subject: string,
+  things: string,
+  schema: z.ZodType<Row>,
+  write: typeof store.importUsers,
+) => ({
   name: `${subject}.import`,
   summary: `import ${things} of another service, a JSON object a line; run as the owner of the tables`,
   input: INPUT,
@@ -112,18 +107,18 @@ const importOf = (subject: string, things: string, schema: Schema, write: typeof
   },
 });
 
-export const users = importOf('user', 'users', USER, importUsers);
-export const clients = importOf('client', 'applications', CLIENT, importClients);
-export const grants = importOf('grant', 'tokens', GRANT, importGrants);
+export const users = importOf('user', 'users', USER, store.importUsers);
+export const clients = importOf('client', 'applications', CLIENT, store.importClients);
+export const grants = importOf('grant', 'tokens', GRANT, store.importGrants);
 
 /** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
 async function judgeFor({ db, serviceNames }: Importer, subject: string, force: boolean) {
-  const [problemOf, names] = [await findEnded(db, subject === 'grant'), namesByLook()];
+  const [problemOf, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
   const own = subject === 'client' && serviceNames();
-  if (own) for await (const page of findClientNames(db)) for (const { name } of page) names.add(name);
+  if (own) for await (const page of store.findClientNames(db)) for (const { name } of page) names.add(name);
   return (row: Row) => {
     const { name = '' } = row;
-    const problem = problemOf(row.names, row.token_hash);
+    const problem = problemOf(namesOf(row), row.token_hash);
     const look = own && lookAlikeProblem(name, names.like(name), own);
     const doubt = look ? `name: ${look}: say --force to accept it` : row.doubts[0];
     if (own && (force || !doubt)) names.add(name);
@@ -132,7 +127,7 @@ async function judgeFor({ db, serviceNames }: Importer, subject: string, force: 
 }
 
 /** Rows and bad lines of a transaction. */
-async function* batchesOf(chunks: Chunks, schema: Schema) {
+async function* batchesOf(chunks: Chunks, schema: z.ZodType<Row>) {
   const begin = () => ({ rows: [] as Row[], noted: [] as NotedLine[], ids: new Set<string>(), bytes: 0 });
   let [batch, line, isFirst] = [begin(), 0, true];
   for await (const text of linesOf(chunks)) {
@@ -140,7 +135,7 @@ async function* batchesOf(chunks: Chunks, schema: Schema) {
     if (isFirst && /^(\xef\xbb\xbf)?\s*\[/.test(text)) throw new Error(ARRAY);
     isFirst &&= /^(\xef\xbb\xbf)?\s*$/.test(text);
     const { row, bad } = readLine(schema, text);
-    const ids = row?.ids ?? [];
+    const ids = row ? idsOf(row) : [];
     if (batch.bytes >= BATCH_BYTES || ids.some((id) => batch.ids.has(id))) {
       yield batch;
       batch = begin();
@@ -175,7 +170,7 @@ const WORDS =
   /^(account|active|app|at|blocked|client|created|date|disabled|display|e|email|enabled|expires|external|first|full|grant|hash|id|instance|issued|last|login|mail|most|name|password|payment|phone|redirect|reviewed|rights?|role|salt|scopes?|secret|sha256|site|state|status|sub|time|token|type|updated|ur[il]s?|user|username|uuid|verified)$/;
 
 /** @returns neither for an empty line */
-function readLine(schema: Schema, line: string): { row?: Row; bad?: Note } {
+function readLine(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit<NotedLine, 'line'> } {
   const bad = (reason = '', field?: PropertyKey) => ({ bad: { field: field?.toString() ?? null, reason } });
   if (line.length > MAX_LINE_BYTES) return bad('is longer than 64 KB');
   let given: object;

@@ -11,8 +11,7 @@ import { readHash } from '../../secrets/foreignHash.js';
 import { randomHex } from '../../secrets/random.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 
-// The fields of a line. What a schema gives has the names of the columns that `store/operate/imports.ts` reads, and beside them
-// `names`, `ids` and `doubts` (what only `--force` accepts): see `imports.ts`.
+// The fields of a line. What a schema gives has the names of the columns that `store/operate/imports.ts` reads, and `doubts`.
 
 const TEXT = z
   .string({ error: ({ input }) => (input == null ? 'is missing' : 'is no text') })
@@ -32,7 +31,7 @@ const checked = (check: (text: string) => unknown) =>
 const LOGIN = checked(registration.checkLogin);
 const CLIENT_ID = checked(registration.checkClientId);
 const EXTERNAL_ID = checked(registration.checkExternalId).nullish();
-const SECRET = checked((secret) => registration.checkIssued('secret', secret, true)).nullish();
+const SECRET = checked((secret) => registration.checkIssued('secret', secret)).nullish();
 const HASH = TEXT.transform((text, context) => {
   const read = readHash(text);
   if ('problem' in read) context.addIssue(read.problem);
@@ -50,30 +49,18 @@ const TIME = TEXT.pipe(ISO)
   .refine((time) => time.getTime() <= Date.now(), 'is in the future')
   .refine((time) => time.getTime() >= 0, 'is before 1970'); // others' “never” is the year 1
 /** A token in our form names its grant itself, so that an imported one would never be found. */
-const TOKEN = checked((token) => registration.checkIssued('token', token, true))
+const TOKEN = checked((token) => registration.checkIssued('token', token))
   .refine((text) => !parseToken('token', text).grantId, 'is like ours')
   .nullish();
 const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'is no JSON object');
 
-const namesOf = (names: Record<string, string | null | undefined>) =>
-  Object.entries(names).flatMap(([field, name]) => (name == null ? [] : [`${field} ${name}`]));
-
-type Hash = z.output<typeof HASH>;
-
+/** What only `--force` accepts, with its field. */
+const doubtsOf = (reasons: Record<string, string | null | undefined>) =>
+  Object.entries(reasons).flatMap(([field, reason]) => (reason ? [`${field}: ${reason}`] : []));
+const slowness = (hash: z.output<typeof HASH>) =>
+  hash?.costly ? 'takes long to check: say --force to accept that' : undefined;
 /** Hashes of one password with one salt have the same end. */
-const endOf = (read: Hash) => read?.hash?.split('$').at(-1);
-
-const slow = (field: string, read: Hash) =>
-  read?.costly ? [`${field}: its ${read.algorithm} takes long to check: say --force to accept that`] : [];
-
-function weak(field: 'secret' | 'token', secret: string | null | undefined) {
-  try {
-    if (secret != null) registration.checkIssued(field, secret, false);
-    return [];
-  } catch (error) {
-    return [`${field}: ${(error as Error).message}`];
-  }
-}
+const endOf = (read: z.output<typeof HASH>) => read?.hash?.split('$').at(-1);
 
 export const USER = rowOf({
   login: LOGIN,
@@ -90,9 +77,8 @@ export const USER = rowOf({
   })
   .transform(({ password_hash: one, payment_password_hash: other, ...row }) => {
     const [key, password_hash, payment_password_hash] = [loginKey(row.login), one?.hash, other?.hash];
-    const names = namesOf({ login: key, external_id: row.external_id });
-    const doubts = [...slow('password_hash', one), ...slow('payment_password_hash', other)];
-    return { ...row, key, password_hash, payment_password_hash, names, ids: names, doubts };
+    const doubts = doubtsOf({ password_hash: slowness(one), payment_password_hash: slowness(other) });
+    return { ...row, key, password_hash, payment_password_hash, doubts };
   });
 
 export const CLIENT = rowOf({
@@ -116,8 +102,8 @@ export const CLIENT = rowOf({
     const secret_id = secret_hash && randomHex(4);
     const detail = { ...row, allowed_rights: rights, most, site, verified: secret_hash !== null, secret_id };
     const columns = { ...detail, client_id, secret_hash, most_days: most?.days, most_sum: most?.sum };
-    const names = namesOf({ client_id });
-    return { ...columns, detail, names, ids: names, doubts: weak('secret', secret) };
+    const doubts = doubtsOf({ secret: secret && registration.checkIssued('secret', secret) });
+    return { ...columns, detail, doubts };
   });
 
 /** A scope is judged with its application, in the transaction that writes. */
@@ -140,6 +126,6 @@ export const GRANT = rowOf({
   .refine((row) => (row.token == null) !== (row.token_sha256 == null), 'needs either token or token_sha256')
   .transform(({ login, token, token_sha256, ...row }) => {
     const [key, token_hash] = [login && loginKey(login), token_sha256 ?? sha256(token ?? '')];
-    const names = namesOf({ login: key, external_id: row.external_id, client_id: row.client_id });
-    return { ...row, key, token_hash, names, ids: [token_hash], doubts: weak('token', token) };
+    const doubts = doubtsOf({ token: token && registration.checkIssued('token', token) });
+    return { ...row, key, token_hash, doubts };
   });

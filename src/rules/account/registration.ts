@@ -50,8 +50,8 @@ const MIN_SECRET_BITS = 128;
 /** Characters as different as those of a random secret nearly always are. */
 const MIN_DISTINCT = 8;
 
-/** A secret or token of another service, whose strength is estimated by its length and alphabet. @throws {RegistrationError} */
-export function checkIssued(what: 'secret' | 'token', secret: string, allowWeak: boolean): void {
+/** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {RegistrationError} */
+export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {
   const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
   ensure(fits, `the ${what} needs 16 to ${most} bytes of printable ASCII`);
@@ -59,8 +59,8 @@ export function checkIssued(what: 'secret' | 'token', secret: string, allowWeak:
   const distinct = new Set(secret).size;
   const size = distinct < MIN_DISTINCT ? distinct : alphabet;
   const bits = Math.floor(secret.length * Math.log2(size));
-  const weak = `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`;
-  ensure(allowWeak || bits >= MIN_SECRET_BITS, weak);
+  if (bits >= MIN_SECRET_BITS) return undefined;
+  return `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`;
 }
 
 function checkVisible(what: 'name' | 'login', text: string, maxCharacters: number): void {

@@ -3,7 +3,7 @@ import { OAuthError } from '../../rules/common/error.ts';
 import type { Client } from '../../rules/request/client.ts';
 import { parseRequestedScope } from '../../rules/request/scopeRules.ts';
 import { RIGHTS } from '../../rules/scope/rights.ts';
-import { type Digest, sha256 } from '../../secrets/digest.ts';
+import { sha256 } from '../../secrets/digest.ts';
 import { OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS } from '../common/clients.ts';
 import { deleteSessionsOfUser } from '../common/sessions.ts';
@@ -36,8 +36,6 @@ function importing(
     const run = () =>
       transaction(pool, async (connection) => {
         await lockForTransaction(connection, IMPORT_LOCK);
-        // Plans that check foreign keys are kept: those made for an empty table would read all of it for each row.
-        await connection.query('discard plans');
         const judged = JSON.stringify(await judge(connection, rows));
         const written = await queryLong<Written>(connection, made({ rows: judged, operator }));
         // A second statement: it sees sign-ins that the first waited for.
@@ -71,17 +69,18 @@ export async function findEnded(pool: pg.Pool, tokens: boolean) {
   const found = new Set<string>();
   for await (const page of queryPages<{ digest: string }>(pool, listEnded({ tokens })))
     for (const { digest } of page) found.add(digest);
-  const has = (digest: Digest) => found.has(digest.slice(0, KEPT_DIGITS));
-  return (names: readonly string[], token?: Digest) => {
+  const has = (digest: string) => found.has(digest.slice(0, KEPT_DIGITS));
+  return (names: readonly string[], token?: string | null) => {
     if (found.size > 0 && names.some((name) => has(sha256(name)))) return 'skipped';
     return token && has(token) ? 'token_sha256: is of a token that was issued here' : undefined;
   };
 }
 
-const listNames = statement('import-list-client-names', 'select distinct name from clients');
+const listNames = statement('import-list-client-names', 'select distinct name from clients')();
 
-export const findClientNames = (pool: pg.Pool) => queryPages<{ name: string }>(pool, listNames());
+export const findClientNames = (pool: pg.Pool) => queryPages<{ name: string }>(pool, listNames);
 
+const FIELDS = `'{"fields": ["external_id"]}'::jsonb`;
 const WAS_IMPORTED = `exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)`;
 
 /** Writes users, or compares them with those of their logins; a user without an external id gets the row's. */
@@ -119,15 +118,7 @@ export const importUsers = importing(
 ), logged as (
   ${recordEvents({ kind: `'user_imported'`, user_id: 'user_id', operator: '@operator' }, 'written')}
 ), noted as (
-  ${recordEvents(
-    {
-      kind: `'user_updated'`,
-      user_id: 'user_id',
-      operator: '@operator',
-      detail: `'{"fields": ["external_id"]}'::jsonb`,
-    },
-    'changed',
-  )}
+  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', operator: '@operator', detail: FIELDS }, 'changed')}
 )
 select c.n, changed.user_id as changed,
        coalesce(verdict, case when w.user_id is null and changed.user_id is null then 'external_id: is taken by another user'
