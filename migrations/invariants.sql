@@ -57,6 +57,24 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
+-- Users and applications with one login or id: read like these grants.
+with checks (name, level, holds, fails, remedy) as (values
+  ('identifier_doubles', 'error', 'no two users or applications have one login or id', 'logins or ids belong to several rows',
+   'rename or delete one of them, and run REINDEX on its table')
+), broken (name, example) as (
+  select 'identifier_doubles', 'of the users ' || string_agg(user_id::text, ' and ') from users group by login_key || '' having count(name) > 1
+  union all
+  select 'identifier_doubles', 'of the users ' || string_agg(user_id::text, ' and ') from users
+   where external_id || '' is not null group by external_id || '' having count(name) > 1
+  union all
+  select 'identifier_doubles', 'of client ' || (client_id || '') from clients group by client_id || '' having count(name) > 1
+  union all
+  select 'identifier_doubles', 'of resource ' || (resource_id || '') from resources group by resource_id || '' having count(name) > 1
+), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
+select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,
+       case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
+  from checks left join found using (name);
+
 -- What no request could get, and an import before version 21 may have brought. A scope is judged without its texts in quotes.
 with checks (name, level, holds, fails, remedy) as (values
   ('instance_names', 'error', 'each instance name can be seen', 'grants have an instance name that can''t be seen or typed',

@@ -72,6 +72,28 @@ const forget = (kind: string, instance: string) =>
 const UNENDING_TOKENS = `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
   returns boolean language sql volatile return revoked_at is null`;
 
+/** Puts a row there again without its index, which can't tell of it, on a table that seems large. */
+const BEHIND_INDEX = (index: string) => {
+  const [table = ''] = index.split('_');
+  const columns = table === 'users' ? 'login, login_key, external_id' : `${table.slice(0, -1)}_id`;
+  const others = table === 'clients' ? ', redirect_uri, verified' : '';
+  const isReady = (value: boolean) =>
+    `update pg_index set indisready = ${value} where indrelid = '${table}'::regclass and indexrelid <> 'users_pkey'::regclass`;
+  return [
+    isReady(false),
+    `insert into ${table} (name, ${columns}${others}) select 'Twice', ${columns}${others} from ${table}
+      ${table === 'users' ? `where login = '${other.login}'` : 'limit 1'}`,
+    ...(index === 'users_login_key_key' ? [`update users set external_id = null where name = 'Twice'`] : []),
+    ...(index === 'users_external_id_idx' ? [`update users set login_key = 'x' where name = 'Twice'`] : []),
+    isReady(true),
+    `vacuum analyze ${table}`,
+    `do $$ declare setting text; begin
+       foreach setting in array '{enable_hashagg,enable_sort}'::text[] loop
+         execute format('alter database %I set %I = off', current_database(), setting);
+       end loop; end $$`,
+  ];
+};
+
 /** One fault each, and the check that has to find it. */
 const FAULTS: readonly [fault: string, check: string, ...statements: string[]][] = [
   ['the trail may be changed', 'definition', 'alter table audit_events disable trigger append_only'],
@@ -120,6 +142,15 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
          execute format('alter database %I set %I = off', current_database(), setting);
        end loop; end $$`,
   ],
+  ...['users_login_key_key', 'users_external_id_idx', 'clients_pkey', 'resources_pkey'].map(
+    (index): [string, string, ...string[]] => [
+      `a row twice, of which ${index} has one`,
+      'identifier_doubles',
+      `update users set external_id = 'theirs' where login = '${other.login}'`,
+      `insert into resources (resource_id, name) values ('api', 'API')`,
+      ...BEHIND_INDEX(index),
+    ],
+  ),
   [
     'a code in clear',
     'grant_hashes',
