@@ -5,7 +5,7 @@ import { hostsOf, transaction } from '../store/database/database.ts';
 import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
 import { compareSchema } from '../store/schema/definition.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
-import { type DatabaseFacts, findDatabaseFacts } from '../store/schema/health.ts';
+import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
 import { findBroken, notRead } from '../store/schema/invariants.ts';
 import { findGrantees, findOwners } from '../store/schema/owners.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
@@ -102,6 +102,11 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
     encoding === 'UTF8'
       ? ok('the database is in UTF8')
       : wrong(`the database is in ${encoding}`, 'create one with encoding UTF8'),
+
+  async collation(_facts, pool) {
+    const other = await findOtherCollation(pool);
+    return other ? advice(other.text, other.remedy) : [];
+  },
 
   async writes({ isStandby, readOnly }) {
     if (isStandby) return wrong('this is a standby: it takes no writes', 'connect to the primary');

@@ -25,6 +25,12 @@ select distinct g.grant_id as id, g.user_id as "userId"
   from unnest($1::uuid[], $2::timestamptz[], $3::boolean[]) with ordinality as input (grant_id, at, is_approval, n) join grants g using (grant_id)
  where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
 
+-- 'select format('indexes were made with version %s of the data…'() → text text, remedy text
+select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
+          format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
+     from pg_database, pg_database_collation_actual_version(oid) as now
+    where datname = current_database() and datcollversion <> now;
+
 -- 'select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from", …'() → name text, from text, to text
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
        to_char(month + interval '1 month', 'YYYY-MM-DD 00:00Z') as "to"
@@ -835,7 +841,8 @@ select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinali
 -- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
      from refusals r left join clients using (client_id)
-    where reference = $1 and at > clock_timestamp() - interval '7 days';
+    where reference = $1 and at > clock_timestamp() - interval '7 days'
+    order by at desc limit 1;
 
 -- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[], text[]) → nothing
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { DATABASE_MS } from '../../rules/common/timeouts.ts';
 import { begin, prepareConnection, traitsOf } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
-import { codeOf, RESULT_CHANGED, standbyError } from './errors.ts';
+import { codeOf, standbyError } from './errors.ts';
 import { gateOf } from './gate.ts';
 import { Hosts } from './hosts.ts';
 
@@ -56,7 +56,7 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 
 /**
  * Runs `work` on one connection of the pool, which is closed after a failure. `work` runs again if a migration changed what a
- * statement kept by name returns: PostgreSQL refused it before it did anything.
+ * statement kept by name returns: PostgreSQL refused it (0A000) before it did anything.
  */
 export async function withConnection<Result>(
   pool: pg.Pool,
@@ -71,7 +71,7 @@ export async function withConnection<Result>(
     finished = true;
     return result;
   } catch (error) {
-    if (isAgain || codeOf(error) !== RESULT_CHANGED) throw error;
+    if (isAgain || codeOf(error) !== '0A000') throw error;
   } finally {
     connection.release(!finished);
   }

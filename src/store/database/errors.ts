@@ -80,9 +80,6 @@ export function isConnectionLost(error: unknown): boolean {
 /** SQLSTATE of a lock that was not free within `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-/** SQLSTATE of a prepared statement whose columns have another type or collation since ("cached plan must not change …"). */
-export const RESULT_CHANGED = '0A000';
-
 /** SQLSTATEs of a statement that waited for a lock in vain: lock timeout, deadlock. */
 const LOCK = /^(55P03|40P01)$/;
 /** SQLSTATE of `statement_timeout`, and of a statement cancelled by hand. */

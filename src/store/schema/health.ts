@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { traitsOf } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import { standbyError } from '../database/errors.ts';
-import { findRow } from '../database/query.ts';
+import { findOne, findRow } from '../database/query.ts';
 
 const findState = findRow<void, { readOnly: boolean }>(
   'health-tables',
@@ -20,22 +20,12 @@ export async function checkTables(db: Database): Promise<void> {
 /** The database and our connection, for `assent doctor`. */
 export type DatabaseFacts = Awaited<ReturnType<typeof findDatabaseFacts>>;
 
-interface ServerFacts {
-  /** For example 180004 for 18.4. */
-  readonly versionNumber: number;
-  readonly version: string;
-  readonly encoding: string;
-  readonly isStandby: boolean;
-  readonly readOnly: boolean;
-  readonly fsync: boolean;
-  readonly fullPageWrites: boolean;
-  readonly synchronousCommit: string;
-  /** Of our transactions, regardless of the database's default. */
-  readonly isolation: string;
-  /** Seconds by which the clocks of the database and this process differ. */
-  readonly skewSeconds: number;
-  readonly role: string;
-}
+/** `versionNumber`: 180004 for 18.4; `isolation`: of our transactions; `skewSeconds`: between the clocks here and there. */
+type ServerFacts = Readonly<
+  Record<'version' | 'encoding' | 'synchronousCommit' | 'isolation' | 'role', string>
+> &
+  Readonly<Record<'isStandby' | 'readOnly' | 'fsync' | 'fullPageWrites', boolean>> &
+  Readonly<Record<'versionNumber' | 'skewSeconds', number>>;
 
 const findServerFacts = findRow<{ now: number }, ServerFacts>(
   '',
@@ -50,6 +40,15 @@ const findServerFacts = findRow<{ now: number }, ServerFacts>(
           current_setting('transaction_isolation') as isolation,
           abs(extract(epoch from clock_timestamp()) - @now)::float8 as "skewSeconds",
           current_user as role`,
+);
+
+/** A finding if indexes were made with another version of the database's collation; null if not. */
+export const findOtherCollation = findOne<void, Record<'text' | 'remedy', string>>(
+  '',
+  `select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
+          format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
+     from pg_database, pg_database_collation_actual_version(oid) as now
+    where datname = current_database() and datcollversion <> now`,
 );
 
 /** @throws if the database is unreachable */
