@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { countForeignHashes } from '../store/account/foreignHashes.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
+import { findRefusal } from '../store/operate/refusals.ts';
 import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
 import { compareSchema } from '../store/schema/definition.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
@@ -10,6 +11,7 @@ import { findBroken, notRead } from '../store/schema/invariants.ts';
 import { findGrantees, findOwners } from '../store/schema/owners.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { findDeviations } from '../store/schema/tablePrivileges.ts';
+import { FORWARDED } from '../watch/refusals.ts';
 import { upTo } from './fields.ts';
 import { operation } from './operation.ts';
 
@@ -90,6 +92,7 @@ const MIN_POSTGRES = 150_000;
 const TOLERABLE_SKEW_SECONDS = 5;
 /** Rows of a month without a partition go to the default partition and must be moved later. */
 const MIN_MONTHS_AHEAD = 3;
+const HOUR_MS = 3_600_000;
 
 /** In the order of the report: first the database and the connection, then the tables. */
 const OF_DATABASE: Checks<DatabaseFacts> = {
@@ -192,6 +195,12 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
     return monthsAhead >= MIN_MONTHS_AHEAD
       ? ok(text)
       : advice(text, 'run assent maintain as the owner of the tables, once a month');
+  },
+
+  async proxy(_facts, pool) {
+    const noted = await findRefusal(pool, { reference: FORWARDED });
+    if (noted === null || noted.at.getTime() < Date.now() - HOUR_MS) return [];
+    return advice(noted.rule, 'set TRUST_PROXY, see docs/operate/proxy.md#duties');
   },
 
   async passwords(_facts, pool) {

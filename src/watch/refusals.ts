@@ -5,6 +5,9 @@ import { insertRefusals, MAX_KEPT, type RefusalOf, WINDOW_MS } from '../store/op
 /** The log fields of an error without its own. */
 export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours', rule_id: 'server_error' } as const;
 
+/** The reference of the note on an unused `X-Forwarded-For`, whose request isn't refused. */
+export const FORWARDED = 'x-forwarded-for';
+
 /** Delay of refusals, so that many share one statement. */
 const WRITE_MS = 1_000;
 /** Refusals kept of one such batch, and of one network in it. */

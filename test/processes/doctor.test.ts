@@ -106,6 +106,21 @@ describe('assent doctor', () => {
     });
   });
 
+  it('says that a server doesn’t use X-Forwarded-For, and which variable to set', async () => {
+    const variables = onDatabase(postgres.url('postgres', 'server'));
+    const server = await spawnServer(variables);
+    await fetch(`${server.baseUrl}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
+    await server.stop();
+    const { findings } = await doctor(good);
+    expect(findings.find(({ check }) => check === 'proxy')).toMatchObject({
+      level: 'advice',
+      text: expect.stringContaining('TRUST_PROXY does not name'),
+      remedy: expect.stringContaining('set TRUST_PROXY'),
+    });
+    await postgres.run(`update refusals set at = at - interval '1 hour'`);
+    expect((await doctor(good)).findings.find(({ check }) => check === 'proxy')).toBeUndefined();
+  });
+
   it('looks at the rest when something is wrong, and ends with 1', async () => {
     const unconfigured = await doctor({ ...good, SECRETS: 'short', BASE_URL: '' });
     expect([unconfigured.code, troublesIn(unconfigured.findings)]).toEqual([1, { configuration: 'error' }]);

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { invalidRequest, type OAuthError } from '../../rules/common/error.ts';
+import { readForwarded } from '../request/caller.ts';
 import { newestResponseOf, noteResponse } from './responses.ts';
 
 /** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but uses them for framing (CVE-2026-58044). */
@@ -14,6 +15,7 @@ const broken = new WeakSet<Socket>();
 export function preventSmuggling(app: FastifyInstance): void {
   app.server.prependListener('request', (request, response) => {
     noteResponse(request.socket, response);
+    readForwarded(request);
     request.method ??= 'QUERY'; // the only method that early versions of Node 20.19 and 22 parse without its name
   });
   app.addHook('onRequest', ({ raw, headers }, reply, done) => {

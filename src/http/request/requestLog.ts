@@ -1,5 +1,6 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { OWN_FAULT, type RefusalLog } from '../../watch/refusals.ts';
+import { onceAMinute } from '../../signals/onceAMinute.ts';
+import { FORWARDED, OWN_FAULT, type RefusalLog } from '../../watch/refusals.ts';
 import { addressOf } from './caller.ts';
 import { loggedPathOf, namedClient } from './parameters.ts';
 
@@ -15,6 +16,12 @@ declare module 'fastify' {
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
 export class RequestLog extends LogController {
+  readonly #warn = onceAMinute((rule: string, { ip, server }: FastifyRequest) => {
+    server.log.warn({ address: ip }, rule);
+    const note = { reference: FORWARDED, method: '-', path: '-', status: 0, error: '-', rule, ruleId: null };
+    server.refusals.note({ ...note, clientId: null }, '');
+  });
+
   constructor() {
     super({ disableRequestLogging: true, requestIdLogLabel: 'ref' });
   }
@@ -32,6 +39,11 @@ export class RequestLog extends LogController {
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.logFields,
     };
+    const { headers, ips = [] } = request;
+    if ('x-forwarded-for' in headers && (ips.length < 2 || line.address === 'unknown')) {
+      const why = ips.length < 2 ? 'TRUST_PROXY does not name its sender' : 'it has no address';
+      this.#warn(`X-Forwarded-For is not used, as ${why}: users behind a proxy count as one`, request);
+    }
     // A refused form is answered by a 303; the page that says so, perhaps with 429, is no refusal of its own.
     if (request.logFields !== null || reply.statusCode >= 500) noteRefusal(request, reply.statusCode);
     if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');

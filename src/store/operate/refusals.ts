@@ -54,10 +54,11 @@ on conflict (slot) do update
        client_id = excluded.client_id`,
 );
 
-/** The refusal with this reference; null if none is kept. */
+/** The newest refusal with this reference; null if none is kept. */
 export const findRefusal = findOne<{ reference: string }, Refusal & { clientName: string | null }>(
   'refusal-find',
   `select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
      from refusals r left join clients using (client_id)
-    where reference = @reference and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
+    where reference = @reference and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'
+    order by at desc limit 1`,
 );
