@@ -135,17 +135,27 @@ export class Cluster implements Home {
     });
   }
 
-  /** @returns when the new primary took over, by its clock in milliseconds since 1970 */
-  async takesOver(from: Member): Promise<number> {
+  async takesOver(from: Member): Promise<void> {
     await this.#until(`keeps ${from.machine.name} as its primary`, async () => {
       const leader = await this.leader();
       return leader === from ? undefined : leader;
     });
-    const client = new pg.Client(await this.primaryUrl());
-    await client.connect();
-    const { rows } = await client.query<{ at: number }>(TAKEN_OVER_AT);
-    await client.end();
-    return rows[0]?.at ?? Date.now();
+  }
+
+  /** When the primary took over, by its clock in milliseconds since 1970; waits while its promotion goes on. */
+  tookOverAt(): Promise<number> {
+    return this.#until('has no primary that took over', async () => {
+      const client = new pg.Client(await this.primaryUrl());
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        return (await client.query<{ at: number }>(TAKEN_OVER_AT)).rows[0]?.at;
+      } catch {
+        return undefined;
+      } finally {
+        await client.end();
+      }
+    });
   }
 
   /** Waits until a primary has two standbys that follow it, one of them synchronous. */

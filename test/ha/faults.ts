@@ -24,8 +24,8 @@ const overcome = (
 ) =>
   ofPrimary(what, async (leader, place) => {
     await strike(leader, place);
-    const at = await place.home.takesOver(leader);
-    if (goesOn && !HAPROXY_ALONE) place.site.overtakenAt.push(at);
+    await place.home.takesOver(leader);
+    if (goesOn && !HAPROXY_ALONE) place.site.overtakenAt.push(await place.home.tookOverAt());
     await place.hold(0.5);
     mend(leader);
   });
