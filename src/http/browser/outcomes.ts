@@ -23,6 +23,8 @@ const WAITS: readonly string[] = ['too_many_tries', 'too_many_decisions', 'not_s
 
 /** A user may read a page for a while before answering or reloading it; an error must not seem new when the page comes again. */
 const [NOTE_SECONDS, ERROR_SECONDS] = [10 * 60, 60];
+/** A page that comes late, after a wait of a second, still says why. */
+const LATE_SECONDS = 10;
 
 /** Proxies accept 8 KB of cookies, browsers 4 KB of one. */
 const MAX_CHARACTERS = 3_000;
@@ -40,7 +42,9 @@ export function rememberOutcome(reply: FastifyReply, outcome: string, about: Abo
   const { form, seconds: maxAge = form ? ERROR_SECONDS : NOTE_SECONDS, typed = [] } = more;
   const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
   const whole = encoded([...content, ...typed]);
-  setCookie(reply, 'outcome', whole.length > MAX_CHARACTERS ? encoded(content) : whole, { maxAge });
+  setCookie(reply, 'outcome', whole.length > MAX_CHARACTERS ? encoded(content) : whole, {
+    maxAge: maxAge + LATE_SECONDS,
+  });
 }
 
 export function forgetOutcome(reply: FastifyReply): void {
@@ -53,8 +57,9 @@ export function lastOutcome(reply: FastifyReply, about: About, form?: string) {
   if (cookie === null) return null;
   try {
     const [outcome, digest, until, ...typed] = JSON.parse(Buffer.from(cookie, 'base64url').toString());
-    const seconds = Math.ceil((until - Date.now()) / 1000);
-    if (digest !== digestOf(about, form) || !(seconds > 0)) return null;
+    const left = Math.ceil((until - Date.now()) / 1000);
+    if (digest !== digestOf(about, form) || !(left > -LATE_SECONDS)) return null;
+    const seconds = Math.max(1, left);
     if (WAITS.includes(outcome)) reply.code(429).header('retry-after', seconds);
     return { outcome: String(outcome), typed: typed.map(String), seconds };
   } catch {

@@ -16,8 +16,10 @@ declare module 'fastify' {
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
 export class RequestLog extends LogController {
-  readonly #warn = onceAMinute((rule: string, { ip, server }: FastifyRequest) => {
-    server.log.warn({ address: ip }, rule);
+  readonly #warned = new Set<string>();
+  readonly #noteForwarded = onceAMinute((rule: string, { socket, server }: FastifyRequest) => {
+    if (!this.#warned.has(rule)) server.log.warn({ sender: socket.remoteAddress }, rule);
+    this.#warned.add(rule);
     const note = { reference: FORWARDED, method: '-', path: '-', status: 0, error: '-', rule, ruleId: null };
     server.refusals.note({ ...note, clientId: null }, '');
   });
@@ -39,10 +41,11 @@ export class RequestLog extends LogController {
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.logFields,
     };
-    const { headers, ips = [] } = request;
-    if ('x-forwarded-for' in headers && (ips.length < 2 || line.address === 'unknown')) {
-      const why = ips.length < 2 ? 'TRUST_PROXY does not name its sender' : 'it has no address';
-      this.#warn(`X-Forwarded-For is not used, as ${why}: users behind a proxy count as one`, request);
+    if ('x-forwarded-for' in request.headers) {
+      const isUsed = (request.ips?.length ?? 0) > 1;
+      const why = isUsed ? 'it has no address' : 'TRUST_PROXY does not name its sender';
+      const text = `X-Forwarded-For is not used, as ${why}: users behind a proxy count as one`;
+      if (!isUsed || line.address === 'unknown') this.#noteForwarded(text, request);
     }
     // A refused form is answered by a 303; the page that says so, perhaps with 429, is no refusal of its own.
     if (request.logFields !== null || reply.statusCode >= 500) noteRefusal(request, reply.statusCode);
