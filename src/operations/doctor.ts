@@ -106,10 +106,8 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
       ? ok('the database is in UTF8')
       : wrong(`the database is in ${encoding}`, 'create one with encoding UTF8'),
 
-  async collation(_facts, pool) {
-    const other = await findOtherCollation(pool);
-    return other ? advice(other.text, other.remedy) : [];
-  },
+  collation: async (_facts, pool) =>
+    (await findOtherCollation(pool)).map(({ text, remedy }) => advice(text, remedy)),
 
   async writes({ isStandby, readOnly }) {
     if (isStandby) return wrong('this is a standby: it takes no writes', 'connect to the primary');

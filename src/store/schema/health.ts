@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { traitsOf } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import { standbyError } from '../database/errors.ts';
-import { findOne, findRow } from '../database/query.ts';
+import { findAll, findRow } from '../database/query.ts';
 
 const findState = findRow<void, { readOnly: boolean }>(
   'health-tables',
@@ -42,8 +42,8 @@ const findServerFacts = findRow<{ now: number }, ServerFacts>(
           current_user as role`,
 );
 
-/** A finding if indexes were made with another version of the database's collation; null if not. */
-export const findOtherCollation = findOne<void, Record<'text' | 'remedy', string>>(
+/** A finding if indexes were made with another version of the database's collation. */
+export const findOtherCollation = findAll<void, Record<'text' | 'remedy', string>>(
   '',
   `select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
           format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
