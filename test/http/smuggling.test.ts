@@ -226,7 +226,7 @@ describe('an exchange that is right', () => {
     const { answers } = await converse(server.baseUrl, head(body.length) + body + HIDDEN + NEXT);
     expect(answers).toMatchObject([
       { status: 200, body: /"access_token":/ },
-      { status: 303, body: '' },
+      { status: 405 },
       { status: 200, body: '{"status":"ok"}' },
     ]);
   });
