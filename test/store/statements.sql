@@ -741,6 +741,9 @@ with given as materialized (
               then 'login: is of a user with an external_id who was not imported: name both'
               when c.client_id is null then 'client_id: is of no application'
               when i.grant_id <> l.grant_id then 'token: belongs to another authorization'
+              when i.grant_id is null and exists (
+                select from grants where user_id = u.user_id and token_hash = r.token_hash offset 0)
+              then 'token_sha256: is of a token that was issued here'
               when g.token_hash is distinct from r.token_hash then r.refusal
               when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
               else 'unchanged' end as verdict
@@ -779,12 +782,10 @@ select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else c
 -- import-list-client-names() → name text
 select distinct name from clients;
 
--- import-list-ended(boolean) → digest text
+-- import-list-ended() → digest text
 select left(digest, 26) as digest from (
   select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
   union all select jsonb_array_elements_text(detail -> 'names') from audit_events where kind = 'user_deleted'
-  union all select token_hash::text from grants g where $1::boolean and token_hash is not null and not exists (
-    select from imported_tokens i where i.grant_id = g.grant_id and i.token_hash = g.token_hash)
 ) ended (digest);
 
 -- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json

@@ -113,12 +113,12 @@ export const grants = importOf('grant', 'tokens', GRANT, store.importGrants);
 
 /** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
 async function judgeFor({ db, serviceNames }: Importer, subject: string, force: boolean) {
-  const [problemOf, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
+  const [hasEnded, names] = [await store.findEnded(db), namesByLook()];
   const own = subject === 'client' && serviceNames();
   if (own) for await (const page of store.findClientNames(db)) for (const { name } of page) names.add(name);
   return (row: Row) => {
     const { name = '' } = row;
-    const problem = problemOf(namesOf(row), row.token_hash);
+    const problem = hasEnded(namesOf(row)) ? 'skipped' : undefined;
     const look = own && lookAlikeProblem(name, names.like(name), own);
     const doubt = look ? `name: ${look}: say --force to accept it` : row.doubts[0];
     if (own && (force || !doubt)) names.add(name);

@@ -51,29 +51,20 @@ function importing(
 /** The first digits of a digest that are kept: there may be many. */
 const KEPT_DIGITS = 26;
 
-const listEnded = statement<{ tokens: boolean }>(
+const listEnded = statement(
   'import-list-ended',
   `select left(digest, ${KEPT_DIGITS}) as digest from (
   select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
   union all select jsonb_array_elements_text(detail -> 'names') from audit_events where kind = 'user_deleted'
-  union all select token_hash::text from grants g where @tokens::boolean and token_hash is not null and not exists (
-    select from imported_tokens i where i.grant_id = g.grant_id and i.token_hash = g.token_hash)
 ) ended (digest)`,
-);
+)();
 
-/**
- * Finds what no import may bring: what the trail names as deleted and, if there are `tokens`, those that were issued here.
- * @returns tells the problem of a row with such names as `login anna`, and such a token; undefined for none
- */
-export async function findEnded(pool: pg.Pool, tokens: boolean) {
+/** Finds what the trail names as deleted, which no import brings back. @returns true for one of such names as `login anna` */
+export async function findEnded(pool: pg.Pool): Promise<(names: readonly string[]) => boolean> {
   const found = new Set<string>();
-  for await (const page of queryPages<{ digest: string }>(pool, listEnded({ tokens })))
+  for await (const page of queryPages<{ digest: string }>(pool, listEnded))
     for (const { digest } of page) found.add(digest);
-  const has = (digest: string) => found.has(digest.slice(0, KEPT_DIGITS));
-  return (names: readonly string[], token?: string | null) => {
-    if (found.size > 0 && names.some((name) => has(sha256(name)))) return 'skipped';
-    return token && has(token) ? 'token_sha256: is of a token that was issued here' : undefined;
-  };
+  return (names) => found.size > 0 && names.some((name) => found.has(sha256(name).slice(0, KEPT_DIGITS)));
 }
 
 const listNames = statement('import-list-client-names', 'select distinct name from clients')();
@@ -208,6 +199,9 @@ export const importGrants = importing(
               then 'login: is of a user with an external_id who was not imported: name both'
               when c.client_id is null then 'client_id: is of no application'
               when i.grant_id <> l.grant_id then 'token: belongs to another authorization'
+              when i.grant_id is null and exists (
+                select from grants where user_id = u.user_id and token_hash = r.token_hash offset 0)
+              then 'token_sha256: is of a token that was issued here'
               when g.token_hash is distinct from r.token_hash then r.refusal
               when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
               else 'unchanged' end as verdict
