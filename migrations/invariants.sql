@@ -77,7 +77,7 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
 
 -- What no request could get, and an import before version 21 may have brought. A scope is judged without its texts in quotes.
 with checks (name, level, holds, fails, remedy) as (values
-  ('instance_names', 'error', 'each instance name can be seen', 'grants have an instance name that can''t be seen or typed',
+  ('instance_names', 'error', 'each live instance name can be seen', 'live grants have an instance name that can''t be seen or typed',
    'revoke these authorizations: assent grant revoke ID'),
   ('grant_rights', 'error', 'no live scope contradicts itself', 'live grants have a scope that no application could request',
    'revoke these authorizations: assent grant revoke ID; the applications ask again'),
@@ -89,13 +89,14 @@ with checks (name, level, holds, fails, remedy) as (values
   select scope, regexp_replace(scope, '"([^"\\]|\\.)*"', '"', 'g'), min(grant_id::text)
     from grants where is_live(code_expires_at, token_issued_at, revoked_at) group by scope
 ), broken (name, example) as (
-  select 'instance_names', grant_id::text from grants, unclear where instance_name ~ '^ |  | $|^$' or instance_name ~ characters
+  select 'instance_names', grant_id::text from grants, unclear
+   where is_live(code_expires_at, token_issued_at, revoked_at) and (instance_name ~ '^ |  | $|^$' or instance_name ~ characters)
   union all
   select 'grant_rights', example from scopes, unclear
    where scope ~ characters
-      or rights ~ '(^| )([a-z-]+)(\.limit\([^)]*\)|\([^)]*\))? (.* )?\2([ (]|\.limit|$)'
+      or rights ~ '(^| )([a-z0-9-]+)(\.limit\([^)]*\)|\([^)]*\))? (.* )?\2([ (]|\.limit|$)'
       or rights ~ '(^| )payment-p2p' and rights ~ '(^| )payment\.to-account' or rights ~ '(^| )payment-shop' and rights ~ '(^| )payment\.to-pattern'
-      or rights ~ 'limit\(,' and (rights ~ 'limit\(\d' or rights ~ '(^| )(operation|incoming)-')
+      or rights ~ 'limit\(,' and rights ~ '(payment.* payment|(^| )(operation|incoming)-)'
   union all
   select 'password_twins', 'user ' || user_id from users where substr(password_hash, 4) = substr(payment_password_hash, 4)
 ), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)

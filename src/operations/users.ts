@@ -110,13 +110,15 @@ export const update = operation({
     if (name !== null) checkName(name);
     if (externalId) checkExternalId(externalId);
     return transaction(pool, async (db) => {
-      const { userId } = await requireUser(db, login);
+      const before = await requireUser(db, login);
+      const { userId } = before;
       const user = await updateUser(db, userId, { login: newLogin, name, externalId });
       if (user === null) throw new RegistrationError('the login or the external id is another user’s');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
       const fields = changed.flatMap(([field, value]) => (value === null ? [] : [field]));
-      await recordAct(db, { kind: 'user_updated', operator, userId, detail: { fields } });
+      const names = digestsOf(newLogin && before.login, externalId === null ? null : before.externalId);
+      await recordAct(db, { kind: 'user_updated', operator, userId, detail: { fields, names } });
       return user;
     });
   },
@@ -190,9 +192,7 @@ export const remove = operation({
     await confirm(() => lossOf(db, { userId: found.userId }, `erase the user ${login} for good and `));
     const { userId } = await block.run(caller, { login });
     const revoked = await revokeAll(caller, { userId });
-    // By which an import knows the user.
-    const names = [`login ${loginKey(login)}`, `external_id ${found.externalId}`].map(sha256);
-    const detail = { names: found.externalId === null ? names.slice(0, 1) : names };
+    const detail = { names: digestsOf(login, found.externalId) };
     await audited(db, { kind: 'user_deleted', operator, userId, detail }, async (connection) => {
       await nameOperator(connection, operator);
       return deleteUser(connection, { userId });
@@ -200,6 +200,12 @@ export const remove = operation({
     return { userId, status: 'deleted' as const, revoked };
   },
 });
+
+/** By these an import knows what a user was called. */
+const digestsOf = (login: string | null, externalId: string | null) =>
+  [login && `login ${loginKey(login)}`, externalId && `external_id ${externalId}`].flatMap((name) =>
+    name ? sha256(name) : [],
+  );
 
 async function requireUser(db: Database, login: string) {
   return found(await findUserByLogin(db, login), 'user', login);

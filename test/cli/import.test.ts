@@ -147,7 +147,7 @@ describe('assent user import', () => {
       userOf({ created_at: '2015-03-04T05:06:07' }),
       userOf({ created_at: new Date(Date.now() + HOUR).toISOString() }),
       userOf({ created_at: '0001-01-01T00:00:00Z' }),
-      { ...taken, name: 'Another Anna' },
+      { ...good[1], name: 'Another Anna' },
       { ...taken, login: taken.login.toUpperCase(), password_hash: OTHER },
       { ...taken, external_id: undefined },
       userOf({ external_id: taken.external_id }),
@@ -350,6 +350,25 @@ describe('assent user import', () => {
     const events = await sql<Fields>(`select detail::text from audit_events where kind = 'user_deleted'`);
     for (const { detail } of events)
       for (const name of [one.login, one.external_id, other.login]) expect(detail).not.toContain(name);
+  });
+
+  it('skips a former name of a user, whether that is there or was deleted', async () => {
+    const [there, gone] = [userOf({ external_id: some('x') }), userOf({ external_id: some('x') })];
+    await imports('user', [there, gone]);
+    for (const { login } of [there, gone])
+      await json(`user update ${login} --login ${login}-new --external-id ${login}-id`);
+    expect(await counts('user', [there, gone])).toEqual({ skipped: 2 });
+    await json(`user delete ${gone.login}-new --yes`);
+    expect(await counts('user', [there, gone])).toEqual({ skipped: 2 });
+    await json(`user update ${there.login}-new --login ${there.login} --external-id ${there.external_id}`);
+    expect(await counts('user', [there])).toEqual({ unchanged: 1 });
+  });
+
+  it('takes a line for unchanged whose user got another name from the provider', async () => {
+    const user = userOf({ external_id: some('x') });
+    await imports('user', [user]);
+    await json(`user update ${user.login} --name Renamed`);
+    expect(await counts('user', [user])).toEqual({ unchanged: 1 });
   });
 
   it('keeps nothing of a dry run, which checks against the database too', async () => {
@@ -636,6 +655,8 @@ describe('assent grant import', () => {
     const rows = [
       { ...named, token: 'k' },
       { ...named, token: 'k'.repeat(40) },
+      { ...named, token: '12345678'.repeat(5) },
+      { ...named, token: '0123456789'.repeat(3) },
       { ...named, token: randomBytes(12).toString('hex') },
       { ...named, token_sha256: hexOf(sha256('')) },
       { ...named, token_sha256: hexOf(sha256(ours)) },
@@ -648,8 +669,9 @@ describe('assent grant import', () => {
     ];
     const fields = async (more: string) =>
       (await imports('grant', rows, more)).bad_lines.map(({ line, field }) => `${line} ${field}`);
-    const others = ['4 token_sha256', '5 token_sha256', '6 token_sha256'];
-    expect(await fields('--dry-run')).toEqual(['1 token', '2 token', '3 token', ...others]);
+    const others = ['6 token_sha256', '7 token_sha256', '8 token_sha256'];
+    const guessable = ['1 token', '2 token', '3 token', '4 token', '5 token'];
+    expect(await fields('--dry-run')).toEqual([...guessable, ...others]);
     expect(await fields('--dry-run --force')).toEqual(['1 token', ...others]);
     expect(await isActive(ours)).toBe(true);
   });

@@ -182,12 +182,14 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
   [
     'an instance name with a right-to-left override',
     'instance_names',
-    setGrants(`instance_name = U&'a\\202Eb'`, named('replayed')),
+    setGrants(`instance_name = U&'a\\202Eb'`),
   ],
   ...[
     'payment-shop.limit(1,10) account-info payment-shop.limit(1,1000000)',
     'money-source("card") money-source("wallet")',
     'payment-p2p payment.to-account("41")',
+    'payment-p2p.limit(1,10) payment-p2p.limit(1,1000000)',
+    'payment-shop.limit(,100) payment.to-account("x")',
     'payment.to-pattern("a b") payment-shop',
     'payment.to-pattern("1").limit(,5) payment.to-account("2").limit(1,5)',
     'payment-shop.limit(,5) operation-history',

@@ -782,10 +782,11 @@ select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else c
 -- import-list-client-names() → name text
 select distinct name from clients;
 
--- import-list-ended() → digest text
+-- import-list-ended(boolean) → digest text
 select left(digest, 26) as digest from (
   select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
-  union all select jsonb_array_elements_text(detail -> 'names') from audit_events where kind = 'user_deleted'
+  union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
+   where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id))
 ) ended (digest);
 
 -- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
@@ -802,7 +803,7 @@ with given as materialized (
          case when u.user_id is null then r.problem
               when u.external_id is not null and u.external_id is distinct from r.external_id
               then 'login: is taken by a user with another external_id'
-              when u.name <> r.name then 'login: is taken by a user with another name'
+              when u.name <> r.name and (u.external_id = r.external_id) is not true then 'login: is taken by a user with another name'
               when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
                 select from (values (u.password_hash, r.password_hash),
                                     (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)

@@ -11,7 +11,7 @@ import { tell } from '../../signals/happenings.ts';
 import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
 import type { Context } from '../common/context.ts';
 import { type Provider, type ProviderAnswer, ProviderAwayError, reasonOf } from '../common/provider.ts';
-import { knownDevice, lastDevice, newDeviceCookie } from '../signIn/device.ts';
+import { knownDevice, lastUserOf, newDeviceCookie } from '../signIn/device.ts';
 import { openSession, type SentCookies } from '../signIn/openSession.ts';
 import { refused, userOf } from '../signIn/providerUser.ts';
 import { currentSession, type Session } from '../signIn/session.ts';
@@ -118,8 +118,8 @@ export async function finishSignIn(
     return { outcome: 'signed_in', opened: null } as const;
   if (begun.verifier === '')
     throw refused('sign_in_lost', 'this sign-in was answered, and no session is left');
-  const device = lastDevice(context, cookies.device);
-  const inTurn: InTurn = (exchange) => turns.take(caller, device, begun.state, exchange);
+  const user = lastUserOf(context, cookies.device);
+  const inTurn: InTurn = (exchange) => turns.take(caller, user, begun.state, exchange);
   const claims = await claimsOf(provider, begun, url, inTurn);
   if (claims === null) return { outcome: 'rejected' } as const;
   if (begun.isPayment) requireConfirmation(claims, provider, begun);

@@ -7,15 +7,15 @@ import { FailureLimit } from '../common/failureLimit.ts';
 import { ProviderAwayError } from '../common/provider.ts';
 import { refused } from '../signIn/providerUser.ts';
 
-/** Codes exchanged at once. A tenth is the most of one network or known device; known devices alone use the last tenth. */
+/** Codes exchanged at once. A tenth is the most of one network or known user; those alone use the last tenth. */
 const PLACES = 100;
 const TENTH = PLACES / 10;
 /** Left of a request's time for the exchange and the session, after waiting for a place. */
-const EXCHANGE_MS = 1_000;
-const LOOK_MS = 20;
+const EXCHANGE_MS = 2_000;
+const LOOK_MS = 50;
 /** Exchanges of one sign-in: its browser needs one. */
 const MAX_EXCHANGES = 3;
-/** Codes of one network or known device that the provider refused in a minute: browsers make up no codes. */
+/** Codes of one network or known user that the provider refused in a minute: browsers make up no codes. */
 const MAX_REFUSED = 30;
 
 /** Shares the exchanges of codes at the provider, each with the operator's credentials, and bounds those of made-up codes. */
@@ -26,13 +26,16 @@ export class ProviderTurns {
   readonly #waiting: string[] = [];
 
   /**
-   * @param device a known one, null for none @param state of the sign-in
+   * @param user of a known device, null for none @param state of the sign-in
    * @throws {OAuthError} for a sign-in that is over, or too many refused codes; {@link ProviderAwayError} without a place
    */
-  async take<Result>(caller: Caller, device: string | null, state: string, exchange: () => Promise<Result>) {
-    if (this.#exchanges.note(state) > 0) throw refused('sign_in_lost', 'this sign-in was answered before');
-    const key = device ?? networkOf(caller.address);
-    const places = device === null ? PLACES - TENTH : PLACES;
+  async take<Result>(caller: Caller, user: string | null, state: string, exchange: () => Promise<Result>) {
+    const key = user ?? networkOf(caller.address);
+    const places = user === null ? PLACES - TENTH : PLACES;
+    if (this.#refused.note(key, 0) > 0) {
+      tell('throttle', 'failures');
+      throw refused('too_many_tries', 'the provider refused too many codes of this network or user');
+    }
     const hasTenth = (keys: readonly string[]) => keys.filter((other) => other === key).length >= TENTH;
     while (this.#running.length >= places || hasTenth(this.#running)) {
       if (hasTenth(this.#waiting) || performance.now() > caller.decideBy - EXCHANGE_MS)
@@ -41,10 +44,7 @@ export class ProviderTurns {
       await pause(LOOK_MS);
       this.#waiting.splice(this.#waiting.indexOf(key), 1);
     }
-    if (this.#refused.note(key, 0) > 0) {
-      tell('throttle', 'failures');
-      throw refused('too_many_tries', 'the provider refused too many codes of this network or device');
-    }
+    if (this.#exchanges.note(state) > 0) throw refused('sign_in_lost', 'this sign-in was answered before');
     this.#running.push(key);
     try {
       const result = await exchange();

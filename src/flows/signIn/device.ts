@@ -53,10 +53,10 @@ export async function knownDevice(
   return payload.toString('hex', nameAt, nameAt + NAME_BYTES);
 }
 
-/** The name of the last user's device in a cookie, for a browser whose user isn't known yet; null for none. */
-export function lastDevice({ keyRing }: Context, cookie: string | null): string | null {
+/** The last user of a device, as a digest, for a browser whose user isn't known yet; null for none. */
+export function lastUserOf({ keyRing }: Context, cookie: string | null): string | null {
   const payload = keyRing.verify('device', cookie?.split(SEPARATOR, 1)[0] ?? '')?.payload;
-  return payload?.toString('hex', 2 * DIGEST_BYTES, 2 * DIGEST_BYTES + NAME_BYTES) ?? null;
+  return payload?.toString('hex', 0, DIGEST_BYTES) ?? null;
 }
 
 /** The devices in a cookie; `isOwn` marks those of this login. */

@@ -27,7 +27,7 @@ const [NOTE_SECONDS, ERROR_SECONDS] = [10 * 60, 60];
 const LATE_SECONDS = 10;
 
 /** Proxies accept 8 KB of cookies, browsers 4 KB of one. */
-const MAX_CHARACTERS = 3_000;
+const MAX_CHARACTERS = 2_000;
 
 /** @param seconds to keep it @param form the path of the form whose page alone shows it @param typed forgotten if too long */
 export interface More {
@@ -59,9 +59,10 @@ export function lastOutcome(reply: FastifyReply, about: About, form?: string) {
     const [outcome, digest, until, ...typed] = JSON.parse(Buffer.from(cookie, 'base64url').toString());
     const left = Math.ceil((until - Date.now()) / 1000);
     if (digest !== digestOf(about, form) || !(left > -LATE_SECONDS)) return null;
-    const seconds = Math.max(1, left);
+    const seconds = Math.min(Math.max(1, left), NOTE_SECONDS * 2);
+    const last = { outcome: String(outcome), typed: typed.map(String), seconds };
     if (WAITS.includes(outcome)) reply.code(429).header('retry-after', seconds);
-    return { outcome: String(outcome), typed: typed.map(String), seconds };
+    return last;
   } catch {
     return null; // none of ours
   }

@@ -113,7 +113,7 @@ export const grants = importOf('grant', 'tokens', GRANT, store.importGrants);
 
 /** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
 async function judgeFor({ db, serviceNames }: Importer, subject: string, force: boolean) {
-  const [hasEnded, names] = [await store.findEnded(db), namesByLook()];
+  const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
   const own = subject === 'client' && serviceNames();
   if (own) for await (const page of store.findClientNames(db)) for (const { name } of page) names.add(name);
   return (row: Row) => {
@@ -121,7 +121,7 @@ async function judgeFor({ db, serviceNames }: Importer, subject: string, force: 
     const problem = hasEnded(namesOf(row)) ? 'skipped' : undefined;
     const look = own && lookAlikeProblem(name, names.like(name), own);
     const doubt = look ? `name: ${look}: say --force to accept it` : row.doubts[0];
-    if (own && (force || !doubt)) names.add(name);
+    if (own && !problem && (force || !doubt)) names.add(name);
     return Object.assign(row, force ? { problem, doubt } : { problem: problem ?? doubt });
   };
 }

@@ -55,10 +55,13 @@ export function checkIssued(what: 'secret' | 'token', secret: string): string | 
   const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
   ensure(fits, `the ${what} needs 16 to ${most} bytes of printable ASCII`);
-  const alphabet = /^([0-9a-f]+|[0-9A-F]+)$/.test(secret) ? 16 : /^[0-9a-z]+$/i.test(secret) ? 62 : 94;
-  const distinct = new Set(secret).size;
-  const size = distinct < MIN_DISTINCT ? distinct : alphabet;
-  const bits = Math.floor(secret.length * Math.log2(size));
+  const part = /^(.+?)\1+$/.exec(secret)?.[1] ?? secret; // repeated, it is as easy to guess
+  const alphabets = [/^\d+$/, /^([\da-f]+|[\dA-F]+)$/, /^[\da-z]+$/i].findIndex((letters) =>
+    letters.test(part),
+  );
+  const distinct = new Set(part).size;
+  const size = distinct < MIN_DISTINCT ? distinct : ([10, 16, 62][alphabets] ?? 94);
+  const bits = Math.floor(part.length * Math.log2(size));
   if (bits >= MIN_SECRET_BITS) return undefined;
   return `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`;
 }

@@ -11,7 +11,13 @@ const POOL_IS_FULL = /timeout exceeded when trying to connect/;
 
 /** Between two questions to a host; connecting and its answer take at most as long. */
 const LOOK_MS = 1_000;
-const LIMITS = { connectionTimeoutMillis: LOOK_MS, query_timeout: LOOK_MS, allowExitOnIdle: true };
+/** A name may lead to another host later: each connection is used for some seconds. */
+const LIMITS = {
+  connectionTimeoutMillis: LOOK_MS,
+  query_timeout: LOOK_MS,
+  allowExitOnIdle: true,
+  maxUses: 10,
+};
 
 /** A primary's data and, in hexadecimal, their timeline, which a takeover makes greater; nulls of a standby. */
 const REIGN = `

@@ -51,20 +51,25 @@ function importing(
 /** The first digits of a digest that are kept: there may be many. */
 const KEPT_DIGITS = 26;
 
-const listEnded = statement(
+const listEnded = statement<{ tokens: boolean }>(
   'import-list-ended',
   `select left(digest, ${KEPT_DIGITS}) as digest from (
   select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
-  union all select jsonb_array_elements_text(detail -> 'names') from audit_events where kind = 'user_deleted'
+  union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
+   where kind = 'user_deleted' or kind = 'user_updated' and (not @tokens or not exists (select from users where user_id = e.user_id))
 ) ended (digest)`,
-)();
+);
 
-/** Finds what the trail names as deleted, which no import brings back. @returns true for one of such names as `login anna` */
-export async function findEnded(pool: pg.Pool): Promise<(names: readonly string[]) => boolean> {
+/**
+ * Finds what the trail names as deleted, or as the former name of a user, which no import brings back; a former name of a user
+ * who is there counts only without `tokens`, as another may have it. @returns true for one of such names as `login anna`
+ */
+export async function findEnded(pool: pg.Pool, tokens: boolean) {
   const found = new Set<string>();
-  for await (const page of queryPages<{ digest: string }>(pool, listEnded))
+  for await (const page of queryPages<{ digest: string }>(pool, listEnded({ tokens })))
     for (const { digest } of page) found.add(digest);
-  return (names) => found.size > 0 && names.some((name) => found.has(sha256(name).slice(0, KEPT_DIGITS)));
+  return (names: readonly string[]) =>
+    found.size > 0 && names.some((name) => found.has(sha256(name).slice(0, KEPT_DIGITS)));
 }
 
 const listNames = statement('import-list-client-names', 'select distinct name from clients')();
@@ -84,7 +89,7 @@ export const importUsers = importing(
          case when u.user_id is null then r.problem
               when u.external_id is not null and u.external_id is distinct from r.external_id
               then 'login: is taken by a user with another external_id'
-              when u.name <> r.name then 'login: is taken by a user with another name'
+              when u.name <> r.name and (u.external_id = r.external_id) is not true then 'login: is taken by a user with another name'
               when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
                 select from (values (u.password_hash, r.password_hash),
                                     (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)

@@ -10,6 +10,7 @@ import {
 } from '../../../flows/authorize/providerSignIn.ts';
 import { ProviderTurns } from '../../../flows/authorize/providerTurns.ts';
 import type { Context } from '../../../flows/common/context.ts';
+import { ProviderAwayError } from '../../../flows/common/provider.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
@@ -53,7 +54,12 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, used));
     const authorizationRequest = await requestIn(new Parameters(begun.query ?? ''));
     const answer = { begun, authorizationRequest, url };
-    const result = await finishSignIn(context, provider, turns, answer, cookies, callerOf(request));
+    const finished = finishSignIn(context, provider, turns, answer, cookies, callerOf(request));
+    const result = await finished.catch((error: unknown) => {
+      // Its code may still be good, and a reload asks again.
+      if (error instanceof ProviderAwayError) setSignIn(reply, ...cookieOf(context, begun));
+      throw error;
+    });
     if (result.outcome === 'rejected')
       return showNotSignedIn(reply, request.wayBack, begun.sessionHash ? authorizationRequest : null);
     if (result.opened !== null) keepSignedIn(reply, result.opened);
