@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { openDatabase, transaction, withConnection } from '../../src/store/database/database.ts';
 import { isDatabaseAway } from '../../src/store/database/errors.ts';
-import { findAll } from '../../src/store/database/query.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = await useDatabase();
@@ -80,21 +79,6 @@ it('takes a connection that is ended in the moment in which it is opened for a d
   const opened = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
   onTestFinished(() => opened.end());
   expect(await meansAway(withConnection(opened, (connection) => connection.query('select 1')))).toBe(true);
-});
-
-it('runs a kept statement again when a migration has changed the type of its columns', async () => {
-  await pool.query('create table kept (n integer); insert into kept values (1)');
-  onTestFinished(async () => void (await pool.query('drop table kept')));
-  const changed = openDatabase(database.url);
-  onTestFinished(() => changed.end());
-  const find = findAll<void, { n: unknown }>('kept-find', 'select n from kept');
-  const alone = () => find(changed);
-  const within = () => transaction(changed, (db) => find(db));
-  const all = () =>
-    Promise.all(Array.from({ length: 20 }, (_, turn) => (turn % 2 === 0 ? alone() : within())));
-  expect(await all()).toEqual(Array.from({ length: 20 }, () => [{ n: 1 }]));
-  await pool.query('alter table kept alter column n type text');
-  expect(await all()).toEqual(Array.from({ length: 20 }, () => [{ n: '1' }]));
 });
 
 describe('a transaction', () => {

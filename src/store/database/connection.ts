@@ -32,8 +32,8 @@ const BEGIN_WITH_SETTINGS = [
 interface ConnectionTraits {
   /** False behind a pooler, which may send each transaction to another session of PostgreSQL. */
   readonly ownSession: boolean;
-  /** True if a prepared statement is found again by its name, and still fits the tables. */
-  keepsNames: boolean;
+  /** True if a prepared statement is found again by its name. */
+  readonly keepsNames: boolean;
   /** Milliseconds by which PostgreSQL's clock is ahead of `performance.now()`; never too many. */
   clockAheadMs: number;
 }

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { DATABASE_MS } from '../../rules/common/timeouts.ts';
-import { begin, prepareConnection, traitsOf } from './connection.ts';
+import { begin, prepareConnection } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
-import { codeOf, standbyError } from './errors.ts';
+import { standbyError } from './errors.ts';
 import { gateOf } from './gate.ts';
 import { Hosts } from './hosts.ts';
 
@@ -54,28 +54,20 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }
 
-/**
- * Runs `work` on one connection of the pool, which is closed after a failure. `work` runs again if a migration changed what a
- * statement kept by name returns: PostgreSQL refused it (0A000) before it did anything.
- */
+/** Runs `work` on one connection of the pool, which is closed after a failure. */
 export async function withConnection<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,
-  isAgain = false,
 ): Promise<Result> {
   const connection = await connect(pool);
-  if (isAgain) traitsOf(connection).keepsNames = false;
   let finished = false;
   try {
     const result = await work(connection);
     finished = true;
     return result;
-  } catch (error) {
-    if (isAgain || codeOf(error) !== '0A000') throw error;
   } finally {
     connection.release(!finished);
   }
-  return withConnection(pool, work, true);
 }
 
 /** Runs `work` in one transaction: all or nothing is written. */
