@@ -1,4 +1,14 @@
-import { appendFileSync, createReadStream, fstatSync, lstatSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  lstatSync,
+  openSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Imported, NotedLine } from '../operations/import/imports.ts';
 import { UsageError } from '../operations/operation.ts';
@@ -40,8 +50,9 @@ function sentences(lines: Imported['badLines'], count: number, what: 'bad' | 'fo
   return count > said.length ? [...said, `and ${count - said.length} more ${what} lines`] : said;
 }
 
-/** A link to the imported file would empty it. */
+/** A link to the imported file would empty it; a missing folder would end the import after its first batch. */
 function refuseTaken(file: string, source: number): void {
+  accessSync(dirname(file), constants.W_OK);
   if (!lstatSync(file, { throwIfNoEntry: false })) return;
   const [taken, given] = [statSync(file, { throwIfNoEntry: false }), fstatSync(source)];
   const isSource = taken?.ino === given.ino && taken.dev === given.dev;

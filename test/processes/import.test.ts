@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { commandsOn } from '../support/commands.ts';
@@ -61,6 +61,15 @@ it('writes no --bad file over its own standard input', async () => {
   expect(await launch.end).toEqual({ code: 2, signal: null });
   expect(launch.output()).toContain('--bad names the file that is imported');
   expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+it('reads no line if the folder of the --bad file is missing', async () => {
+  const file = fileOf([{ login: 'clara', name: 'Clara' }]);
+  const bad = `${file}.missing/bad.jsonl`;
+  const launch = new Launch([...ASSENT, 'user', 'import', '--bad', bad, file], onDatabase(database.url));
+  expect(await launch.end).toEqual({ code: 1, signal: null });
+  expect(launch.output()).toContain(`ENOENT: no such file or directory, access '${dirname(bad)}'`);
+  expect(await json('user list --login clara')).toEqual([]);
 });
 
 it('waits for an approval of the same authorization, and leaves it as it is', async () => {
