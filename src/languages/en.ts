@@ -481,7 +481,7 @@ export const en = {
       above_ceiling: 'The request asks to spend more than this application is allowed to ask for.',
       sign_in_lost: 'The sign-in took too long, began in another browser, or was already used.',
       sign_in_no_cookies:
-        'The browser keeps no cookies of ours: allow them. Or it is not the one where you began.',
+        'Your browser blocks the cookies of this site, or you began in another browser. Allow cookies for this site.',
       sign_in_unfinished: 'The sign-in page could not finish your sign-in. Perhaps it was open for too long.',
       sign_in_wait: 'Too many sign-ins failed from your network. Signing in works again in a minute.',
       sign_in_failed: 'The sign-in page sent an answer that we can’t use.',

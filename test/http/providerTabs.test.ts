@@ -129,7 +129,7 @@ describe('a browser that keeps no cookies', () => {
       const callback = await answered(browser());
       const answer = await browser().get(callback);
       expect([answer.status, againOf(answer)]).toEqual([400, '/sign-in']);
-      expect(answer.text).toContain('The browser keeps no cookies of ours: allow them.');
+      expect(answer.text).toContain('Your browser blocks the cookies of this site');
     }
   });
 });
