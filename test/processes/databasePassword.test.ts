@@ -8,7 +8,7 @@ import { makeDataDir, removeDataDir } from '../support/folder.ts';
 import { ledger } from '../support/ledger.ts';
 import { urlOf } from '../support/postgres.ts';
 import { runAssent, spawnServer } from '../support/process.ts';
-import { TEST_SECRET } from '../support/server.ts';
+import { freePort, TEST_SECRET } from '../support/server.ts';
 
 // As Docker and Kubernetes give secrets: in a variable of its own, or as a file.
 const database = await useDatabase();
@@ -53,7 +53,7 @@ it('a password that is wrong is told in one line without it', async () => {
 it('a password that is missing is told at once, with where it belongs', async () => {
   for (const command of [['serve'], ['client', 'list']]) {
     const asks = /PostgreSQL: it asks for a password: set PGPASSWORD or PGPASSWORD_FILE\n$/;
-    const run = await runAssent(command, { ...byVariable, PGPASSWORD: '' });
+    const run = await runAssent(command, { ...byVariable, PGPASSWORD: '', PORT: String(await freePort()) });
     expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(asks)]);
   }
 });

@@ -19,9 +19,9 @@ type Row = { readonly doubts: readonly string[]; readonly name?: string } & {
 };
 
 /** Of its user and its application, as `findEnded` knows them. */
-const namesOf = ({ key, external_id, client_id }: Row) =>
-  Object.entries({ login: key, external_id, client_id }).flatMap(([field, name]) =>
-    name == null ? [] : [`${field} ${name}`],
+const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
+  [login && `login ${login}`, id && `external_id ${id}`, client && `client_id ${client}`].filter(
+    (name) => name != null,
   );
 
 /** No two rows of a batch share one: its statement doesn't see what it writes. */
