@@ -155,7 +155,7 @@ describe('an answer that this browser did not ask for', () => {
     const { callback } = await returning();
     const victim = new Agent(server.baseUrl);
     const answer = await refuse(victim, callback, 'sign_in_no_cookies');
-    expect(answer.text).toMatch(/allow them\. Or it is not the one where you began/);
+    expect(answer.text).toMatch(/blocks the cookies of this site, or you began in another browser/);
     expect(wallet.exchanges).toEqual([]);
   });
 

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
+import { ProviderTurns } from '../../src/flows/authorize/providerTurns.ts';
 import { copyOf } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -11,6 +13,13 @@ import { logOf } from './refusals.ts';
 const wallet = await useWallet();
 const server = await useServer({ provider: wallet.settings, trustProxy: 1 });
 const MADE_UP = { token: { status: 400, body: '{"error":"invalid_grant"}' } };
+
+const CALLER = {
+  address: '192.0.2.200',
+  reference: 'r',
+  userAgent: null,
+  decideBy: Number.POSITIVE_INFINITY,
+};
 
 let networks = 0;
 const newNetwork = () => {
@@ -85,6 +94,22 @@ it('users of one network who come at once wait for each other, and all come in',
   expect(wallet.exchanges).toHaveLength(10);
   open();
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(users.map(() => 303));
+});
+
+it('keeps the last tenth of all places for known devices', async () => {
+  const turns = new ProviderTurns();
+  const { resolve: open, promise } = deferred();
+  const take = (network: number) =>
+    turns.take({ ...CALLER, address: `192.0.2.${network}` }, null, randomUUID(), () => promise);
+  const started: string[] = [];
+  const strangers = Array.from({ length: 90 }, (_, index) => take(Math.floor(index / 10)));
+  const late = turns.take({ ...CALLER, address: '192.0.2.100' }, null, 'late', async () =>
+    started.push('late'),
+  );
+  await turns.take(CALLER, 'a known user', 'known', async () => started.push('known'));
+  open();
+  await Promise.all([...strangers, late]);
+  expect(started).toEqual(['known', 'late']);
 });
 
 /** Sends callbacks, which the wallet answers when it is opened. Ten are there. */

@@ -52,6 +52,16 @@ describe('several tabs', () => {
     expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
   });
 
+  it('are still good after the wallet failed at the code: a reload asks again', async () => {
+    const agent = browser();
+    const callback = await answered(agent);
+    wallet.replaced = { token: { status: 503, body: '' } };
+    expect((await agent.get(callback)).status).toBe(503);
+    wallet.replaced = {};
+    const again = await agent.get(callback);
+    expect([again.status, again.location]).toEqual([303, expect.stringContaining(shop.clientId)]);
+  });
+
   it('belong to the user who signed in last', async () => {
     const agent = browser();
     const first = await answered(agent);
