@@ -6,7 +6,7 @@ import { commandsOn } from '../support/commands.ts';
 import { createRole, ownDatabase, useDatabase } from '../support/database.ts';
 import { obtainToken } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
-import { useServer } from '../support/server.ts';
+import { freePort, useServer } from '../support/server.ts';
 
 // Two roles, as docs/operate/database.md advises: one owns the tables and migrates, the other serves.
 const database = await useDatabase();
@@ -165,7 +165,11 @@ describe('a server whose role owns nothing', () => {
       'delete from schema_migrations where version = (select max(version) from schema_migrations) returning version, name',
     );
     try {
-      const { code, stderr } = await runAssent(['serve'], { ...onDatabase(roleUrl), BASE_URL });
+      const { code, stderr } = await runAssent(['serve'], {
+        ...onDatabase(roleUrl),
+        BASE_URL,
+        PORT: String(await freePort()),
+      });
       expect(code).toBe(1);
       expect(stderr).toContain('run "assent migrate" as the owner of the tables');
     } finally {
