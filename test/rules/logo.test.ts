@@ -173,15 +173,15 @@ describe('a PNG logo', () => {
     ['too wide', png(301, 100), /301 by 100: it must be square/],
     ['higher than wide', png(64, 128), /square/],
     ['animated', png(64, 64, [chunk('acTL', Buffer.alloc(8))]), /animated/],
-    ['cut off', whole.subarray(0, -1), /cut off/],
+    ['cut off', whole.subarray(0, -1), /whole PNG/],
     [
       'followed by something',
       Buffer.concat([whole, Buffer.from('<script>alert(1)</script>')]),
-      /cut off|end with IEND/,
+      /end with IEND/,
     ],
     ['followed by a chunk', Buffer.concat([whole, chunk('tEXt', Buffer.from('x'))]), /end with IEND/],
     ['without a picture', Buffer.concat([whole.subarray(0, 33), chunk('IEND')]), /whole PNG/],
-    ['no PNG but its first byte', Buffer.from('89504e470d0a1a0b', 'hex'), /signature/],
+    ['no PNG but its first byte', Buffer.from('89504e470d0a1a0b', 'hex'), /whole PNG/],
     ['nothing but its signature', whole.subarray(0, 8), /whole PNG/],
   ])('is refused when it is %s', (_what, body, why) => {
     expect(problem(body)).toMatch(why);
