@@ -13,10 +13,7 @@ export type LoweringProblem =
 
 /** Those of `rights` with a sum for a period. `index`: the right's position, from 0. */
 export function lowerableLimits(rights: readonly Right[]) {
-  return rights.flatMap((right, index) => {
-    const { limit } = right;
-    return limit === undefined || limit.days === null ? [] : [{ index, right, limit }];
-  });
+  return rights.flatMap(({ limit }, index) => (typeof limit?.days === 'number' ? [{ index, limit }] : []));
 }
 
 /** Replaces requested sums with a user's lower ones, by index. @returns problems by index or, without any, the granted rights */
@@ -32,10 +29,7 @@ export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number,
     }
   }
   if (problems.size > 0) return { problems };
-  const granted = rights.map((right, index) => {
-    const limit = lowered.get(index);
-    return limit === undefined ? right : { ...right, limit };
-  });
+  const granted = rights.map((right, index) => ({ ...right, limit: lowered.get(index) ?? right.limit }));
   return { rights: granted, isLower: lowered.size > 0, problems: null };
 }
 
