@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { ConnectError } from './errors.ts';
@@ -38,12 +39,7 @@ export class StartupGate {
 
   /** Waits until it is open. @throws the cause of closing; {@link ConnectError} if the migration takes more than 2 seconds */
   async wait(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, BATCH_WAIT_MS);
-    });
-    await Promise.race([this.tried, late]);
-    clearTimeout(timer);
+    await Promise.race([this.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
     if (gates.has(this.#pool))
       throw this.#cause ?? new ConnectError(new Error('its schema is being migrated'));
   }
