@@ -4,7 +4,6 @@ import type { Right } from '../scope/scope.ts';
 // If the operator allows it, users grant a smaller sum for the same days, never a larger one or another one-time payment.
 
 export type LoweringProblem =
-  | 'no_period_limit'
   | 'not_a_sum'
   /** A third decimal would be lost: `1,000` may be a thousand or one. */
   | 'too_many_decimals'
@@ -20,16 +19,19 @@ export function lowerableLimits(rights: readonly Right[]) {
 export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number, string>) {
   const problems = new Map<number, LoweringProblem>();
   const lowered = new Map<number, Limit>();
-  for (const [index, text] of typed) {
-    const limit = rights[index]?.limit;
-    const sum = typeof limit?.days === 'number' ? lowerSum(limit, text) : 'no_period_limit';
+  for (const { index, limit } of lowerableLimits(rights)) {
+    const text = typed.get(index);
+    if (text === undefined) continue;
+    const sum = lowerSum(limit, text);
     if (typeof sum === 'string') problems.set(index, sum);
-    else if (limit && sum < hundredths(limit)) {
+    else if (sum < hundredths(limit)) {
       lowered.set(index, { days: limit.days, ...moneyOf(sum, limit.currency) });
     }
   }
   if (problems.size > 0) return { problems };
-  const granted = rights.map((right, index) => ({ ...right, limit: lowered.get(index) ?? right.limit }));
+  const granted = rights.map((right, index) =>
+    lowered.has(index) ? { ...right, limit: lowered.get(index) } : right,
+  );
   return { rights: granted, isLower: lowered.size > 0, problems: null };
 }
 
