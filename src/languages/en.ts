@@ -182,7 +182,6 @@ export const en = {
           'Use at most two digits after the decimal point. Write thousands without a comma: 2500.',
         not_above_zero: () => 'The amount must be more than zero. To allow nothing, press “Reject”.',
         higher_than_asked: (sum: string) => `The most you can allow here is ${sum}.`,
-        no_period_limit: () => 'This can’t be changed.',
       } satisfies LoweringTexts as LoweringTexts,
     },
   },
@@ -456,7 +455,6 @@ export const en = {
       unauthorized_client: 'This application is not allowed to ask for access',
       no_longer_possible: 'Access can’t be given now',
       not_signed_in: 'The sign-in did not work',
-      invalid_grant: 'This code can’t be used',
     },
     /** Faults of an authorization request. Its sender is unknown, so no sentence blames an application. */
     reasons: {

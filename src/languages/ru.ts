@@ -163,7 +163,6 @@ export const ru: Texts = {
         not_above_zero: () =>
           'Сумма должна быть больше нуля. Чтобы ничего не разрешать, нажмите «Отклонить».',
         higher_than_asked: (sum) => `Здесь можно разрешить не больше ${sum}.`,
-        no_period_limit: () => 'Это изменить нельзя.',
       },
     },
   },
@@ -432,7 +431,6 @@ export const ru: Texts = {
       unauthorized_client: 'Этому приложению нельзя запрашивать доступ',
       no_longer_possible: 'Сейчас доступ дать нельзя',
       not_signed_in: 'Вход не удался',
-      invalid_grant: 'Этот код нельзя использовать',
     },
     reasons: {
       unknown_application:

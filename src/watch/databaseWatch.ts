@@ -85,7 +85,7 @@ export class DatabaseWatch {
 
   async #checkNow(): Promise<boolean> {
     clearTimeout(this.#next); // a health check may come first
-    await gateOf(this.#db)?.tried; // a migration at the start may take long: no fault of the database
+    await gateOf.get(this.#db)?.tried; // a migration at the start may take long: no fault of the database
     const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
     try {
       await this.#checkTables();

@@ -10,13 +10,8 @@ import { leavesOf } from './leaves.ts';
 
 type Sentence = (...inside: unknown[]) => unknown;
 
-/** What no sample says: a code that only JSON has, the other word of a button by the script, and a sum of a forged form. */
-const ON_NO_PAGE = [
-  'errors.titles.invalid_grant',
-  'password.hide',
-  'password.capsLock',
-  'consent.limits.problems.no_period_limit',
-];
+/** What no sample says: the other word of a button, and a hint, both by the script. */
+const ON_NO_PAGE = ['password.hide', 'password.capsLock'];
 
 afterAll(() => void vi.restoreAllMocks());
 

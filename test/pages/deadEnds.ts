@@ -59,7 +59,7 @@ const ERRORS: Record<
   Cause,
   Pick<DeadEnd, 'reach' | 'inEnglish'> & {
     readonly status?: number;
-    readonly code?: OAuthErrorCode;
+    readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'>;
     readonly parameter?: string;
     /** The application is not known. */
     readonly nameless?: boolean;

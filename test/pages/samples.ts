@@ -41,6 +41,17 @@ const LONG_WORD = 'w'.repeat(255);
 const HEBREW = 'חנות הספרים (2024) של דוד';
 const ARABIC = 'محمد عبد الله';
 
+/** Of an authorization: what no page says. */
+const UNSAID = {
+  userId: '0a3c7e52-9b1d-4f6e-8a20-5d4c3b2a1908',
+  revision: 1,
+  codeExpiresAt: new Date('2026-11-20T12:00:50Z'),
+  tokenIssuedAt: new Date('2026-11-20T12:00:01Z'),
+  revokedAt: null,
+  clientStatus: 'active',
+  now: new Date('2026-11-21T12:00:00Z'),
+} as const;
+
 const REQUEST = String(
   new URLSearchParams({
     client_id: '5d41402abc4b2a76b9719d911017c592',
@@ -274,6 +285,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     expiresSoon: false,
     rights: parseScope(scope),
     disconnectToken: 'disconnect.token',
+    ...UNSAID,
+    scope,
     ...changes,
   });
 
@@ -306,7 +319,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     name: 'account',
     ...owner,
     title: changes.undone ? texts.account.titleUndone : texts.account.title,
-    applications: describeApplications({ authorizations: [], applications, older: null }, words),
+    applications: describeApplications(applications, words),
     from: null,
     older: null,
     warnings: null,

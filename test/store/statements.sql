@@ -274,11 +274,11 @@ select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri"
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from unnest($1::text[]) with ordinality as input (client_id, n) join clients using (client_id);
 
--- client-insert(text, text, text, boolean, text[], integer, numeric, text, text, boolean, boolean) → nothing
+-- client-insert(text, text, text, boolean, text[], json, text, text, boolean, boolean) → nothing
 insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
                         user_limits)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-           $11)
+   values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
+           $10)
    on conflict do nothing;
 
 -- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
@@ -327,11 +327,11 @@ with changed as (
      )
      select exists (select from changed) as changed from clients where client_id = $2;
 
--- client-write(text, text, text[], integer, numeric, text, text, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+-- client-write(text, text, text[], json, text, text, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
 update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
-          most_days = $4, most_sum = $5, site = $6, logo = $7, reviewed = $8, user_limits = $9,
+          most_days = ($4::json ->> 'days')::int, most_sum = ($4::json ->> 'sum')::numeric, site = $5, logo = $6, reviewed = $7, user_limits = $8,
           revision = revision + 1
-    where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+    where client_id = $9 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
 

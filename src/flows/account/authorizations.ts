@@ -15,16 +15,16 @@ const MAX_SHOWN = 10;
 /** Total characters of their scopes; the first authorization is shown at any length. */
 const MAX_SCOPE = 16_000;
 
-/** A page of live authorizations, newest first; `older`: the id at which the next page begins, null for none. */
-export type AuthorizationsPage = Awaited<ReturnType<typeof findAuthorizationsPage>>;
-
 /** One live authorization: rights, confirmation, expiry, day of last use (UTC), and state. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
 /** An application with access to the user's account, and its authorizations on this page. */
 export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
 
-/** One page of the user's authorizations, at a cost independent of their number. @param from an `older` */
+/**
+ * One page of the user's live authorizations, newest first, at a cost independent of their number. @param from an `older`
+ * @returns them by application; `older`: the id at which the next page begins, null for none
+ */
 export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
   const wanted = { userId: session.user.userId, olderThan: from, most: MAX_SHOWN };
   const { found, nextFrom } = await findAccountGrants(context.db, wanted);
@@ -33,10 +33,8 @@ export async function findAuthorizationsPage(context: Context, session: Session,
   const authorizations = fitting.map((grant) => authorizationOf(context, session, grant));
   const clients = await groupByClient(context, session, authorizations, (from ?? older) !== null);
   // Only a page is sorted: spending is part of the scope and no column, so PostgreSQL can't page by it.
-  const applications: readonly AuthorizedClient[] = clients.sort(
-    (one, other) => Number(other.canSpend) - Number(one.canSpend),
-  );
-  return { authorizations, applications, older };
+  const applications = clients.sort((one, other) => Number(other.canSpend) - Number(one.canSpend));
+  return { applications, older };
 }
 
 /** @returns how many of the first fit on a page, at least one */
@@ -50,22 +48,15 @@ function countFitting(grants: readonly AccountGrant[]): number {
 }
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
-  const { grantId, clientId, clientName, clientLogo, clientStatus } = grant;
-  const { instanceName, confirmedAt, lastUsedOn } = grant;
-  const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? confirmedAt);
+  const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt);
+  const form = disconnectForm(session, { action: 'disconnect', id: grant.grantId });
   return {
-    grantId,
-    clientId,
-    clientName,
-    clientLogo,
-    isBlocked: clientStatus === 'blocked',
-    instanceName,
-    confirmedAt,
-    lastUsedOn,
+    isBlocked: grant.clientStatus === 'blocked',
     expiresAt,
     expiresSoon: expiresSoon(expiresAt, grant.now),
     rights: grantedRights(grant, context.currency),
-    disconnectToken: signForm(context, disconnectForm(session, { action: 'disconnect', id: grantId })),
+    disconnectToken: signForm(context, form),
+    ...grant,
   };
 }
 

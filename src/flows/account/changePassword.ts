@@ -83,10 +83,9 @@ export async function changePassword(
     if (outcome === 'right') return { outcome: 'refused', problem: KINDS[other].same } as const;
   }
   const newHash = await hashPassword(sent.newPassword);
-  const { userId, passwordHash, paymentPasswordHash } = user;
-  const earlier = { passwordHash, paymentPasswordHash };
-  const changed = { ...earlier, [hash]: newHash };
-  const change = { userId, sessionHash: session.sessionHash, earlier, changed, kind: audit };
+  const changed = { ...user, [hash]: newHash };
+  const { sessionHash } = session;
+  const change = { userId: user.userId, sessionHash, earlier: user, changed, kind: audit };
   if (!(await changePasswords(context.db, change, caller))) return { outcome: 'stale' } as const;
   const login = loginOf(user, kind);
   const deviceCookie = newDeviceCookie(context, kind, login, newHash, sent.deviceCookies[kind]);

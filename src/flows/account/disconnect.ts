@@ -63,7 +63,7 @@ export async function findDisconnected(
   { grantId, clientId }: { readonly grantId: string | undefined; readonly clientId: string | undefined },
 ) {
   if (grantId !== undefined) {
-    const found = isUuid(grantId) ? await findDisconnectedGrant(db, { userId, id: grantId }) : null;
+    const found = isUuid(grantId) ? await findDisconnectedGrant(db, userId, grantId) : null;
     return found && ({ ...found, what: 'connection' } as const);
   }
   const found = clientId === undefined ? null : await findDisconnectedClient(db, userId, clientId);

@@ -83,7 +83,7 @@ export const takeBackAttempt = batched(
 
 function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: Counts<Throttle>) => Result) {
   return transaction(db, async (connection) => {
-    const locked = new Counts(await lockThrottles(connection, slots));
+    const locked = new Counts(await lockThrottles(connection, { slots }));
     const result = work(locked);
     if (locked.changed.length > 0) await updateThrottles(connection, locked.changed);
     return result;

@@ -7,12 +7,9 @@ import { parseToken } from '../../secrets/tokens.ts';
 import { findToken, type IssuedToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
-/** The response to a resource server about a token (RFC 7662 section 2.2); an inactive one has no other field. */
-export type Introspection = NonNullable<Awaited<ReturnType<typeof introspect>>>;
-
 const INACTIVE = { active: false } as const;
 
-/** Describes a token's current rights to a resource server: unknown, expired, revoked … look the same. Null for other callers. */
+/** A token's rights for a resource server (RFC 7662 section 2.2): unknown, expired, revoked … look the same. Null for others. */
 export async function introspect(context: Context, { id, secret }: Credentials, accessToken: string) {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };

@@ -37,8 +37,7 @@ function problemOf(raw: readonly string[]): OAuthError | undefined {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   // RFC 9112 section 3.2: 400 for several, since a proxy may have routed by either.
-  if (hosts > 1) return invalidRequest('two_hosts', 'The request names two hosts.');
-  return undefined;
+  return hosts > 1 ? invalidRequest('two_hosts', 'The request names two hosts.') : undefined;
 }
 
 /** The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path (RFC 9112, section 3.2). */

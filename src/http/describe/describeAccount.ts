@@ -1,8 +1,4 @@
-import type {
-  AuthorizationsPage,
-  AuthorizedClient,
-  LiveAuthorization,
-} from '../../flows/account/authorizations.ts';
+import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import type { DisconnectedAccess } from '../../flows/account/disconnect.ts';
 import type { HistoryEvent } from '../../flows/account/history.ts';
 import type { UserSession } from '../../flows/account/userSessions.ts';
@@ -17,7 +13,7 @@ import { describeSpending, describeTotalSpending } from './describeSpending.ts';
 /** Applications shown with all their rights; if there are more, they are folded. */
 const MAX_OPEN = 1;
 
-export function describeApplications({ applications }: AuthorizationsPage, words: Words) {
+export function describeApplications(applications: readonly AuthorizedClient[], words: Words) {
   const isOpen = applications.length <= MAX_OPEN;
   return applications.map((client) => ({ isOpen, ...describeApplication(client, words) }));
 }

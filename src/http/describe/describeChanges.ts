@@ -6,13 +6,7 @@ import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
 import { describeLimit, describeRight, namesOfSources, type Words } from './describe.ts';
 
-/** A right's difference from the live authorization. */
-export interface DescribedChange {
-  readonly isSame: boolean;
-  readonly label: string;
-  /** Its previous value, for example "Before: at most RUB 500 in any 24 hours". */
-  readonly notes: readonly string[];
-}
+type DescribedChange = ReturnType<typeof describeChange>;
 
 /**
  * The changes against the live authorization that Allow replaces; null for none. `byRight` has those of the request's rights and,
@@ -33,7 +27,8 @@ export function describeChanges(
   return { byRight, dropped: dropped.map(({ right }) => describeRight(right, words)) };
 }
 
-function describeChange({ change, before, after }: RightChange, texts: Texts): DescribedChange {
+/** A right's difference from the live authorization. `notes`: for example "Before: at most RUB 500 in any 24 hours" */
+function describeChange({ change, before, after }: RightChange, texts: Texts) {
   const { changes } = texts.request;
   const isSame = change === 'unchanged';
   const notes =

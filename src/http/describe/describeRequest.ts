@@ -3,7 +3,7 @@ import { limitsToLower } from '../../flows/authorize/decide.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { logoPath } from '../../rules/request/client.ts';
-import { type Right, spends } from '../../rules/scope/scope.ts';
+import { spends } from '../../rules/scope/scope.ts';
 import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
@@ -53,7 +53,10 @@ export function describeRequest(access: RequestedAccess, typed: TypedLimits | nu
   // Unchanged and without spending: no need to read it again.
   const isFolded = ({ change, spending }: (typeof asked)[number]) => change?.isSame === true && !spending;
   return {
-    firstSeen: describeFirstSeen(access, words),
+    firstSeen:
+      access.firstSeen && !client.reviewed
+        ? request.firstSeen(formats.day(client.createdAt, words.timeZone))
+        : null,
     others: describeOthers(access, words),
     rights: asked.filter((right) => !isFolded(right)),
     unchanged: asked.filter(isFolded).map((right) => ({ ...right, change: null })),
@@ -117,15 +120,6 @@ export function describeClient(
   };
 }
 
-function describeFirstSeen(
-  { authorizationRequest: { client }, firstSeen }: RequestedAccess,
-  { timeZone, texts }: Words,
-): string | null {
-  if (!firstSeen || client.reviewed) return null;
-  const { formats, request } = texts;
-  return request.firstSeen(formats.day(client.createdAt, timeZone));
-}
-
 /**
  * @returns `cost`: the requested maximum, such as "At most RUB 45,000 in any 30 days, until 21 November 2029"; null for nothing.
  * `total`: the same until the end, if a limit renews before it. `validUntil`: the end, if not in the cost
@@ -139,8 +133,9 @@ function describeCost(
   const limit = worst && describeLimit(worst, texts);
   const end = formats.day(expiresAt, timeZone);
   if (worst === null || limit === null || worst.days === null) {
-    const validUntil = rights.every(endsWithOnePayment) ? null : end;
-    return { cost: limit && request.cost.once(limit), total: null, validUntil };
+    // One payment ends the use of the whole access, so no page gives a day of its end.
+    const endsEarlier = rights.every(({ name, limit }) => limit?.days === null || name === 'money-source');
+    return { cost: limit && request.cost.once(limit), total: null, validUntil: endsEarlier ? null : end };
   }
   const total = formats.amount(mostWithin(rights, daysLeft));
   // Such a sum could never be spent: its period exceeds the access's lifetime.
@@ -161,9 +156,4 @@ function describeOthers({ others }: RequestedAccess, { texts }: Words): string |
   const { besides } = texts.request;
   if (others === null) return besides.unknown;
   return others.length === 0 ? null : besides.known(describeTogether(others, texts));
-}
-
-/** Useless after one payment, so no page gives a day of its end. */
-function endsWithOnePayment(right: Right): boolean {
-  return right.limit?.days === null || right.name === 'money-source';
 }

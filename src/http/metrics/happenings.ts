@@ -1,3 +1,4 @@
+import type { Counter } from 'prom-client';
 import { HAPPENINGS, type Happening, happened } from '../../signals/happenings.ts';
 import type { MetricName, Metrics } from './metrics.ts';
 
@@ -13,13 +14,10 @@ const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>
 
 /** Counts events. @returns a function that stops it */
 export function countHappenings(metrics: Metrics): () => void {
-  const counters = Object.entries(COUNTERS).map(([what, [name, label]]) => {
-    const counter = metrics.counter(name, { [label]: HAPPENINGS[what as Happening] });
-    return [what, { counter, label }] as const;
-  });
-  const byHappening = new Map<string, (typeof counters)[number][1]>(counters);
+  const counters = new Map<string, Counter>();
+  for (const [what, [name, label]] of Object.entries(COUNTERS))
+    counters.set(what, metrics.counter(name, { [label]: HAPPENINGS[what as Happening] }));
   return happened.listen(({ what, outcome, times }) => {
-    const counted = byHappening.get(what);
-    counted?.counter.inc({ [counted.label]: outcome }, times);
+    counters.get(what)?.inc({ [COUNTERS[what][1]]: outcome }, times);
   });
 }

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const HELP = {
   assent_requests_total: 'Answered requests; error is the code of a refusal, empty for none.',
@@ -42,13 +42,9 @@ export type MetricName = keyof typeof HELP;
 /** A metric's labels with all their values: each series starts at 0, so the first event's increase is visible. */
 type Labels = Readonly<Record<string, readonly string[]>>;
 
-/** Makes the metrics of a registry, which lists them in order of creation. */
+/** Makes the metrics of its registry, which lists them in order of creation. */
 export class Metrics {
-  readonly #registers: Registry[];
-
-  constructor(registry: Registry) {
-    this.#registers = [registry];
-  }
+  readonly registry = new Registry();
 
   counter(name: MetricName, labels: Labels = {}): Counter<string> {
     const counter = new Counter<string>(this.#configure(name, Object.keys(labels)));
@@ -73,7 +69,7 @@ export class Metrics {
   }
 
   #configure(name: MetricName, labelNames: string[]) {
-    return { name, help: HELP[name], labelNames, registers: this.#registers };
+    return { name, help: HELP[name], labelNames, registers: [this.registry] };
   }
 }
 

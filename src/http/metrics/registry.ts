@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Context } from '../../flows/common/context.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { countHappenings } from './happenings.ts';
@@ -25,8 +25,8 @@ const MISNAMED = [
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
 export function collectMetrics(app: FastifyInstance, context: Context, watch: DatabaseWatch): void {
-  const registry = new Registry();
-  const metrics = new Metrics(registry);
+  const metrics = new Metrics();
+  const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   countRequests(app, metrics);

@@ -1,6 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
+import { bytesOf, sha256 } from '../../secrets/digest.ts';
 import { sendJson } from '../request/json.ts';
 
 const NO_TOKEN = {
@@ -24,7 +25,5 @@ export function metricsRoutes(app: FastifyInstance, registry: Registry, token: s
 function mayRead({ headers }: FastifyRequest, token: string | null): boolean {
   if (token === null) return true;
   const [, sent] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-  return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
+  return sent !== undefined && timingSafeEqual(bytesOf(sha256(sent)), bytesOf(sha256(token)));
 }
-
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -64,8 +64,8 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
 
 export interface DeadEnd {
   readonly cause: Cause;
-  /** The contract's code; null if there is none. */
-  readonly code?: OAuthErrorCode | null;
+  /** The contract's code (7.1); null if there is none. */
+  readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'> | null;
   /** Null for an unknown application. */
   readonly clientName?: string | null;
   /** The affected parameter, a known one. */

@@ -19,11 +19,7 @@ interface AnsweredForm {
 }
 
 /** A signed-in user's own pages, with the same head. */
-interface OwnPage {
-  readonly userName: string;
-  readonly userLogin: string;
-  readonly signOutToken: string;
-}
+type OwnPage = Pick<AskingPage, 'userName' | 'userLogin' | 'signOutToken'>;
 
 /** Shown once at the top after a form. */
 interface Said {

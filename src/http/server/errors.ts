@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FailureLimit } from '../../flows/common/failureLimit.ts';
 import { type Unavailable, whyUnavailable } from '../../flows/common/unavailable.ts';
-import { invalidRequest, OAuthError, type OAuthErrorCode } from '../../rules/common/error.ts';
+import { invalidRequest, OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
 import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
@@ -107,7 +107,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 }
 
 /** The contract's codes that a page shows (7.1); other errors are ours and mean nothing to an application. */
-const SHOWN_CODES: readonly OAuthErrorCode[] = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
+const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'] as const;
 
 /** Answers with JSON (contract 7.2) or a page (7.1), depending on the route, never with a redirect. */
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {

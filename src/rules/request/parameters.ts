@@ -4,13 +4,10 @@ import type { RuleId } from '../common/remedies.ts';
 /** Several times the parameters of any request and form, except a form with limits. */
 export const MAX_PARAMETERS = 64;
 
-/** Faulty values of a parameter: the broken rule, and what the message says of the parameter. */
-const DOUBLED = { ruleId: 'doubled_parameter', fault: 'was sent more than once' } as const;
-const UNDECODABLE = {
-  ruleId: 'undecodable_parameter',
-  fault: 'is not text in percent-encoded UTF-8',
-} as const;
-type Fault = typeof DOUBLED | typeof UNDECODABLE;
+/** A faulty value of a parameter: the broken rule, and what the message says of the parameter. */
+type Fault = readonly [RuleId, said: string];
+const DOUBLED: Fault = ['doubled_parameter', 'was sent more than once'];
+const UNDECODABLE: Fault = ['undecodable_parameter', 'is not text in percent-encoded UTF-8'];
 
 /**
  * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4). Reading a faulty parameter
@@ -45,8 +42,8 @@ export class Parameters {
     const value = this.#values.get(name);
     if (typeof value !== 'object') return value === '' ? undefined : value;
     const code = value === DOUBLED ? 'invalid_request' : malformed;
-    const message = `The parameter ${name} ${value.fault}.`;
-    throw new OAuthError(code, value.ruleId, message, { parameter: name });
+    const [ruleId, said] = value;
+    throw new OAuthError(code, ruleId, `The parameter ${name} ${said}.`, { parameter: name });
   }
 
   /** Like {@link get}, but `undefined` for a fault: for a parameter that never refuses a request. */

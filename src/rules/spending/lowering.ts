@@ -4,7 +4,6 @@ import type { Right } from '../scope/scope.ts';
 // If the operator allows it, users grant a smaller sum for the same days, never a larger one or another one-time payment.
 
 export type LoweringProblem =
-  | 'no_period_limit'
   | 'not_a_sum'
   /** A third decimal would be lost: `1,000` may be a thousand or one. */
   | 'too_many_decimals'
@@ -13,29 +12,26 @@ export type LoweringProblem =
 
 /** Those of `rights` with a sum for a period. `index`: the right's position, from 0. */
 export function lowerableLimits(rights: readonly Right[]) {
-  return rights.flatMap((right, index) => {
-    const { limit } = right;
-    return limit === undefined || limit.days === null ? [] : [{ index, right, limit }];
-  });
+  return rights.flatMap(({ limit }, index) => (typeof limit?.days === 'number' ? [{ index, limit }] : []));
 }
 
 /** Replaces requested sums with a user's lower ones, by index. @returns problems by index or, without any, the granted rights */
 export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number, string>) {
   const problems = new Map<number, LoweringProblem>();
   const lowered = new Map<number, Limit>();
-  for (const [index, text] of typed) {
-    const limit = rights[index]?.limit;
-    const sum = typeof limit?.days === 'number' ? lowerSum(limit, text) : 'no_period_limit';
+  for (const { index, limit } of lowerableLimits(rights)) {
+    const text = typed.get(index);
+    if (text === undefined) continue;
+    const sum = lowerSum(limit, text);
     if (typeof sum === 'string') problems.set(index, sum);
-    else if (limit && sum < hundredths(limit)) {
+    else if (sum < hundredths(limit)) {
       lowered.set(index, { days: limit.days, ...moneyOf(sum, limit.currency) });
     }
   }
   if (problems.size > 0) return { problems };
-  const granted = rights.map((right, index) => {
-    const limit = lowered.get(index);
-    return limit === undefined ? right : { ...right, limit };
-  });
+  const granted = rights.map((right, index) =>
+    lowered.has(index) ? { ...right, limit: lowered.get(index) } : right,
+  );
   return { rights: granted, isLower: lowered.size > 0, problems: null };
 }
 

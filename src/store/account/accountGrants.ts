@@ -84,7 +84,7 @@ export interface Disconnected extends Omit<GrantCount, 'clientId'> {
 
 /** @param revoked a query for the `client_id` and `instance_name` of revoked grants; it may read `newest` */
 function findDisconnected(name: string, revoked: string) {
-  return findOne<{ userId: string; id: string }, Disconnected>(
+  const find = findOne<{ userId: string; id: string }, Disconnected>(
     name,
     `
 with newest as materialized (
@@ -94,6 +94,7 @@ select c.name as "clientName", r.instance_name as "instanceName", (select count(
        (select count(*)::int from newest g where g.client_id = r.client_id and ${IS_LIVE}) as live
   from (${revoked}) r join clients c using (client_id)`,
   );
+  return (db: Database, userId: string, id: string) => find(db, { userId, id: asciiOnly(id) });
 }
 
 /** A revoked grant of the user, by its id; null otherwise. */
@@ -102,14 +103,11 @@ export const findDisconnectedGrant = findDisconnected(
   'select client_id, instance_name from grants where user_id = @userId and grant_id = @id and revoked_at is not null',
 );
 
-const ofClient = findDisconnected(
+/** An application with revoked grants of the user, and its number of live ones; null otherwise. */
+export const findDisconnectedClient = findDisconnected(
   'account-grant-disconnected-client',
   'select client_id, null::text as instance_name from newest where client_id = @id and revoked_at is not null limit 1',
 );
-
-/** An application with revoked grants of the user, and its number of live ones; null otherwise. */
-export const findDisconnectedClient = (db: Database, userId: string, clientId: string) =>
-  ofClient(db, { userId, id: asciiOnly(clientId) });
 
 /** One row if the user has no live grant, however old, and no other session; none otherwise. */
 export const isAccountStopped = write<{ userId: string; sessionHash: Digest }>(

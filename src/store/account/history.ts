@@ -33,12 +33,6 @@ export interface HistoryRow extends Device {
   readonly address: string | null;
 }
 
-/** Begins at this time or earlier, after at most `skip` events of exactly this time; null: at the newest. */
-export interface HistoryCursor {
-  readonly micros: string | null;
-  readonly skip: number;
-}
-
 const micros = (at: string) => `(extract(epoch from ${at}) * 1000000)::bigint`;
 
 const select = (events: string, others = '') => `
@@ -54,8 +48,11 @@ const CURSOR_TIME = `timestamptz 'epoch' + @micros::bigint * interval '1 microse
 
 // Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since audit rows never move.
 // The inner `limit @skip` bounds the events that a forged cursor skips.
-/** A user's events from a cursor on, newest first, at most so many. */
-export const findHistory = findAll<HistoryCursor & { userId: string; most: number }, HistoryRow>(
+/** A user's events from `micros` on, null for the newest, after at most `skip` of exactly that time; newest first. */
+export const findHistory = findAll<
+  { userId: string; micros: string | null; skip: number; most: number },
+  HistoryRow
+>(
   'history-find',
   select(`
 select * from audit_events where ${OF_HISTORY} and at <= coalesce(${CURSOR_TIME}, 'infinity') order by at desc, ctid

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { CounterState } from '../../rules/account/throttle.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
@@ -18,24 +17,18 @@ select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "co
   from unnest(@slots::int[]) as input (slot) cross join clock left join throttles using (slot)`,
 );
 
-// The update changes nothing: it locks an existing row, and returns its current state.
-const lock = findAll<{ slots: readonly number[] }, Throttle>(
+/**
+ * Locks counters until the transaction ends: each of several concurrent attempts sees the one before, on any replica. The
+ * update changes nothing: it locks an existing row, and returns its current state. @param slots unique and sorted:
+ * transactions that lock in one order can't deadlock
+ */
+export const lockThrottles = findAll<{ slots: readonly number[] }, Throttle>(
   'throttle-lock',
   `
 insert into throttles as t (slot) select input.slot from unnest(@slots::int[]) as input (slot) order by input.slot
 on conflict (slot) do update set level = t.level
 returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now`,
 );
-
-/**
- * Locks counters until the transaction ends: each of several concurrent attempts sees the one before, on any replica.
- * @param slots unique and sorted: transactions that lock in one order can't deadlock
- */
-export async function lockThrottles(connection: pg.PoolClient, slots: readonly number[]) {
-  const throttles = await lock(connection, { slots });
-  if (throttles.length !== slots.length) throw new Error('throttles: a counter is missing');
-  return throttles;
-}
 
 /** Writes locked counters. */
 export const updateThrottles = writeEach<Throttle>(

@@ -21,25 +21,21 @@ export const listClients = findAll<void, Client>(
 
 type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
 
-/** An application's columns: the ceiling `most` takes two. */
-type ClientRow = Omit<NewClient, 'most'> & ReturnType<typeof ceilingColumns>;
+/** The ceiling `most` takes two columns; both are null without one. */
+const [MOST_DAYS, MOST_SUM] = [`(@most::json ->> 'days')::int`, `(@most::json ->> 'sum')::numeric`];
 
-function ceilingColumns({ most }: Pick<Client, 'most'>) {
-  return { days: most?.days ?? null, sum: most?.sum ?? null };
-}
-
-const insert = write<ClientRow>(
+const insert = write<NewClient>(
   'client-insert',
   `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
                         user_limits)
-   values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum, @site, @logo, @reviewed,
+   values (@clientId, @name, @redirectUri, @verified, @allowedRights, ${MOST_DAYS}, ${MOST_SUM}, @site, @logo, @reviewed,
            @userLimits)
    on conflict do nothing`,
 );
 
 /** @returns false if the `client_id` is taken */
 export async function insertClient(db: Database, client: NewClient): Promise<boolean> {
-  return (await insert(db, { ...client, ...ceilingColumns(client) })) > 0;
+  return (await insert(db, client)) > 0;
 }
 
 const lock = findOne<Pick<Client, 'clientId'>, Client>(
@@ -47,10 +43,10 @@ const lock = findOne<Pick<Client, 'clientId'>, Client>(
   `select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`,
 );
 
-const update = findRow<ClientRow, Client>(
+const update = findRow<Client, Client>(
   'client-write',
   `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
-          most_days = @days, most_sum = @sum, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
+          most_days = ${MOST_DAYS}, most_sum = ${MOST_SUM}, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
           revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
@@ -61,8 +57,7 @@ export async function updateClient(db: Database, clientId: string, change: Parti
   if (before === null) return null;
   const news = effectiveChange(before, change);
   if (Object.keys(news).length === 0) return { before, after: before };
-  const changed = { ...before, ...news };
-  return { before, after: await update(db, { ...changed, ...ceilingColumns(changed) }) };
+  return { before, after: await update(db, { ...before, ...news }) };
 }
 
 /** Deletes a client with its secrets and grants. @returns the number deleted: one or none */

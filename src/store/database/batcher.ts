@@ -83,22 +83,22 @@ export class Batcher<Request, Result> {
     setImmediate(() => {
       this.#scheduled = false;
       while (this.#inFlight < MAX_IN_FLIGHT) {
-        const batch = this.#takeBatch();
+        const batch = this.#takeReady(MAX_BATCH);
         if (batch.length === 0) return;
         void this.#run(batch);
       }
     });
   }
 
-  #takeBatch(): Call<Request, Result>[] {
-    const batch: Call<Request, Result>[] = [];
-    while (batch.length < MAX_BATCH) {
+  #takeReady(most: number): Call<Request, Result>[] {
+    const taken: Call<Request, Result>[] = [];
+    while (taken.length < most) {
       const call = this.#ready.shift();
       if (call === undefined) break;
-      if (this.#isInTime(call)) batch.push(call);
+      if (this.#isInTime(call)) taken.push(call);
       else this.#release(call);
     }
-    return batch;
+    return taken;
   }
 
   async #run(batch: readonly Call<Request, Result>[]): Promise<void> {
@@ -161,12 +161,7 @@ export class Batcher<Request, Result> {
         this.#behindCount -= calls.length - inTime.length;
         this.#behind.set(row, inTime);
       }
-      const ready = this.#ready;
-      this.#ready = [];
-      for (const call of ready) {
-        if (this.#isInTime(call)) this.#ready.push(call);
-        else this.#release(call);
-      }
+      this.#ready = this.#takeReady(Number.POSITIVE_INFINITY);
       if (this.#ready.length + this.#behindCount > 0) this.#sweepLater();
     }, BATCH_WAIT_MS).unref();
   }

@@ -111,17 +111,15 @@ export function runWithin<Row extends pg.QueryResultRow>(
 }
 
 /** Reports the duration of a statement, including the round trip to PostgreSQL. */
-async function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
+function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
   const since = performance.now();
-  let failure: StatementFailure | null = null;
-  try {
-    return await result;
-  } catch (error) {
-    failure = failureOf(error);
-    throw error;
-  } finally {
+  const report = (failure: StatementFailure | null) =>
     statementEnded.send({ name, seconds: (performance.now() - since) / 1000, failure });
-  }
+  result.then(
+    () => report(null),
+    (error: unknown) => report(failureOf(error)),
+  );
+  return result;
 }
 
 /**

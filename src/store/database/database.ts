@@ -49,7 +49,7 @@ export const hostsOf = new WeakMap<pg.Pool, Hosts>();
 
 /** A connection of the pool, for the caller to release. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  const gate = gateOf(pool);
+  const gate = gateOf.get(pool);
   if (gate !== undefined) await gate.wait();
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }

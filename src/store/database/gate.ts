@@ -1,13 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { ConnectError } from './errors.ts';
 
-const gates = new WeakMap<pg.Pool, StartupGate>();
-
-/** A pool's gate; undefined without one, if there is nothing to wait for. */
-export function gateOf(pool: pg.Pool): StartupGate | undefined {
-  return gates.get(pool);
-}
+/** The gates of pools; a pool without one has nothing to wait for. */
+export const gateOf = new WeakMap<pg.Pool, StartupGate>();
 
 /** Holds a pool's statements until the database's state is known, and fails them while it is unreachable. */
 export class StartupGate {
@@ -21,7 +18,7 @@ export class StartupGate {
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
-    gates.set(pool, this);
+    gateOf.set(pool, this);
   }
 
   /** From now on every statement fails at once with `cause`, the error of the unreachable database. */
@@ -32,19 +29,14 @@ export class StartupGate {
 
   /** From now on every statement runs. */
   open(): void {
-    gates.delete(this.#pool);
+    gateOf.delete(this.#pool);
     this.#noteTried();
   }
 
   /** Waits until it is open. @throws the cause of closing; {@link ConnectError} if the migration takes more than 2 seconds */
   async wait(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, BATCH_WAIT_MS);
-    });
-    await Promise.race([this.tried, late]);
-    clearTimeout(timer);
-    if (gates.has(this.#pool))
+    await Promise.race([this.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
+    if (gateOf.has(this.#pool))
       throw this.#cause ?? new ConnectError(new Error('its schema is being migrated'));
   }
 }

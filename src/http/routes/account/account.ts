@@ -46,7 +46,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
       query.get('stopped') === undefined ? null : describeStop(context, session, texts),
     ]);
-    if (from !== null && page.authorizations.length === 0 && page.older === null) {
+    if (from !== null && page.applications.length === 0 && page.older === null) {
       // This page is empty now: the first one has the rest.
       return seeOther(reply, accountPath(null, { disconnected, disconnected_all }));
     }
@@ -57,7 +57,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       name: 'account',
       ...ownPage(session, reply),
       title: done?.title ?? (note === null ? undone : texts.account)?.titleUndone ?? texts.account.title,
-      applications: describeApplications(page, words),
+      applications: describeApplications(page.applications, words),
       from,
       older: page.older && accountPath(page.older),
       warnings,

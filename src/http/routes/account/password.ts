@@ -1,7 +1,6 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import type { Context } from '../../../flows/common/context.ts';
-import type { Session } from '../../../flows/signIn/session.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
@@ -30,8 +29,20 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
     const path = `/account/${password}`;
     app.get(path, async (request, reply) => {
       const session = await sessionOf(request);
-      if (session === null) return seeOther(reply, '/account');
-      return showForm(reply, session, password);
+      const form = session && (await findPasswordForm(context, session, PASSWORDS[password].kind));
+      if (session === null || form === null) return seeOther(reply, '/account');
+      const failed = errorAt(reply, path, path);
+      return showPage(reply, {
+        name: 'password',
+        ...ownPage(session, reply),
+        which: password,
+        keptAs: password === 'password' ? session.user.login : keptAs(session.user),
+        asked: form.currentKind === 'password' ? 'password' : 'payment-password',
+        formToken: form.formToken,
+        minCharacters: MIN_PASSWORD_CHARACTERS,
+        error: failed?.error ?? null,
+        wrong: failed?.isOfNewPassword ? 'new' : 'old',
+      });
     });
     app.post(path, OWN_FORM, async (request, reply) => {
       const { form, session } = await receiveForm(request);
@@ -63,27 +74,4 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
       }
     });
   }
-}
-
-async function showForm(
-  reply: FastifyReply,
-  session: Session,
-  password: PathOfPassword,
-): Promise<FastifyReply> {
-  const form = await findPasswordForm(reply.server.context, session, PASSWORDS[password].kind);
-  if (form === null) return seeOther(reply, '/account');
-  const { currentKind, formToken } = form;
-  const path = `/account/${password}`;
-  const failed = errorAt(reply, path, path);
-  return showPage(reply, {
-    name: 'password',
-    ...ownPage(session, reply),
-    which: password,
-    keptAs: password === 'password' ? session.user.login : keptAs(session.user),
-    asked: currentKind === 'password' ? 'password' : 'payment-password',
-    formToken,
-    minCharacters: MIN_PASSWORD_CHARACTERS,
-    error: failed?.error ?? null,
-    wrong: failed?.isOfNewPassword ? 'new' : 'old',
-  });
 }
