@@ -1,4 +1,4 @@
-import { contentTypeOf, isLogo } from '../../rules/face/logo.ts';
+import { contentTypeOf } from '../../rules/face/logo.ts';
 import { parseLogoPath } from '../../rules/request/client.ts';
 import { findLogo } from '../../store/operate/clientLogos.ts';
 import type { Context } from '../common/context.ts';
@@ -13,8 +13,8 @@ const MAX_KEPT = 256;
  * @returns takes a `name` as in `logoPath` after `/logo/`; returns null if unknown or removed
  */
 export function logoFinder({ db }: Context): (name: string) => Promise<ServedLogo | null> {
-  /** The most recently requested come last; null for a logo of an earlier build that is no longer shown. */
-  const kept = new Map<string, ServedLogo | null>();
+  /** The most recently requested come last. */
+  const kept = new Map<string, ServedLogo>();
   return async (name) => {
     const parsed = parseLogoPath(name);
     if (parsed === null) return null;
@@ -22,7 +22,7 @@ export function logoFinder({ db }: Context): (name: string) => Promise<ServedLog
     if (logo === undefined) {
       const body = await findLogo(db, parsed);
       if (body === null) return null;
-      logo = isLogo(body) ? { contentType: contentTypeOf(parsed.file), body } : null;
+      logo = { contentType: contentTypeOf(parsed.file), body };
     }
     kept.delete(name);
     kept.set(name, logo);
