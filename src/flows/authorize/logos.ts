@@ -14,20 +14,15 @@ const MAX_KEPT = 256;
  */
 export function logoFinder({ db }: Context): (name: string) => Promise<ServedLogo | null> {
   /** The most recently requested come last. */
-  const kept = new Map<string, ServedLogo>();
+  const kept = new Map<string, Buffer>();
   return async (name) => {
     const parsed = parseLogoPath(name);
-    if (parsed === null) return null;
-    let logo = kept.get(name);
-    if (logo === undefined) {
-      const body = await findLogo(db, parsed);
-      if (body === null) return null;
-      logo = { contentType: contentTypeOf(parsed.file), body };
-    }
+    const body = parsed && (kept.get(name) ?? (await findLogo(db, parsed)));
+    if (parsed === null || body === null) return null;
     kept.delete(name);
-    kept.set(name, logo);
+    kept.set(name, body);
     const [oldest = name] = kept.keys();
     if (kept.size > MAX_KEPT) kept.delete(oldest);
-    return logo;
+    return { contentType: contentTypeOf(parsed.file), body };
   };
 }
