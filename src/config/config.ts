@@ -179,8 +179,7 @@ function combinedProblems(given: Environment): string[] {
   const isSet = (name: string) => originOf(name, given) !== 'default';
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
-  const problems: string[] = [];
-  if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
+  const problems = given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT) ? [SAME_PORT] : [];
   if (given.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
   } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));
