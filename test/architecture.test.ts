@@ -29,7 +29,6 @@ const PURE_PACKAGES = [
   'unhomoglyph',
   'node:module', // to load one of these on first use
   'node:net',
-  'saxes',
   'zod',
 ];
 

@@ -13,8 +13,7 @@ export async function followTrail(shell: Shell, { all = false }: Options, [first
     do {
       const { cursor, ...part } = audit.next.output.parse(await audit.next.run(caller, input));
       events = part.events.map(snakeCase);
-      const document = { events, cursor, place: cursor }; // `place` is for programs older than schema 17
-      shell.print(document, [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
+      shell.print({ events, cursor }, [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
       input = readInput(audit.next, { cursor });
     } while (all && events.length >= audit.MAX_NEXT);
   });

@@ -7,7 +7,7 @@ import {
   type Pages,
   readInput,
 } from '../operations/operation.ts';
-import type { Shell } from './shell.ts';
+import type { Row, Shell } from './shell.ts';
 import { type Open, withStore } from './withStore.ts';
 
 /** Commands as typed, such as `client show <id>`; a group precedes its commands. */
@@ -46,15 +46,13 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly summary?: string;
   /** A field's options, instead of its schema's. `read` takes their values if the derived option is absent. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
-  /** Options without a field. */
-  readonly more?: readonly Option[];
-  /** Reads the operation's fields from such options, files and prompts. */
+  /** Reads the operation's fields from options, files and prompts. */
   readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
   /** The error if each field is valid, but not the whole. */
   readonly incomplete?: string;
   readonly open?: Open;
   /** The fields for people, from the document and the operation's whole result; {@link inWords} words them. */
-  readonly view?: (document: z.output<Output>, thing: Readonly<Record<string, unknown>>) => object;
+  readonly view?: (document: z.output<Output>, thing: Row) => object;
   /** A sentence for people, instead of the document. */
   readonly says?: (result: Result, input: z.output<Input>) => string;
   /** Message for an empty list. */
@@ -63,25 +61,25 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly table?: () => (rows: readonly z.output<Output>[]) => readonly object[];
 }
 
+const asTheyAre = (rows: readonly unknown[]) => rows as readonly object[];
+
 /** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
 export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
 ): (usage: string) => CommandRow {
-  const { says, none = '', view, open, table = () => (rows) => rows as readonly object[] } = settings;
+  const { says, none = '', view, open, table = () => asTheyAre } = settings;
   const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
     const result = await operation.run(caller, input);
     const { inWords } = view && !shell.inJson ? await import('./words.ts') : {};
     const shown = (thing: unknown) => {
       const document = operation.output.parse(thing);
-      return view && inWords
-        ? inWords(view(document, thing as object as never), shell)
-        : (document as object);
+      return view && inWords ? inWords(view(document, thing as Row), shell) : (document as object);
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
-    const rowsOf = shell.inJson ? (rows: readonly object[]) => rows : table();
+    const rowsOf = shell.inJson ? asTheyAre : table();
     const nothing = typeof none === 'string' ? none : await none(caller, input);
-    const pageOf = (page: readonly unknown[]) => rowsOf(page.map(shown) as never);
+    const pageOf = (page: readonly unknown[]) => rowsOf(page.map(shown) as z.output<Output>[]);
     return shell.printList(result as Pages<unknown>, pageOf, nothing, view !== undefined);
   };
   return (usage) => {
@@ -96,7 +94,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
     return {
       summary: settings.summary ?? operation.summary,
       operations: [operation],
-      options: [...fields.flatMap(({ options }) => options), ...yes, ...(settings.more ?? [])],
+      options: [...fields.flatMap(({ options }) => options), ...yes],
       async run(shell, given, args) {
         const own = fields.filter(({ derived, options }) => options.includes(derived));
         const values = [

@@ -15,7 +15,7 @@ export interface Streams {
 }
 
 /** A thing to print, by the names that users and programs see, such as `client_id`. */
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 export function snakeCase(thing: object): Row {
   const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);

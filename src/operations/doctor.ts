@@ -4,7 +4,6 @@ import { countForeignHashes } from '../store/account/foreignHashes.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
 import { findRefusal } from '../store/operate/refusals.ts';
 import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
-import { compareSchema } from '../store/schema/definition.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
 import { findBroken, notRead } from '../store/schema/invariants.ts';
@@ -210,25 +209,7 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
   },
 };
 
-const MAX_NAMED = 20;
-
-const IS_SETTING = /^\w+ with /;
-/** Harmless for rows: a table's storage parameters, and an additional index. */
-const IS_HARMLESS = /^\w+ (with |CREATE INDEX (?!.* invalid$))/;
-
 const OF_SCHEMA: Checks<pg.Pool> = {
-  async definition(pool) {
-    const { lacking, beside } = await transaction(pool, compareSchema);
-    const again = 'make it again as migrations/ has it';
-    const drop = 'find out who made it, and drop it';
-    const lines = [
-      ...lacking.map((line) => adviceIf(IS_SETTING.test(line), `the schema lacks: ${line}`, again)),
-      ...beside.map((line) => adviceIf(IS_HARMLESS.test(line), `the schema also has: ${line}`, drop)),
-    ];
-    if (lines.length === 0) return ok('the schema is what the migrations of this build make');
-    return lines.slice(0, MAX_NAMED);
-  },
-
   async owners(pool) {
     const owners = await findOwners(pool);
     const remedy = 'run reassign owned, so that one role owns it all';
@@ -246,7 +227,7 @@ const OF_SCHEMA: Checks<pg.Pool> = {
       const { beyond } = await findDeviations(pool, role);
       const text = `the role ${role} has more than a server needs: ${beyond.join(', ')}`;
       const onlyReads = beyond.every((privilege) => privilege.startsWith('SELECT'));
-      if (beyond.length > 0) verdicts.push(adviceIf(onlyReads, text, 'revoke it, as the owner'));
+      if (beyond.length > 0) verdicts.push((onlyReads ? advice : wrong)(text, 'revoke it, as the owner'));
     }
     return verdicts.length > 0 ? verdicts : ok('no role may do more with our tables than a server');
   },
@@ -259,6 +240,3 @@ const OF_SCHEMA: Checks<pg.Pool> = {
       : wrong('the trail has no partition for this month', remedy);
   },
 };
-
-const adviceIf = (isHarmless: boolean, text: string, remedy: string) =>
-  (isHarmless ? advice : wrong)(text, remedy);

@@ -42,19 +42,3 @@ export const happened = new Signal<{
 export function tell<What extends Happening>(what: What, outcome: Outcome<What>, times = 1): void {
   if (times > 0 && happened.isHeard) happened.send({ what, outcome, times });
 }
-
-/** Wraps a function: each outcome is reported. */
-export function telling<
-  What extends 'signIn' | 'paymentConfirmation',
-  Given extends unknown[],
-  Result extends { outcome: Outcome<What> },
->(what: What, verb: (...given: Given) => Promise<Result>): typeof verb {
-  return async (...given) => {
-    const result = await verb(...given).catch((error: unknown) => {
-      tell(what, 'unavailable');
-      throw error;
-    });
-    tell(what, result.outcome);
-    return result;
-  };
-}

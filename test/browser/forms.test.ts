@@ -1,5 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { logoOf } from '../../src/config/operatorFiles.ts';
 import { contrast } from '../../src/rules/face/brand.ts';
 import {
   confirmPayment,
@@ -8,6 +9,7 @@ import {
   useBrowser,
 } from '../support/browsing.ts';
 import { requestOf } from '../support/flow.ts';
+import { svg } from '../support/pictures.ts';
 import { useServer } from '../support/server.ts';
 
 // What the forms do in a real browser for people who type, with the script and without it.
@@ -39,6 +41,24 @@ async function reachConsent(): Promise<void> {
 
 /** What has the focus, by its id or its kind. */
 const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+
+describe('a logo with a script', () => {
+  const acting = svg(
+    '<script>document.documentElement.id = "ran"</script>',
+    'viewBox="0 0 9 9" width="9" height="9"',
+  );
+
+  it('is drawn by a page, and opened alone it runs nothing', async () => {
+    const logo = logoOf(acting);
+    const { clientId } = await server.createClient({ logo });
+    await page.goto(request().replace(client.clientId, clientId));
+    const image = page.locator(`img[src="/logo/${clientId}-${logo.file}"]`);
+    expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(9);
+    await page.goto(`${server.baseUrl}/logo/${clientId}-${logo.file}`);
+    expect(await page.evaluate(() => document.documentElement.outerHTML)).toMatch(/^<svg .*<script>/);
+    expect(await page.evaluate(() => document.documentElement.id)).toBe('');
+  });
+});
 
 describe('the button that shows a password', () => {
   const field = () => page.locator('#password');

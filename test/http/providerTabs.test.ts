@@ -215,18 +215,6 @@ describe('the cookies of sign-ins', () => {
     expect(namesOf(agent).length).toBeLessThanOrEqual(4);
     expect((await agent.get(callback)).status).toBe(303);
   });
-
-  it('of the previous version, which had one for all, are still good', async () => {
-    const agent = browser();
-    const callback = await answered(agent);
-    const [name = ''] = namesOf(agent);
-    const value = agent.cookies.get(name) ?? '';
-    agent.cookies.delete(name);
-    agent.cookies.set('assent_sign_in', value);
-    const answer = await agent.get(callback);
-    expect([answer.status, answer.location]).toEqual([303, expect.stringContaining(shop.clientId)]);
-    expect(namesOf(agent)).toContain(name);
-  });
 });
 
 async function inOrder<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {

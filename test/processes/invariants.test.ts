@@ -96,30 +96,6 @@ const BEHIND_INDEX = (index: string) => {
 
 /** One fault each, and the check that has to find it. */
 const FAULTS: readonly [fault: string, check: string, ...statements: string[]][] = [
-  ['the trail may be changed', 'definition', 'alter table audit_events disable trigger append_only'],
-  [
-    'one month of the trail may be changed',
-    'definition',
-    `do $$ begin execute (select format('alter table %s disable trigger append_only', inhrelid::regclass)
-      from pg_inherits where inhparent = 'audit_events'::regclass order by inhrelid::regclass::text limit 1); end $$`,
-  ],
-  ['foreign keys are not enforced', 'definition', 'alter table grants disable trigger all'],
-  ['a token never expires', 'definition', UNENDING_TOKENS],
-  ['a check is missing', 'definition', 'alter table grants drop constraint grants_code_hash_check'],
-  [
-    'a check is not valid',
-    'definition',
-    'alter table users drop constraint users_status_check',
-    `alter table users add constraint users_status_check check (status in ('active', 'blocked')) not valid`,
-  ],
-  ['a column has another type', 'definition', 'alter table grants alter column revision type bigint'],
-  ['a rule more', 'definition', 'create rule mine as on delete to sessions do instead nothing'],
-  ['a table is lost in a crash', 'definition', 'alter table throttles set unlogged'],
-  [
-    'an index is not valid',
-    'definition',
-    `update pg_index set indisvalid = false where indexrelid = 'grants_client_id_idx'::regclass`,
-  ],
   ['a role that may delete', 'privileges', 'grant delete on grants to pg_monitor'],
   ['everybody may change a column', 'privileges', 'grant update (scope) on grants to public'],
   ['functions of somebody else', 'owners', 'alter function is_live owner to pg_monitor'],
@@ -360,7 +336,7 @@ describe('assent doctor --invariants', () => {
 
   it('knows every kind of event, and the lifetimes of the rules', () => {
     const [, kinds = ''] = /kind not in \(([^)]+)\)/.exec(FILE) ?? [];
-    expect([...kinds.matchAll(/\w+/g)].map(([kind]) => kind)).toEqual([...AUDIT_KINDS, 'refused']); // as earlier builds wrote rejections
+    expect([...kinds.matchAll(/\w+/g)].map(([kind]) => kind)).toEqual(AUDIT_KINDS);
     const lifetimes = [...FILE.matchAll(/interval '(\d+) seconds' \+ interval '10 seconds'/g)];
     expect(lifetimes.map(([, seconds]) => Number(seconds))).toEqual([MAX_CODE_SECONDS, MAX_CODE_SECONDS]);
     expect(FILE).toContain(`created_at + interval '${MAX_SESSION_HOURS} hours'`);
@@ -369,7 +345,7 @@ describe('assent doctor --invariants', () => {
   it('has a fault for each question', async () => {
     const { questions } = await readInvariants();
     const ofFile = questions.flatMap(({ checks }) => checks);
-    const asked = ['definition', 'owners', 'privileges', 'partitions', ...ofFile];
+    const asked = ['owners', 'privileges', 'partitions', ...ofFile];
     expect(new Set(FAULTS.map(([, check]) => check))).toEqual(new Set(asked));
   });
 });

@@ -61,60 +61,9 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
 
--- 'select quote_ident(nspname) as schema from pg_class c join p…'() → schema text
-select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
-    where c.oid = 'audit_events'::regclass;
-
 -- 'select string_agg(quote_ident(attname), ', ') as columns fro…'(regclass, name) → columns text
 select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
-
--- 'with ours as ( select c.*, relispartition and relname ~ '^au…'(regnamespace) → line text
-with ours as (
-  select c.*, relispartition and relname ~ '^audit_events_' as is_part from pg_class c
-   where relnamespace = $1::regnamespace and relkind in ('r', 'p')
-), parts (name, part, n, line) as (
-  select relname, 1, attnum::bigint,
-         format('%s.%s %s%s%s%s%s', relname, attname, format_type(atttypid, atttypmod),
-                (select format(' collate %I', collname) from pg_collation k where k.oid = attcollation and collname <> 'default'),
-                case when attnotnull then ' not null' else '' end,
-                coalesce(' default ' || pg_get_expr(adbin, adrelid), ''),
-                case attidentity when 'a' then ' generated always as identity' else attidentity::text end)
-    from ours join pg_attribute a on attrelid = ours.oid and attnum > 0 and not attisdropped
-    left join pg_attrdef on (adrelid, adnum) = (ours.oid, attnum)
-  union all
-  select relname, 2, 0, relname || ' ' || pg_get_constraintdef(k.oid)
-    from ours join pg_constraint k on conrelid = ours.oid where contype not in ('n', 't')
-  union all
-  select relname, 3, 0, relname || ' ' || case when is_part then regexp_replace(definition, ' INDEX \S+ ON ', ' INDEX ON ') else definition end
-           || case when indisvalid and indisready then '' else ' invalid' end
-    from ours join pg_index on indrelid = ours.oid, pg_get_indexdef(indexrelid) as definition
-  union all
-  select relname, 4, 0, relname || ' ' || pg_get_triggerdef(t.oid) || case tgenabled when 'O' then '' else ' enabled: ' || tgenabled::text end
-    from ours join pg_trigger t on tgrelid = ours.oid where not tgisinternal
-  union all
-  select distinct relname, 4, 0, format('%s does not enforce %s', relname, pg_get_constraintdef(tgconstraint))
-    from ours join pg_trigger t on tgrelid = ours.oid where tgisinternal and tgenabled <> 'O'
-  union all
-  select relname, 5, 0, relname || ' ' || pg_get_ruledef(r.oid) from ours join pg_rewrite r on ev_class = ours.oid
-  union all
-  select relname, 6, 0, relname || ' ' || what
-    from ours, lateral (values
-      (relpersistence <> 'p', 'is not logged'),
-      (relrowsecurity, 'has row level security'),
-      (relkind = 'r' and exists (select from pg_inherits where inhparent = ours.oid), 'is inherited'),
-      (reloptions is not null, 'with ' || array_to_string(array(select unnest(reloptions) order by 1), ', '))) as said (holds, what)
-   where holds
-  union all
-  select relname, 7, 0, format('%s sequence from %s to %s by %s%s', relname, seqmin, seqmax, seqincrement, case when seqcycle then ', again and again' else '' end)
-    from pg_sequence join pg_class on oid = seqrelid where relnamespace = $1::regnamespace
-  union all
-  select proname, 8, 0, proname || ' ' || replace(regexp_replace(pg_get_functiondef(p.oid), '\s+', ' ', 'g'),
-                                                 format(', %L, ''pg_temp''', nspname), ', here, ''pg_temp''')
-    from pg_proc p join pg_namespace n on n.oid = pronamespace where pronamespace = $1::regnamespace and prokind in ('f', 'p')
-     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and deptype = 'e')
-)
-select trim(replace(line, $1 || '.', '')) as line from parts order by name collate "C", part, n, line collate "C";
 
 -- 'with ours as ( select c.oid, relacl, relowner from unnest($1…'(text[]) → role text
 with ours as (
@@ -246,7 +195,7 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
 -- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, kind text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
+       a.at, a.kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
        a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail, a.transaction::text
@@ -661,17 +610,17 @@ select current_setting('transaction_read_only') = 'on' as "readOnly"
            from (select) one left join (select from clients limit 0) ours on true;
 
 -- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, browser text, system text
-select case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
+select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
   from (
-select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
-offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
+select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
+offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
   left join clients c using (client_id)
  order by a.at desc;
 
 -- history-find-warnings(bigint, uuid, bigint, text[], text[]) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, browser text, system text, times integer, firstAt timestamp with time zone, seen text, hasMore boolean
-select case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
+select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        a.times, a.first_at as "firstAt", concat_ws('-', a.alike, (extract(epoch from a.first_at) * 1000000)::bigint, (extract(epoch from a.at) * 1000000)::bigint) as seen,

@@ -2,7 +2,6 @@ import type { Caller } from '../../rules/common/caller.ts';
 import { PAYMENT_CONFIRMATION_MS } from '../../rules/common/lifetimes.ts';
 import { spends } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
-import { telling } from '../../signals/happenings.ts';
 import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, verifyForm } from '../common/signedForm.ts';
@@ -26,26 +25,23 @@ export function paymentPasswordForm({ authorizationRequest, session }: PendingAu
 }
 
 /** @returns `stale` for an outdated form; after a confirmation the new device cookie @throws {BusyError} */
-export const confirmPayment = telling(
-  'paymentConfirmation',
-  async (
-    context: Context,
-    pending: PendingAuthorization,
-    sent: Pick<Attempt, 'password' | 'deviceCookie'> & { readonly formToken: string | undefined },
-    caller: Caller,
-  ) => {
-    if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null)
-      return { outcome: 'stale' } as const;
-    const { sessionHash, paymentPasswordHash, user } = pending.session;
-    const attempt = { ...sent, guarded: 'payment password', login: user.userId, renews: true } as const;
-    const account = { ...user, passwordHash: paymentPasswordHash };
-    const result = await attemptPassword(context, attempt, caller, async () => account);
-    if (result.outcome !== 'right') return result;
-    const { canonicalQuery, client } = pending.authorizationRequest;
-    const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
-    const proof = { sessionHash, paymentPasswordHash: result.passwordHash, externalId: null };
-    const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...proof, ...caller });
-    if (!valid) return { outcome: 'wrong' } as const;
-    return { outcome: 'confirmed', deviceCookie: result.deviceCookie } as const;
-  },
-);
+export async function confirmPayment(
+  context: Context,
+  pending: PendingAuthorization,
+  sent: Pick<Attempt, 'password' | 'deviceCookie'> & { readonly formToken: string | undefined },
+  caller: Caller,
+) {
+  if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null)
+    return { outcome: 'stale' } as const;
+  const { sessionHash, paymentPasswordHash, user } = pending.session;
+  const attempt = { ...sent, guarded: 'payment password', login: user.userId, renews: true } as const;
+  const account = { ...user, passwordHash: paymentPasswordHash };
+  const result = await attemptPassword(context, attempt, caller, async () => account);
+  if (result.outcome !== 'right') return result;
+  const { canonicalQuery, client } = pending.authorizationRequest;
+  const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
+  const proof = { sessionHash, paymentPasswordHash: result.passwordHash, externalId: null };
+  const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...proof, ...caller });
+  if (!valid) return { outcome: 'wrong' } as const;
+  return { outcome: 'confirmed', deviceCookie: result.deviceCookie } as const;
+}

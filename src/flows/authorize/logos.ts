@@ -1,4 +1,4 @@
-import { contentTypeOf, isLogo } from '../../rules/face/logo.ts';
+import { contentTypeOf } from '../../rules/face/logo.ts';
 import { parseLogoPath } from '../../rules/request/client.ts';
 import { findLogo } from '../../store/operate/clientLogos.ts';
 import type { Context } from '../common/context.ts';
@@ -13,21 +13,16 @@ const MAX_KEPT = 256;
  * @returns takes a `name` as in `logoPath` after `/logo/`; returns null if unknown or removed
  */
 export function logoFinder({ db }: Context): (name: string) => Promise<ServedLogo | null> {
-  /** The most recently requested come last; null for a logo of an earlier build that is no longer shown. */
-  const kept = new Map<string, ServedLogo | null>();
+  /** The most recently requested come last. */
+  const kept = new Map<string, Buffer>();
   return async (name) => {
     const parsed = parseLogoPath(name);
-    if (parsed === null) return null;
-    let logo = kept.get(name);
-    if (logo === undefined) {
-      const body = await findLogo(db, parsed);
-      if (body === null) return null;
-      logo = isLogo(body) ? { contentType: contentTypeOf(parsed.file), body } : null;
-    }
+    const body = parsed && (kept.get(name) ?? (await findLogo(db, parsed)));
+    if (parsed === null || body === null) return null;
     kept.delete(name);
-    kept.set(name, logo);
+    kept.set(name, body);
     const [oldest = name] = kept.keys();
     if (kept.size > MAX_KEPT) kept.delete(oldest);
-    return logo;
+    return { contentType: contentTypeOf(parsed.file), body };
   };
 }

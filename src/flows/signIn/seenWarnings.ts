@@ -17,7 +17,7 @@ const WARNING = z.string().regex(/^[0-9a-f]{12}(-\d{1,16}){2}$/);
 const SEEN = z.object({
   micros: z.string().regex(/^\d{1,16}$/),
   sessions: z.array(ID).max(MAX_SESSIONS_KEPT),
-  warnings: z.array(WARNING).max(MAX_WARNINGS_KEPT).default([]), // earlier builds kept none
+  warnings: z.array(WARNING).max(MAX_WARNINGS_KEPT).default([]), // of other users none are kept
 });
 /** By user: JSON in base64url. */
 const COOKIE = z.array(z.tuple([ID, SEEN])).max(MAX_KNOWN_USERS);

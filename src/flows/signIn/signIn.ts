@@ -1,7 +1,6 @@
 import { loginKey } from '../../rules/account/loginKey.ts';
 import type { Caller } from '../../rules/common/caller.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { telling } from '../../signals/happenings.ts';
 import { findUserByKey } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
@@ -22,26 +21,23 @@ export interface SentSignIn {
  * @returns `stale` for a form not shown to this browser for this request; values of new cookies, and the language that the
  * user chose elsewhere @throws {BusyError}
  */
-export const signIn = telling(
-  'signIn',
-  async (context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) => {
-    const { owner } = preLoginSession(context, cookies.preLogin);
-    const form = signInForm(owner, sent.authorizationRequest);
-    if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
-    const { db } = context;
-    const { password } = sent;
-    const login = loginKey(sent.login);
-    const given = { password, deviceCookie: cookies.device, renews: true } as const;
-    const attempt = { guarded: 'password', login, ...given } as const;
-    const result = await attemptPassword(context, attempt, caller, () => findUserByKey(db, { key: login }));
-    if (result.outcome !== 'right') return result;
-    const { userId, passwordHash, knownDevice, deviceCookie } = result;
-    const proof = { userId, passwordHash, externalId: null, knownDevice };
-    const opened = await openSession(context, proof, cookies, caller);
-    if (opened === null) return { outcome: 'wrong' } as const;
-    return { outcome: 'signed_in', deviceCookie, ...opened } as const;
-  },
-);
+export async function signIn(context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) {
+  const { owner } = preLoginSession(context, cookies.preLogin);
+  const form = signInForm(owner, sent.authorizationRequest);
+  if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
+  const { db } = context;
+  const { password } = sent;
+  const login = loginKey(sent.login);
+  const given = { password, deviceCookie: cookies.device, renews: true } as const;
+  const attempt = { guarded: 'password', login, ...given } as const;
+  const result = await attemptPassword(context, attempt, caller, () => findUserByKey(db, { key: login }));
+  if (result.outcome !== 'right') return result;
+  const { userId, passwordHash, knownDevice, deviceCookie } = result;
+  const proof = { userId, passwordHash, externalId: null, knownDevice };
+  const opened = await openSession(context, proof, cookies, caller);
+  if (opened === null) return { outcome: 'wrong' } as const;
+  return { outcome: 'signed_in', deviceCookie, ...opened } as const;
+}
 
 /** The sign-in page before a request or, if that is null, before the account page. */
 export type SignInStep = ReturnType<typeof signInStep>;

@@ -66,12 +66,11 @@ export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
   reply.clearCookie(wireName(baseUrl, cookie), optionsFor(baseUrl));
 }
 
-/** A sign-in's cookie, perhaps without its name, as in the previous version; null if the browser sent no cookie of ours. */
+/** A sign-in's cookie; null if the browser sent no cookie of ours. */
 export function readSignIn({ cookies, server }: FastifyRequest, name: string): string | null {
-  const first = wireName(server.context.baseUrl, 'signIn');
-  const of = (base: string) => PIECES.map((piece) => cookies[base + piece] ?? '').join('');
+  const own = `${wireName(server.context.baseUrl, 'signIn')}_${name}`;
   const hasAny = Object.keys(cookies).some((other) => other.includes(PREFIX));
-  return hasAny ? of(`${first}_${name}`) || of(first) : null;
+  return hasAny ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
 }
 
 /** Sets a sign-in's cookie, and removes all but the latest others: browsers send the oldest first (RFC 6265 section 5.4). */

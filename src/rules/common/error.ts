@@ -42,7 +42,6 @@ const REASONS = {
 } as const satisfies Partial<Record<RuleId, string>>;
 
 export type Reason = (typeof REASONS)[keyof typeof REASONS] | 'unreadable';
-export type SignInReason = Extract<Reason, `sign_in_${string}`>;
 
 interface Details extends ErrorOptions {
   /** Omitted if the message names the exact rule. */

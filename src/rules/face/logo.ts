@@ -16,7 +16,7 @@ export function contentTypeOf(file: string): string {
   return file.endsWith('.svg') ? 'image/svg+xml; charset=utf-8' : 'image/png';
 }
 
-/** Checks a picture for our pages: PNG, or an SVG that is fast to draw. @throws {FileError} */
+/** Checks a picture for our pages: PNG or SVG. @throws {FileError} */
 export function checkLogo(body: Buffer): ImageSize & { readonly extension: 'svg' | 'png' } {
   if (body.length > MAX_LOGO_BYTES) {
     throw new FileError([`has ${body.length} bytes, and may have ${MAX_LOGO_BYTES}`]);
@@ -30,12 +30,3 @@ export function checkLogo(body: Buffer): ImageSize & { readonly extension: 'svg'
 }
 
 const MAX_RATIO = 3;
-
-/** False for bytes accepted by an earlier build and refused by this one. */
-export function isLogo(body: Buffer): boolean {
-  try {
-    return checkLogo(body).width > 0;
-  } catch {
-    return false;
-  }
-}

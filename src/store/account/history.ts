@@ -1,5 +1,5 @@
 import type { Device } from '../../rules/account/userAgent.ts';
-import { AUDIT_KINDS, type AuditKind, IS_TOLD, KIND, storedKinds } from '../common/auditEvents.ts';
+import { AUDIT_KINDS, type AuditKind, IS_TOLD } from '../common/auditEvents.ts';
 import { findAll } from '../database/query.ts';
 
 /** Shown to the user: own acts, and events of the account and its authorizations. */
@@ -36,14 +36,14 @@ export interface HistoryRow extends Device {
 const micros = (at: string) => `(extract(epoch from ${at}) * 1000000)::bigint`;
 
 const select = (events: string, others = '') => `
-select ${KIND} as kind, a.at, ${micros('a.at')}::text as micros, a.client_id as "clientId",
+select a.kind, a.at, ${micros('a.at')}::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system${others}
   from (${events}) a
   left join clients c using (client_id)
  order by a.at desc`;
 
-const OF_HISTORY = `user_id = @userId and kind <> 'exchanged' and kind in (${storedKinds(HISTORY_KINDS)})`;
+const OF_HISTORY = `user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')`;
 const CURSOR_TIME = `timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'`;
 
 // Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since audit rows never move.

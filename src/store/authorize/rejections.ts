@@ -12,7 +12,7 @@ export interface Rejection extends Decision {
   readonly page: Digest;
 }
 
-// A page is kept until it expires, in the column `code_hash`: earlier builds write there too, and know a form by its code.
+// A page is kept until it expires, in the column `code_hash`.
 // Each rejection deletes two expired pages, so that the table stays small.
 const reject = decision<Rejection & Caller, RejectionResult>(
   'grant-reject',

@@ -52,16 +52,6 @@ export const IS_TOLD = {
 export type AuditKind = keyof typeof IS_TOLD;
 export const AUDIT_KINDS = Object.keys(IS_TOLD) as AuditKind[];
 
-/** `rejected` in builds before schema version 17. The trail is append-only: such rows stay, and are read as the new kind. */
-const EARLIER_REJECTED = 'refused';
-
-/** Kinds in their stored forms, for SQL. */
-export const storedKinds = (kinds: readonly AuditKind[]): string =>
-  (kinds.includes('rejected') ? [...kinds, EARLIER_REJECTED] : kinds).map((kind) => `'${kind}'`).join(', ');
-
-/** For `audit_events a`: its kind, by the current name. */
-export const KIND = `case a.kind when '${EARLIER_REJECTED}' then 'rejected' else a.kind end`;
-
 interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
   readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
   readonly limits?: string;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type AuditKind, KIND } from '../common/auditEvents.ts';
+import type { AuditKind } from '../common/auditEvents.ts';
 import { whereOf } from '../common/conditions.ts';
 import { queryPages } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
@@ -45,7 +45,7 @@ const CONDITIONS = {
   grantId: 'a.grant_id = @grantId',
   resourceId: 'a.resource_id = @resourceId',
   reference: 'a.reference = @reference',
-  kind: `${KIND} = @kind`,
+  kind: 'a.kind = @kind',
   since: 'a.at >= @since',
   until: 'a.at < @until',
 };
@@ -54,7 +54,7 @@ const CONDITIONS = {
 export const selectEvents = (from: string, more?: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, ${KIND} as kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
+       a.at, a.kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
        a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}

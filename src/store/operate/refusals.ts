@@ -11,7 +11,7 @@ export interface Refusal {
   readonly status: number;
   readonly error: string;
   readonly rule: string;
-  /** Null for rows of builds before schema version 16. */
+  /** Null for a note about the proxy. */
   readonly ruleId: string | null;
   /** The application named by the request: any text before storing, then a registered one or null. */
   readonly clientId: string | null;

@@ -5,6 +5,7 @@ import { decide, limitsToLower } from '../../../flows/authorize/decide.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
+import { tell } from '../../../signals/happenings.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm, typedSums } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
@@ -24,7 +25,12 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
       password: form.get('payment_password') ?? '',
       deviceCookie: readCookies(request).paymentDevice,
     };
-    const result = await confirmPayment(context, pending, sent, callerOf(request));
+    const attempt = confirmPayment(context, pending, sent, callerOf(request));
+    attempt.then(
+      ({ outcome }) => tell('paymentConfirmation', outcome),
+      () => tell('paymentConfirmation', 'unavailable'),
+    );
+    const result = await attempt;
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
       refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
     }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
 import { signOut } from '../../../flows/signIn/session.ts';
 import { signIn } from '../../../flows/signIn/signIn.ts';
+import { tell } from '../../../signals/happenings.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
@@ -21,7 +22,12 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     const formToken = isOwn ? form.get('form_token') : undefined;
     const sent = { authorizationRequest, login, password, formToken };
     const cookies = readCookies(request);
-    const result = await signIn(context, sent, cookies, callerOf(request));
+    const attempt = signIn(context, sent, cookies, callerOf(request));
+    attempt.then(
+      ({ outcome }) => tell('signIn', outcome),
+      () => tell('signIn', 'unavailable'),
+    );
+    const result = await attempt;
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
       refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
       return backToRequest(reply, authorizationRequest);

@@ -1,24 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { findAll, findRow } from '../database/query.ts';
-
-/** The schema made by this build's migrations, from {@link describeSchema}; a test writes it. */
-const EXPECTED = new URL('../../../migrations/schema.txt', import.meta.url);
-
-const findPlace = findRow<void, { schema: string }>(
-  '',
-  `select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
-    where c.oid = 'audit_events'::regclass`,
-);
+import { transaction } from '../../src/store/database/database.ts';
 
 // Each line begins with the name of its table, sequence or function. Indexes of the trail's partitions have no name here:
 // PostgreSQL, or an operator before a migration, chose it.
-const findLines = findAll<{ schema: string }, { line: string }>(
-  '',
-  `
+const LINES = `
 with ours as (
   select c.*, relispartition and relname ~ '^audit_events_' as is_part from pg_class c
-   where relnamespace = @schema::regnamespace and relkind in ('r', 'p')
+   where relnamespace = $1::regnamespace and relkind in ('r', 'p')
 ), parts (name, part, n, line) as (
   select relname, 1, attnum::bigint,
          format('%s.%s %s%s%s%s%s', relname, attname, format_type(atttypid, atttypmod),
@@ -53,46 +41,24 @@ with ours as (
    where holds
   union all
   select relname, 7, 0, format('%s sequence from %s to %s by %s%s', relname, seqmin, seqmax, seqincrement, case when seqcycle then ', again and again' else '' end)
-    from pg_sequence join pg_class on oid = seqrelid where relnamespace = @schema::regnamespace
+    from pg_sequence join pg_class on oid = seqrelid where relnamespace = $1::regnamespace
   union all
   select proname, 8, 0, proname || ' ' || replace(regexp_replace(pg_get_functiondef(p.oid), '\\s+', ' ', 'g'),
                                                  format(', %L, ''pg_temp''', nspname), ', here, ''pg_temp''')
-    from pg_proc p join pg_namespace n on n.oid = pronamespace where pronamespace = @schema::regnamespace and prokind in ('f', 'p')
+    from pg_proc p join pg_namespace n on n.oid = pronamespace where pronamespace = $1::regnamespace and prokind in ('f', 'p')
      and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and deptype = 'e')
 )
-select trim(replace(line, @schema || '.', '')) as line from parts order by name collate "C", part, n, line collate "C"`,
-);
+select trim(replace(line, $1 || '.', '')) as line from parts order by name collate "C", part, n, line collate "C"`;
 
-/** All that a migration may define, one line each. Changes the transaction's settings: times and names have one form. */
-export async function describeSchema(connection: pg.PoolClient): Promise<string[]> {
-  const ours = await findPlace(connection);
-  await connection.query(`set local search_path = pg_catalog; set local timezone = 'UTC'`);
-  return (await findLines(connection, ours)).map(({ line }) => line);
-}
-
-const nameOf = (line: string) => /^\w+/.exec(line)?.[0] ?? '';
-const MONTH = /\baudit_events_\d{4}_\d{2}\b/g;
-const REST = 'audit_events_rest';
-
-/**
- * The schema's difference from this build's migrations, without things that they don't name.
- * @param connection within a transaction, see {@link describeSchema}
- */
-export async function compareSchema(connection: pg.PoolClient) {
-  const made = (await readFile(EXPECTED, 'utf8')).trimEnd().split('\n');
-  const found = await describeSchema(connection);
-  const expected = [...made, ...expectedOfMonths(made, found)];
-  const [isExpected, isFound] = [new Set(expected), new Set(found)];
-  const known = new Set(expected.map(nameOf));
-  return {
-    lacking: expected.filter((line) => !isFound.has(line)),
-    beside: found.filter((line) => !isExpected.has(line) && known.has(nameOf(line))),
-  };
-}
-
-/** Each month's partition must match the default one. */
-function expectedOfMonths(expected: readonly string[], found: readonly string[]): string[] {
-  const months = new Set(found.map(nameOf).filter((name) => name.replace(MONTH, '') === ''));
-  const ofRest = expected.filter((line) => nameOf(line) === REST);
-  return [...months].flatMap((month) => ofRest.map((line) => line.replaceAll(REST, month)));
+/** All that the migrations defined, a line each, as in `migrations/schema.txt`; which months the trail has depends on today. */
+export function describeSchema(pool: pg.Pool): Promise<string> {
+  return transaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ schema: string }>(
+      `select relnamespace::regnamespace::text as schema from pg_class where oid = 'audit_events'::regclass`,
+    );
+    await connection.query(`set local search_path = pg_catalog; set local timezone = 'UTC'`); // one form of names and times
+    const described = await connection.query<{ line: string }>(LINES, [rows[0]?.schema]);
+    const lines = described.rows.map(({ line }) => line).filter((line) => !/^audit_events_\d/.test(line));
+    return lines.map((line) => `${line}\n`).join('');
+  });
 }
