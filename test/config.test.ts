@@ -65,6 +65,18 @@ describe('the environment', () => {
     expect(readConfig(COMPLETE)).toMatchObject({ demo: false, secrets: [SECRETS], baseUrl: BASE_URL });
   });
 
+  it.each(['WORKERS', 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'])(
+    'no longer has %s: the start ends with what to do',
+    (name) => {
+      expect(problems({ ...COMPLETE, [name]: '1' })).toEqual([
+        expect.stringMatching(
+          `^${name} is no longer read: .+\\. Leave it out.+; see docs/operate/upgrade\\.md#100\\.$`,
+        ),
+      ]);
+      expect(readConfig({ ...COMPLETE, [name]: '' })).toEqual(readConfig(COMPLETE));
+    },
+  );
+
   it.each([
     ['PORT', '0 65536 x -1 1.5'],
     ['BASE_URL', 'pay.example ftp://a.example https://a.example/path https://u@a https://a?x https://a\\b'],

@@ -7,7 +7,13 @@ import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
-import { DATABASE_VARIABLES, DEFAULT_PORT, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
+import {
+  DATABASE_VARIABLES,
+  DEFAULT_PORT,
+  GONE_VARIABLES,
+  OPERATOR_VARIABLES,
+  VARIABLES,
+} from './variables.ts';
 
 /** Prefix of the public secret in docker-compose.yml. */
 const PUBLIC_SECRET = 'for-trying-out-only';
@@ -179,7 +185,9 @@ function combinedProblems(given: Environment): string[] {
   const isSet = (name: string) => originOf(name, given) !== 'default';
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
-  const problems = given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT) ? [SAME_PORT] : [];
+  const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
+  const problems = gone.map(([name, sentence]) => `${name} ${sentence}`);
+  if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
   if (given.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
   } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));

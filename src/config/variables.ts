@@ -200,6 +200,18 @@ export const VARIABLES = {
   }),
 };
 
+const NO_STANDBYS =
+  'is no longer read: introspection asks the primary. Leave it out, and set DATABASE_URL alone; see docs/operate/upgrade.md#100.';
+
+/** Removed variables, each with the text of its message: the server refuses to start while one is set. */
+export const GONE_VARIABLES: Readonly<Record<string, string>> = {
+  WORKERS:
+    'is no longer read: a server is one process. Leave it out, and start more servers for more cores; see docs/operate/upgrade.md#100.',
+  DATABASE_READ_URL: NO_STANDBYS,
+  DATABASE_READ_URL_FILE: NO_STANDBYS,
+  READ_LAG_MS: NO_STANDBYS,
+};
+
 /** Variables of commands, for the audit trail. */
 export const OPERATOR_VARIABLES = {
   ASSENT_OPERATOR: text
