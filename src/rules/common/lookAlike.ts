@@ -61,16 +61,16 @@ const looksOf = kept((name: string): readonly string[] => {
 
 /** Many names, of which it finds those like another one without comparing all: two of each look are enough. */
 export function namesByLook() {
-  const all = new Map<string, string>(); // NUL between two
-  const like = (look: string) => all.get(look)?.split('\0') ?? [];
+  const byLook = new Map<string, readonly string[]>();
+  const namesOf = (look: string) => byLook.get(look) ?? [];
   return {
     add(name: string): void {
       for (const look of looksOf(name)) {
-        const names = like(look);
-        if (names.length < 2 && !names.includes(name)) all.set(look, [...names, name].join('\0'));
+        const names = namesOf(look);
+        if (names.length < 2 && !names.includes(name)) byLook.set(look, [...names, name]);
       }
     },
-    like: (name: string) => looksOf(name).flatMap(like),
+    like: (name: string) => looksOf(name).flatMap(namesOf),
   };
 }
 
