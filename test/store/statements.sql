@@ -243,10 +243,10 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
        (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at
   from pg_current_snapshot() s;
 
--- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, kind text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
+-- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
+       a.at, case a.kind when 'refused' then 'rejected' else a.kind end as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
        a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail, a.transaction::text
