@@ -600,7 +600,7 @@ with  locked as (
 )
 select (select count(*) from locked) = 500 as "hasMore", (select count(*)::int from revoked) as revoked, late from moment;
 
--- grant-revoke-by-operator(uuid[], text, timestamp with time zone) → found integer, revoked integer, late boolean
+-- grant-revoke-by-operator(uuid[], text, timestamp with time zone) → revoked integer, late boolean
 with  locked as (
   select grant_id from grants where grant_id = any ($1::uuid[]) order by grant_id for no key update
 ), moment as materialized (
@@ -614,7 +614,7 @@ with  locked as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator)
   select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope, $2 from revoked
 )
-select (select count(*)::int from locked) as found, (select count(*)::int from revoked) as revoked, late from moment;
+select (select count(*)::int from revoked) as revoked, late from moment;
 
 -- grant-revoke-by-token(uuid[], bytea[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, authenticated boolean, revoked boolean, late boolean
 with requests as materialized (
