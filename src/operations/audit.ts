@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
-import { type Act, AUDIT_KINDS, recordAct } from '../store/common/auditEvents.ts';
+import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findUserByLogin } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
@@ -14,13 +14,14 @@ import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning
 import { ID, LOGIN, text, timeThat, upTo } from './fields.ts';
 import { type Caller, found, listing, operation } from './operation.ts';
 
-/** Makes an operator's change, and records an effective one in the same transaction. */
+/** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
 export function audited<Result extends boolean | number | null>(
   pool: pg.Pool,
   act: Act,
   change: (connection: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   return transaction(pool, async (connection) => {
+    await nameOperator(connection, act.operator);
     const changed = await change(connection);
     if (changed) await recordAct(connection, act);
     return changed;

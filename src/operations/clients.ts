@@ -12,7 +12,7 @@ import type { Logo } from '../rules/face/logo.ts';
 import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
 import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { randomId } from '../secrets/random.ts';
-import { nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import { recordAct } from '../store/common/auditEvents.ts';
 import {
   deleteClient,
   findClient,
@@ -178,10 +178,8 @@ export const remove = operation({
     await confirm(() => lossOf(db, { clientId }, `delete the application ${name} and `));
     await block.run(caller, { clientId });
     const revoked = await revokeAll(caller, { clientId });
-    await audited(db, { kind: 'client_deleted', operator, clientId }, async (connection) => {
-      await nameOperator(connection, operator);
-      return deleteClient(connection, { clientId });
-    });
+    const act = { kind: 'client_deleted', operator, clientId } as const;
+    await audited(db, act, (connection) => deleteClient(connection, { clientId }));
     return { clientId, status: 'deleted' as const, revoked };
   },
 });

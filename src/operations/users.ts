@@ -10,7 +10,7 @@ import {
 } from '../rules/account/registration.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
-import { type Act, nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import { type Act, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import {
   deleteUser,
@@ -193,10 +193,8 @@ export const remove = operation({
     const { userId } = await block.run(caller, { login });
     const revoked = await revokeAll(caller, { userId });
     const detail = { names: digestsOf(login, found.externalId) };
-    await audited(db, { kind: 'user_deleted', operator, userId, detail }, async (connection) => {
-      await nameOperator(connection, operator);
-      return deleteUser(connection, { userId });
-    });
+    const act = { kind: 'user_deleted', operator, userId, detail } as const;
+    await audited(db, act, (connection) => deleteUser(connection, { userId }));
     return { userId, status: 'deleted' as const, revoked };
   },
 });
