@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../../rules/common/lifetimes.ts';
 import { LOCK_MS } from '../../rules/common/timeouts.ts';
-import { type Database, transaction } from '../database/database.ts';
-import { executeLong, findOne, findRow, write } from '../database/query.ts';
+import type { Database } from '../database/database.ts';
+import { executeLong, findOne, findRow, queryLong, write } from '../database/query.ts';
 import { untilDoneOrBusy } from './migrationLock.ts';
 import { schemaState } from './schemaState.ts';
 
@@ -124,7 +124,4 @@ async function preparePartition(connection: pg.PoolClient): Promise<string | nul
 }
 
 /** PostgreSQL analyzes the partitions automatically, but never the whole trail. Only for the owner of the tables. */
-export function analyzeTrail(pool: pg.Pool): Promise<void> {
-  const text = 'set local statement_timeout = 0; analyze audit_events';
-  return transaction(pool, (connection) => executeLong(connection, text));
-}
+export const analyzeTrail = (pool: pg.Pool) => queryLong(pool, { name: '', text: 'analyze audit_events' });
