@@ -85,10 +85,7 @@ export const create = operation({
     secret: z.string().optional().describe('the client secret that it has already, instead of a new one'),
     force: FORCE.describe('accept a name that could be mistaken for another one, and a weak secret'),
   }),
-  output: z.object({
-    clientId: z.string(),
-    name: z.string(),
-    redirectUri: z.string(),
+  output: CLIENT.pick({ clientId: true, name: true, redirectUri: true }).extend({
     clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
   effect: 'changes',
