@@ -52,9 +52,7 @@ export function logoOf(body: Buffer): Logo {
 
 /** @throws {FileError} if unreadable */
 export function readText(file: string, maxBytes = MAX_BYTES): string {
-  return readBytes(file, maxBytes)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '');
+  return new TextDecoder().decode(readBytes(file, maxBytes)); // leaves out a byte order mark
 }
 
 function readBytes(file: string, maxBytes: number): Buffer {

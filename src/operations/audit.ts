@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
-import { type Act, AUDIT_KINDS, recordAct } from '../store/common/auditEvents.ts';
+import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findUserByLogin } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
-import { type AuditEvent, findAuditEvents } from '../store/operate/auditTrail.ts';
+import { findAuditEvents } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findResource } from '../store/operate/resources.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
@@ -14,13 +14,14 @@ import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning
 import { ID, LOGIN, text, timeThat, upTo } from './fields.ts';
 import { type Caller, found, listing, operation } from './operation.ts';
 
-/** Makes an operator's change, and records an effective one in the same transaction. */
+/** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
 export function audited<Result extends boolean | number | null>(
   pool: pg.Pool,
   act: Act,
   change: (connection: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   return transaction(pool, async (connection) => {
+    await nameOperator(connection, act.operator);
     const changed = await change(connection);
     if (changed) await recordAct(connection, act);
     return changed;
@@ -51,10 +52,6 @@ const EVENT = z.object({
 
 const uuid = (error: string) => ID.toLowerCase().refine(isUuid, error);
 
-const shown = ({ kind: outcome, ...event }: AuditEvent) => ({ outcome, ...event });
-
-const EVERY = { clientId: null, grantId: null, resourceId: null, reference: null, since: null, until: null };
-
 export const show = listing({
   name: 'audit',
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',
@@ -80,18 +77,14 @@ export const show = listing({
     })
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
-  async run({ db }, { login, limit = null, outcome: kind = null, ...given }) {
+  async run({ db }, { login, limit = null, ...filter }) {
     const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
     // The trail is indexed by users, not by grants.
-    const owner = given.grantId === undefined ? null : await findListedGrant(db, given.grantId);
-    const userId = user?.userId ?? given.userId ?? owner?.userId ?? null;
-    return eventsOf(findAuditEvents(db, { ...EVERY, ...given, userId, kind }, limit));
+    const owner = filter.grantId === undefined ? null : await findListedGrant(db, filter.grantId);
+    const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;
+    return findAuditEvents(db, { ...filter, userId }, limit);
   },
 });
-
-async function* eventsOf(pages: AsyncIterable<AuditEvent[]>) {
-  for await (const page of pages) yield page.map(shown);
-}
 
 /** A sentence for each id in a filter that matches nothing now: it may be mistyped. */
 export async function findUnknown(
@@ -124,9 +117,8 @@ export const next = operation({
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
   effect: 'reads',
   async run({ db }, { cursor = null }) {
-    const part = await findTrailPart(db, cursor, MAX_NEXT);
-    const { from, since, at, by } = part.cursor;
-    return { events: part.events.map(shown), cursor: [from, since, at, by].join('.') };
+    const { events, cursor: place } = await findTrailPart(db, cursor, MAX_NEXT);
+    return { events, cursor: [place.from, place.since, place.at, place.by].join('.') };
   },
 });
 

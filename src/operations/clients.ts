@@ -12,7 +12,7 @@ import type { Logo } from '../rules/face/logo.ts';
 import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
 import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { randomId } from '../secrets/random.ts';
-import { nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import { recordAct } from '../store/common/auditEvents.ts';
 import {
   deleteClient,
   findClient,
@@ -85,10 +85,7 @@ export const create = operation({
     secret: z.string().optional().describe('the client secret that it has already, instead of a new one'),
     force: FORCE.describe('accept a name that could be mistaken for another one, and a weak secret'),
   }),
-  output: z.object({
-    clientId: z.string(),
-    name: z.string(),
-    redirectUri: z.string(),
+  output: CLIENT.pick({ clientId: true, name: true, redirectUri: true }).extend({
     clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
   effect: 'changes',
@@ -178,10 +175,8 @@ export const remove = operation({
     await confirm(() => lossOf(db, { clientId }, `delete the application ${name} and `));
     await block.run(caller, { clientId });
     const revoked = await revokeAll(caller, { clientId });
-    await audited(db, { kind: 'client_deleted', operator, clientId }, async (connection) => {
-      await nameOperator(connection, operator);
-      return deleteClient(connection, { clientId });
-    });
+    const act = { kind: 'client_deleted', operator, clientId } as const;
+    await audited(db, act, (connection) => deleteClient(connection, { clientId }));
     return { clientId, status: 'deleted' as const, revoked };
   },
 });

@@ -17,7 +17,7 @@ import {
 } from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
-import { type Caller, found, type Loss, listing, NotFoundError, operation, type Pages } from './operation.ts';
+import { type Caller, found, type Loss, listing, operation, type Pages } from './operation.ts';
 import { findRevived } from './revived.ts';
 
 export const GRANT = z.object({
@@ -77,11 +77,12 @@ export const show = operation({
     externalId: z.string().nullable(),
   }),
   effect: 'reads',
-  async run({ db }, { grantId }) {
-    const grant = isUuid(grantId.toLowerCase()) ? await findListedGrant(db, grantId) : null;
-    return describeGrant(found(grant, 'grant', grantId));
-  },
+  run: async ({ db }, { grantId }) => describeGrant(await requireGrant(db, grantId)),
 });
+
+async function requireGrant(db: pg.Pool, grantId: string) {
+  return found(isUuid(grantId.toLowerCase()) ? await findListedGrant(db, grantId) : null, 'grant', grantId);
+}
 
 /** The lines of a file written by `audit.next`. */
 const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
@@ -118,7 +119,10 @@ export const revoke = operation({
   }),
   effect: 'destroys',
   async run(caller, { trail, ...input }) {
-    if (input.grantId !== undefined) return { ...input, revoked: await revokeOne(caller, input.grantId) };
+    if (input.grantId !== undefined) {
+      await requireGrant(caller.db, input.grantId);
+      return { ...input, revoked: await revokePages(caller, [[{ id: input.grantId }]]) };
+    }
     if (trail !== undefined)
       return { ...input, trail: trail.name, revoked: await revokeEnded(caller, trail) };
     const which = await filterOf(caller.db, input);
@@ -126,15 +130,6 @@ export const revoke = operation({
     return { ...input, revoked: await revokeAll(caller, which) };
   },
 });
-
-/** @returns 0 if already revoked */
-async function revokeOne({ db, operator }: Caller, grantId: string): Promise<number> {
-  const decideBy = performance.now() + DECISION_MS;
-  const isId = isUuid(grantId.toLowerCase());
-  const done = isId ? await revokeGrants(db, { grantIds: [grantId], operator, decideBy }) : null;
-  if (!done?.found) throw new NotFoundError(`there is no grant ${grantId}`);
-  return done.revoked;
-}
 
 async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAIL>): Promise<number> {
   const { ids, people, ends, unreadable } = await findRevived(caller.db, lines);

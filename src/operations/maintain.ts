@@ -6,9 +6,8 @@ import {
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
 } from '../store/operate/expired.ts';
-import { analyzeTrail, countStrays, ownsTables } from '../store/schema/auditPartitions.ts';
+import { analyzeTrail, countStrays, ownsTables, preparePartitions } from '../store/schema/auditPartitions.ts';
 import { pruneAuditPartitions } from '../store/schema/auditPruning.ts';
-import { preparePartitions } from '../store/schema/migrate.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { confirmPruning } from './audit.ts';
 import { upTo } from './fields.ts';

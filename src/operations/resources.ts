@@ -64,8 +64,7 @@ export const remove = operation({
     const { name } = await requireResource(db, resourceId);
     await confirm(async () => ({ deed: `delete the resource server ${name} with its secrets`, count: 1 }));
     const act = { kind: 'resource_deleted', operator, resourceId } as const;
-    const removed = await audited(db, act, (connection) => deleteResource(connection, { resourceId }));
-    found(removed || null, 'resource', resourceId);
+    await audited(db, act, (connection) => deleteResource(connection, { resourceId }));
     return { resourceId, status: 'deleted' as const };
   },
 });

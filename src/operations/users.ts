@@ -10,7 +10,7 @@ import {
 } from '../rules/account/registration.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
-import { type Act, nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import { type Act, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import {
   deleteUser,
@@ -110,8 +110,7 @@ export const update = operation({
     if (name !== null) checkName(name);
     if (externalId) checkExternalId(externalId);
     return transaction(pool, async (db) => {
-      const before = await requireUser(db, login);
-      const { userId } = before;
+      const { userId, ...before } = await requireUser(db, login);
       const user = await updateUser(db, userId, { login: newLogin, name, externalId });
       if (user === null) throw new RegistrationError('the login or the external id is another user’s');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
@@ -188,15 +187,13 @@ export const remove = operation({
   effect: 'destroys',
   async run(caller, { login }) {
     const { db, operator, confirm } = caller;
-    const found = await requireUser(db, login);
-    await confirm(() => lossOf(db, { userId: found.userId }, `erase the user ${login} for good and `));
-    const { userId } = await block.run(caller, { login });
+    const { userId, externalId } = await requireUser(db, login);
+    await confirm(() => lossOf(db, { userId }, `erase the user ${login} for good and `));
+    await block.run(caller, { login });
     const revoked = await revokeAll(caller, { userId });
-    const detail = { names: digestsOf(login, found.externalId) };
-    await audited(db, { kind: 'user_deleted', operator, userId, detail }, async (connection) => {
-      await nameOperator(connection, operator);
-      return deleteUser(connection, { userId });
-    });
+    const detail = { names: digestsOf(login, externalId) };
+    const act = { kind: 'user_deleted', operator, userId, detail } as const;
+    await audited(db, act, (connection) => deleteUser(connection, { userId }));
     return { userId, status: 'deleted' as const, revoked };
   },
 });

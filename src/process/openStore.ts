@@ -39,7 +39,7 @@ export async function openServerStore(config: DatabaseConfig, log: StoreLog): Pr
 async function openTrialStore(dataDir: string, log: StoreLog, role = {}): Promise<Store> {
   const { joinEmbeddedPostgres, leaveEmbeddedPostgres } = await import('../trial/postgres/join.ts');
   onEnd(leaveEmbeddedPostgres); // also while joining
-  const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });
+  const embedded = await joinEmbeddedPostgres(dataDir, (line) => log.warn(line));
   const pool = openDatabase({ ...embedded.connection, ...role });
   const close = async () => {
     await pool.end();

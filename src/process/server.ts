@@ -66,8 +66,7 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   const keyRing = new KeyRing(secrets);
   const { baseUrl, brand, catalogue, directory, currency, timeZone } = config;
   const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
-  const words = { brand, catalogue, directory, currency, timeZone };
-  const settings = { ...words, codeLifetimeSeconds, maxInstances };
+  const settings = { brand, catalogue, directory, currency, timeZone, codeLifetimeSeconds, maxInstances };
   const showsRules = config.databaseUrl === null;
   const provider = config.provider && openProvider(config.provider);
   provider?.client().catch((error: Error) => log.warn(`${error.message}; users can't sign in until it does`));

@@ -7,8 +7,7 @@ import {
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
 } from '../store/operate/expired.ts';
-import { findTrailFacts } from '../store/schema/auditPartitions.ts';
-import { preparePartitions } from '../store/schema/migrate.ts';
+import { findTrailFacts, preparePartitions } from '../store/schema/auditPartitions.ts';
 
 const ROUND_MS = 60_000;
 const HOURLY = 60;

@@ -1,7 +1,20 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/table.ts';
-import { OPERATIONS } from '../../src/operations/operations.ts';
+import type { AnyOperation } from '../../src/operations/operation.ts';
+
+const SUBJECTS = new URL('../../src/operations/', import.meta.url);
+const files = readdirSync(SUBJECTS, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+);
+const subjects: Record<string, unknown>[] = await Promise.all(
+  files.map((file) => import(`${SUBJECTS}${file}`)),
+);
+const isOperation = (exported: unknown): exported is AnyOperation =>
+  typeof exported === 'object' && exported !== null && 'effect' in exported;
+/** Every operation that a surface for operators offers. */
+const OPERATIONS = subjects.flatMap((subject) => Object.values<unknown>(subject).filter(isOperation));
 
 /** Commands about the program itself, in the place where it runs. */
 const OWN = ['serve', 'migrate', 'config show'];

@@ -192,10 +192,10 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
        (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at
   from pg_current_snapshot() s;
 
--- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, kind text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
+-- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, a.kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
+       a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
        a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail, a.transaction::text
@@ -549,7 +549,7 @@ with  locked as (
 )
 select (select count(*) from locked) = 500 as "hasMore", (select count(*)::int from revoked) as revoked, late from moment;
 
--- grant-revoke-by-operator(uuid[], text, timestamp with time zone) → found integer, revoked integer, late boolean
+-- grant-revoke-by-operator(uuid[], text, timestamp with time zone) → revoked integer, late boolean
 with  locked as (
   select grant_id from grants where grant_id = any ($1::uuid[]) order by grant_id for no key update
 ), moment as materialized (
@@ -563,7 +563,7 @@ with  locked as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator)
   select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope, $2 from revoked
 )
-select (select count(*)::int from locked) as found, (select count(*)::int from revoked) as revoked, late from moment;
+select (select count(*)::int from revoked) as revoked, late from moment;
 
 -- grant-revoke-by-token(uuid[], bytea[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, authenticated boolean, revoked boolean, late boolean
 with requests as materialized (

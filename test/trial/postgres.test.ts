@@ -35,7 +35,7 @@ import { joinEmbeddedPostgres } from './dist/trial/postgres/join.js';
 process.once('disconnect', () => process.exit());
 process.on('SIGINT', () => process.send({ log: 'interrupted' }));
 try {
-  const member = await joinEmbeddedPostgres(process.argv[2], { log: (log) => process.send({ log }) });
+  const member = await joinEmbeddedPostgres(process.argv[2], (log) => process.send({ log }));
   const pool = new pg.Pool(member.connection);
   pool.on('error', () => {});
   const commands = {

@@ -4,39 +4,19 @@ import { whereOf } from '../common/conditions.ts';
 import { queryPages } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-/** One event, written in the transaction of the recorded change. */
-export interface AuditEvent {
-  /** The same on every read: 32 hex digits. */
+type Whom = 'operator' | 'userId' | 'login' | 'externalId' | 'clientId' | 'clientName';
+type What = 'resourceId' | 'instanceName' | 'grantId' | 'scope' | 'address' | 'reference';
+
+/**
+ * One event, written in the transaction of the recorded change. `id`: 32 hex digits, the same on every read; `login` and
+ * `clientName`: the current ones, null if deleted; `limits`: as on the decision's page.
+ */
+export interface AuditEvent extends Readonly<Record<Whom | What, string | null>> {
   readonly id: string;
   readonly at: Date;
-  readonly kind: AuditKind;
-  /** Null without an operator. */
-  readonly operator: string | null;
-  readonly userId: string | null;
-  /** Null also for a deleted user. */
-  readonly login: string | null;
-  /** The user's id in another system; null for none. */
-  readonly externalId: string | null;
-  readonly clientId: string | null;
-  /** Its current name; null also for a deleted application. */
-  readonly clientName: string | null;
-  readonly resourceId: string | null;
-  readonly instanceName: string | null;
-  readonly grantId: string | null;
-  readonly scope: string | null;
-  /** As on the decision's page; null without a decision. */
+  readonly outcome: AuditKind;
   readonly limits: unknown;
-  readonly address: string | null;
-  readonly reference: string | null;
   readonly detail: unknown;
-}
-
-/** Selects events; null fields are ignored. */
-interface AuditFilter
-  extends Pick<AuditEvent, 'userId' | 'clientId' | 'grantId' | 'resourceId' | 'reference'> {
-  readonly kind: AuditKind | null;
-  readonly since: Date | null;
-  readonly until: Date | null;
 }
 
 const CONDITIONS = {
@@ -45,16 +25,19 @@ const CONDITIONS = {
   grantId: 'a.grant_id = @grantId',
   resourceId: 'a.resource_id = @resourceId',
   reference: 'a.reference = @reference',
-  kind: 'a.kind = @kind',
+  outcome: 'a.kind = @outcome',
   since: 'a.at >= @since',
   until: 'a.at < @until',
 };
+
+/** Selects events; null fields are ignored. */
+type AuditFilter = Readonly<Partial<Record<keyof typeof CONDITIONS, string | Date | null>>>;
 
 /** The SQL for reading events. @param from a query with the columns of `audit_events` @param more a further column, as text */
 export const selectEvents = (from: string, more?: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, a.kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
+       a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
        a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}

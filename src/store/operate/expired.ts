@@ -10,37 +10,35 @@ const EXPIRY_LOCK = 7_274_828;
 
 const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySeconds }) => decaySeconds));
 
-/** For each table with a lifetime of rows: its key, and the condition for unused rows. */
-const EXPIRED = {
-  /** An idle one is no longer accepted, and is removed at its maximal age. */
-  sessions: [
-    'session_hash',
-    `created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
-  ],
-  rejections: ['code_hash', 'expires_at < clock_timestamp() order by expires_at'],
-  refusals: ['slot', `at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`],
-  /** A counter at zero equals none. */
-  throttles: [
-    'slot',
-    `greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
-  ],
-} as const;
-
-export type ExpiringTable = keyof typeof EXPIRED;
-export const EXPIRING_TABLES = Object.keys(EXPIRED) as ExpiringTable[];
-
 // `skip locked`: neither blocks nor is blocked.
-/** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
-export const removeExpired = Object.fromEntries(
-  Object.entries(EXPIRED).map(([table, [key, condition]]) => [
-    table,
-    write<void>(
-      `expired-remove-${table}`,
-      `
+/** @param key of the table @param condition for unused rows */
+const removing = (table: string, key: string, condition: string) =>
+  write<void>(
+    `expired-remove-${table}`,
+    `
 with alone as materialized (select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as is_alone)
 delete from ${table} where ${key} = any (array(
   select ${key} from ${table} where (select is_alone from alone) and ${condition}
    limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`,
-    ),
-  ]),
-) as Record<ExpiringTable, ReturnType<typeof write<void>>>;
+  );
+
+/** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
+export const removeExpired = {
+  /** An idle one is no longer accepted, and is removed at its maximal age. */
+  sessions: removing(
+    'sessions',
+    'session_hash',
+    `created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
+  ),
+  rejections: removing('rejections', 'code_hash', 'expires_at < clock_timestamp() order by expires_at'),
+  refusals: removing('refusals', 'slot', `at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`),
+  /** A counter at zero equals none. */
+  throttles: removing(
+    'throttles',
+    'slot',
+    `greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
+  ),
+};
+
+export type ExpiringTable = keyof typeof removeExpired;
+export const EXPIRING_TABLES = Object.keys(removeExpired) as ExpiringTable[];

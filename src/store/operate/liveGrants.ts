@@ -7,13 +7,8 @@ import { batchStatement, type Query, statement } from '../database/statement.ts'
 // For operators: many grants at once. There may be millions, so it may take long.
 
 /** Each given field narrows the selection; at least one is required. */
-export interface GrantFilter {
-  readonly grantId?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly since?: Date | undefined;
-  readonly until?: Date | undefined;
-}
+export type GrantFilter = Partial<Record<'grantId' | 'userId' | 'clientId', string | undefined>> &
+  Partial<Record<'since' | 'until', Date | undefined>>;
 
 const CONDITIONS = {
   grantId: 'g.grant_id = @grantId',

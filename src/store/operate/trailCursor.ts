@@ -69,8 +69,7 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
     if (cursor.from > by) throw new Error(AHEAD);
     // The number of rows depends on the cursor.
     await connection.query('set local plan_cache_mode = force_custom_plan');
-    const { from: first, since: before, at: after } = cursor;
-    const query = find({ ...now, from: first, since: before, after, most });
+    const query = find({ ...now, from: cursor.from, since: cursor.since, after: cursor.at, most });
     const rows = await queryLong<AuditEvent & { transaction: string }>(connection, query);
     const last = rows.length < most ? undefined : rows.at(-1);
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;

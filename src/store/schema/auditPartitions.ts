@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../../rules/common/lifetimes.ts';
 import { LOCK_MS } from '../../rules/common/timeouts.ts';
-import { type Database, transaction } from '../database/database.ts';
-import { executeLong, findOne, findRow, write } from '../database/query.ts';
+import type { Database } from '../database/database.ts';
+import { executeLong, findOne, findRow, queryLong, write } from '../database/query.ts';
+import { untilDoneOrBusy } from './migrationLock.ts';
+import { schemaState } from './schemaState.ts';
 
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.
@@ -91,13 +93,17 @@ export async function countStrays(db: Database) {
   return (await ownsTables(db)) ? findStrays(db) : { rows: 0, early: 0 };
 }
 
+/** Makes the trail's missing partitions, if the tables are ours. @returns their names; `busy` if a reader prevented others */
+export const preparePartitions = (pool: pg.Pool) => untilDoneOrBusy(pool, preparePartition);
+
 /**
- * Makes the next partition, up to {@link MONTHS_AHEAD} months from now, and moves its rows there, which may take long.
- * @returns its name; null if none is missing, or the tables aren't ours to change
+ * Makes the next partition, up to {@link MONTHS_AHEAD} months from now, and moves its rows there, which may take long. Only a
+ * newer build makes a newer schema's. @returns its name; null if none is missing, or the tables aren't ours to change
  * @throws if a reader holds the trail for longer: queuing for its lock would block later readers
  */
-export async function prepareAuditPartition(connection: pg.PoolClient): Promise<string | null> {
-  if (!(await ownsTables(connection))) return null;
+async function preparePartition(connection: pg.PoolClient): Promise<string | null> {
+  const { version, known } = await schemaState(connection);
+  if (version !== known || !(await ownsTables(connection))) return null;
   const found = await findNextMonth(connection);
   if (found === null) return null;
   const { name, from, to } = found;
@@ -118,7 +124,4 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
 }
 
 /** PostgreSQL analyzes the partitions automatically, but never the whole trail. Only for the owner of the tables. */
-export function analyzeTrail(pool: pg.Pool): Promise<void> {
-  const text = 'set local statement_timeout = 0; analyze audit_events';
-  return transaction(pool, (connection) => executeLong(connection, text));
-}
+export const analyzeTrail = (pool: pg.Pool) => queryLong(pool, { name: '', text: 'analyze audit_events' });

@@ -1,17 +1,12 @@
 import { findAll } from '../database/query.ts';
 
-/** A power of a role beyond the privileges on our tables. */
-interface ExcessPrivilege {
-  /** For example `it is a member of pg_read_all_data`. */
-  readonly what: string;
-  /** The SQL statement that revokes it; for the role's owner or a superuser. */
-  readonly remedy: string;
-}
-
 // PostgreSQL lists a role's possessions in pg_shdepend ("o"), in every database. PUBLIC has CONNECT and TEMPORARY by default.
 // CONNECT opens none of our tables; a session's temporary tables precede ours in a statement without a schema.
-/** A role's attributes, memberships and possessions, and where it may create something; null for our own role. */
-export const findExcessPrivileges = findAll<{ role: string | null }, ExcessPrivilege>(
+/**
+ * A role's attributes, memberships and possessions, and where it may create something; null for our own role. `what`: such as
+ * `it is a member of pg_read_all_data`; `remedy`: the SQL statement that revokes it, for the role's owner or a superuser.
+ */
+export const findExcessPrivileges = findAll<{ role: string | null }, Record<'what' | 'remedy', string>>(
   '',
   `
 with role as (select *, quote_ident(rolname) as name from pg_roles where rolname = coalesce(@role, current_user)::name),

@@ -9,10 +9,6 @@ const FILE = new URL('../../../migrations/invariants.sql', import.meta.url);
 
 interface Broken {
   readonly check: string;
-  /** Violating rows; null if unreadable. */
-  readonly rows: number | null;
-  /** The id of one of them, no secret; null for none. */
-  readonly example: string | null;
   /** A sentence: the invariant holds, or has these violations. */
   readonly finding: string;
   /** Null if there is nothing to do. */
@@ -51,5 +47,5 @@ export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken
 export function notRead(error: unknown): Omit<Broken, 'check'> {
   const remedy = 'give it --patience, or a restored backup, and the server role’s rights';
   const finding = `not checked: ${explainTrouble(error)}`;
-  return { rows: null, example: null, finding, remedy, level: 'error' };
+  return { finding, remedy, level: 'error' };
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
 import { executeLong } from '../database/query.ts';
-import { prepareAuditPartition } from './auditPartitions.ts';
-import { untilDoneOrBusy, withMigrationLock } from './migrationLock.ts';
+import { preparePartitions } from './auditPartitions.ts';
+import { withMigrationLock } from './migrationLock.ts';
 import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
 
 /** By SQLSTATE; the first is that of a missing privilege. */
@@ -31,15 +31,6 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   await preparePartitions(pool);
   return applied;
 }
-
-/** Only a newer build makes a newer schema's partitions. @returns the name of the new partition, null for none */
-async function preparePartition(connection: pg.PoolClient): Promise<string | null> {
-  const { version, known } = await schemaState(connection);
-  return version === known ? prepareAuditPartition(connection) : null;
-}
-
-/** Makes the trail's missing partitions, if the tables are ours. @returns their names; `busy` if a reader prevented others */
-export const preparePartitions = (pool: pg.Pool) => untilDoneOrBusy(pool, preparePartition);
 
 /** @returns the applied migration, undefined if none is left */
 async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[]) {

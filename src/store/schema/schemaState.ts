@@ -31,20 +31,16 @@ const findVersion = findRow<void, { version: number }>(
   'select coalesce(max(version), 0)::int as version from schema_migrations',
 );
 
-/** The version of the database's schema; 0 for an empty database. */
-export async function schemaVersion(db: Database): Promise<number> {
-  const { found } = await findSchema(db);
-  return found ? (await findVersion(db)).version : 0;
-}
-
 const findOldestBuild = findRow<{ known: number }, { oldest: number }>(
   'schema-oldest-build',
   'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
 );
 
-/** `known`: this build's version. It `serves` an older schema after a migration, a newer one if all later migrations say so. */
+/** `version`: 0 for an empty database. `known`: this build's version. It `serves` an older schema after a migration, a newer one if all later migrations say so. */
 export async function schemaState(db: Database) {
-  const [version, { length: known }] = [await schemaVersion(db), await listMigrations()];
+  const { found } = await findSchema(db);
+  const version = found ? (await findVersion(db)).version : 0;
+  const { length: known } = await listMigrations();
   if (version <= known) return { version, known, serves: true };
   const { oldest } = await findOldestBuild(db, { known });
   return { version, known, serves: oldest <= known };

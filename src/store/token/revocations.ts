@@ -129,16 +129,16 @@ export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
   return result;
 }
 
-/** The operator revokes grants. @returns `found`: their number; `revoked`: the number not revoked before */
+/** The operator revokes grants. @returns `revoked`: the number not revoked before */
 export const revokeGrants = decision<
   Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string },
-  { found: number; revoked: number }
+  { revoked: number }
 >(
   'grant-revoke-by-operator',
   revocation({
     kind: 'revoked_by_operator',
     where: 'grant_id = any (@grantIds::uuid[])',
     by: { operator: '@operator' },
-    result: '(select count(*)::int from locked) as found, (select count(*)::int from revoked) as revoked',
+    result: '(select count(*)::int from revoked) as revoked',
   }),
 );

@@ -6,12 +6,7 @@ import { findPlace } from './place.ts';
 import { interruptPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
 import { closeSession, openSession, type Session } from './session.ts';
 
-export interface EmbeddedPostgres {
-  /** The options of `pg`, the same after each start. */
-  readonly connection: Session['connection'];
-  /** Leaves, after the pools are closed; the last session stops PostgreSQL. @returns true if it did. Repeatable. */
-  leave(): Promise<boolean>;
-}
+export type EmbeddedPostgres = Awaited<ReturnType<typeof joinEmbeddedPostgres>>;
 
 /** This process's members, from the first step of joining to the end of leaving. */
 const members = new Set<Member>();
@@ -21,11 +16,12 @@ process.on('exit', () => {
   for (const member of members) member.abandon();
 });
 
-/** Joins the PostgreSQL of `dataDir`, an absolute path; creates and starts it if needed. @throws EmbeddedPostgresError */
-export async function joinEmbeddedPostgres(
-  dataDir: string,
-  { log = () => {} }: { log?: (line: string) => void } = {},
-): Promise<EmbeddedPostgres> {
+/**
+ * Joins the PostgreSQL of `dataDir`, an absolute path; creates and starts it if needed. @returns `connection`: the options of
+ * `pg`, the same after each start; `leave`: leaves, after the pools are closed, and gives true if that stopped PostgreSQL, as it
+ * does for the last session; repeatable. @throws EmbeddedPostgresError
+ */
+export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] = () => {}) {
   try {
     const installed = findBinaries(); // first: without them the disk stays untouched
     const place = findPlace(dataDir);
