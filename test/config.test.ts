@@ -443,7 +443,7 @@ describe('BRAND', () => {
     write('face.png', body);
     const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
     const path = expect.stringMatching(/^\/brand\/logo-\w{32}\.png$/);
-    const brand = { name: { en: 'Pay', ru: 'Pay' }, logo: { body, width: 32, path } };
+    const brand = { name: { en: 'Pay', ru: 'Pay' }, logo: { body, path } };
     for (const environment of [{ BRAND }, { ...COMPLETE, BRAND }])
       expect(readConfig(environment).brand).toMatchObject(brand);
   });

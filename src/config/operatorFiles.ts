@@ -46,8 +46,8 @@ export function readLogo(file: string): Logo {
 
 /** @throws {FileError} if the bytes are not an allowed picture */
 export function logoOf(body: Buffer): Logo {
-  const { extension, width, height } = checkLogo(body);
-  return { file: `${hexOf(sha256(body)).slice(0, 32)}.${extension}`, body, width, height };
+  const kind = checkLogo(body);
+  return { file: `${hexOf(sha256(body)).slice(0, 32)}.${kind}`, body };
 }
 
 /** @throws {FileError} if unreadable */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { countForeignHashes } from '../store/account/foreignHashes.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
 import { findRefusal } from '../store/operate/refusals.ts';
-import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
+import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
 import { findBroken, notRead } from '../store/schema/invariants.ts';
@@ -89,8 +89,6 @@ async function carryOut<Facts>(
 const MIN_POSTGRES = 150_000;
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
-/** Rows of a month without a partition go to the default partition and must be moved later. */
-const MIN_MONTHS_AHEAD = 3;
 const HOUR_MS = 3_600_000;
 
 /** In the order of the report: first the database and the connection, then the tables. */

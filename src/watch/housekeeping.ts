@@ -7,7 +7,7 @@ import {
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
 } from '../store/operate/expired.ts';
-import { findTrailFacts, preparePartitions } from '../store/schema/auditPartitions.ts';
+import { findTrailFacts, MIN_MONTHS_AHEAD, preparePartitions } from '../store/schema/auditPartitions.ts';
 
 const ROUND_MS = 60_000;
 const HOURLY = 60;
@@ -21,8 +21,6 @@ const ROUNDS: Record<ExpiringTable, number> = {
 };
 /** Statements for one table in one round: bounds its work; the rest waits for the next. */
 const MAX_STATEMENTS = 20;
-/** Months that need partitions in advance: time to find the owner of the tables. */
-const MIN_MONTHS_AHEAD = 3;
 
 type Log = Record<'info' | 'warn', (text: string) => void>;
 

@@ -67,7 +67,7 @@ describe('a PNG logo', () => {
     [1024, 1024],
     [300, 100],
   ])('may have %i by %i pixels', (width, height) => {
-    expect(checkLogo(png(width, height))).toEqual({ extension: 'png', width, height });
+    expect(checkLogo(png(width, height))).toBe('png');
   });
 
   const whole = png(64, 64);
@@ -94,7 +94,7 @@ describe('a PNG logo', () => {
 
 describe('a logo', () => {
   it('is served as what it was checked as', () => {
-    expect(checkLogo(svg())).toEqual({ extension: 'svg', width: 32, height: 32 });
+    expect(checkLogo(svg())).toBe('svg');
     expect(contentTypeOf('x.svg')).toBe('image/svg+xml; charset=utf-8');
     expect(contentTypeOf('x.png')).toBe('image/png');
   });

@@ -132,7 +132,8 @@ async function* batchesOf(chunks: Chunks, schema: z.ZodType<Row>) {
   let [batch, line, isFirst] = [begin(), 0, true];
   for await (const text of linesOf(chunks)) {
     line += 1;
-    if (isFirst && /^(\xef\xbb\xbf)?\s*\[/.test(text)) throw new Error(ARRAY);
+    if (isFirst && /^(\xef\xbb\xbf)?\s*\[/.test(text))
+      throw new Error('the file is a JSON array: jq -c ".[]" makes one JSON object a line of it');
     isFirst &&= /^(\xef\xbb\xbf)?\s*$/.test(text);
     const { row, bad } = readLine(schema, text);
     const ids = row ? idsOf(row) : [];
@@ -160,7 +161,6 @@ async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
   yield rest;
 }
 
-const ARRAY = 'the file is a JSON array: jq -c ".[]" makes one JSON object a line of it';
 const NOT_ASCII = /[\x80-\xff]/;
 const DECODER = new TextDecoder('utf-8', { fatal: true }); // drops a byte order mark
 /** No value of a row is an object, so that each text before a colon is a name of a field. */

@@ -62,15 +62,14 @@ const looksOf = kept((name: string): readonly string[] => {
 /** Many names, of which it finds those like another one without comparing all: two of each look are enough. */
 export function namesByLook() {
   const byLook = new Map<string, readonly string[]>();
-  const namesOf = (look: string) => byLook.get(look) ?? [];
   return {
     add(name: string): void {
       for (const look of looksOf(name)) {
-        const names = namesOf(look);
+        const names = byLook.get(look) ?? [];
         if (names.length < 2 && !names.includes(name)) byLook.set(look, [...names, name]);
       }
     },
-    like: (name: string) => looksOf(name).flatMap(namesOf),
+    like: (name: string) => looksOf(name).flatMap((look) => byLook.get(look) ?? []),
   };
 }
 

@@ -1,9 +1,10 @@
 import { FileError } from '../common/operatorFile.ts';
-import { type ImageSize, pngSize } from './png.ts';
-import { svgSize } from './svg.ts';
+
+// Only operators give logos. Pages draw one in an <img>, and its address has the CSP `sandbox`: an SVG runs nothing and loads
+// nothing in either. So its elements are not judged.
 
 /** A picture of the service or an application, checked, and served unchanged. */
-export interface Logo extends ImageSize {
+export interface Logo {
   /** The first 32 hex digits of its SHA-256 and `.svg` or `.png`: other bytes have another address. */
   readonly file: string;
   readonly body: Buffer;
@@ -11,22 +12,65 @@ export interface Logo extends ImageSize {
 
 /** Every new visitor downloads it, and memory and database keep it. */
 export const MAX_LOGO_BYTES = 64 * 1024;
+const MAX_RATIO = 3;
 
 export function contentTypeOf(file: string): string {
   return file.endsWith('.svg') ? 'image/svg+xml; charset=utf-8' : 'image/png';
 }
 
-/** Checks a picture for our pages: PNG or SVG. @throws {FileError} */
-export function checkLogo(body: Buffer): ImageSize & { readonly extension: 'svg' | 'png' } {
+/** Checks a picture for our pages. @returns its kind @throws {FileError} */
+export function checkLogo(body: Buffer): 'png' | 'svg' {
   if (body.length > MAX_LOGO_BYTES) {
     throw new FileError([`has ${body.length} bytes, and may have ${MAX_LOGO_BYTES}`]);
   }
-  const extension = body[0] === 0x89 ? 'png' : 'svg';
-  const { width, height } = extension === 'png' ? pngSize(body) : svgSize(body);
+  const kind = body[0] === 0x89 ? 'png' : 'svg';
+  const { width, height } = kind === 'png' ? pngSize(body) : svgSize(body);
   const fits = width >= height * 0.99 && width <= height * MAX_RATIO;
-  if (fits) return { extension, width, height };
+  if (fits) return kind;
   const shape = `square, or up to ${MAX_RATIO} times as wide as high`;
   throw new FileError([`is ${width} by ${height}: it must be ${shape}`]);
 }
 
-const MAX_RATIO = 3;
+/** The signature, then length and type of the header. */
+const BEGINNING = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+/** The last chunk, which is empty. */
+const END = Buffer.from('0000000049454e44ae426082', 'hex');
+const MIN_PIXELS = 16;
+/** A browser unpacks at most 4 MB, however small the file is. */
+const MAX_PIXELS = 1024;
+
+/** The size of a PNG: a whole one, which nothing follows and nothing animates. @throws {FileError} */
+function pngSize(body: Buffer) {
+  const isFramed = body.indexOf(BEGINNING) === 0 && body.subarray(-END.length).equals(END);
+  const picture = body.indexOf('IDAT');
+  if (!isFramed || picture < 0)
+    throw new FileError(['is not a whole PNG: it must begin with IHDR, have IDAT and end with IEND']);
+  if (body.subarray(0, picture).includes('acTL'))
+    throw new FileError(['is animated, which a logo must not be']);
+  const [width, height] = [body.readUInt32BE(16), body.readUInt32BE(20)];
+  if (Math.min(width, height) >= MIN_PIXELS && Math.max(width, height) <= MAX_PIXELS)
+    return { width, height };
+  const sides = `each side must have ${MIN_PIXELS} to ${MAX_PIXELS}`;
+  throw new FileError([`is ${width} by ${height} pixels: ${sides}`]);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+const XMLNS = new RegExp(`\\sxmlns\\s*=\\s*["']${SVG}["']`);
+/** The attributes of the first element, behind a declaration and comments. */
+const ROOT = /^(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*-->)*<svg(\s[^>]*)>/s;
+const VIEW_BOX = /\sviewBox\s*=\s*["']\s*(?:[\d.-]+[\s,]+){2}(?<width>[\d.]+)[\s,]+(?<height>[\d.]+)\s*["']/;
+
+/** The size of an SVG, by its `viewBox`. @param body of bounded length @throws {FileError} */
+function svgSize(body: Buffer) {
+  const text = body.toString();
+  // An entity of few bytes can stand for millions of elements.
+  if (/<!(?:DOCTYPE|ENTITY)/i.test(text))
+    throw new FileError(['has a document type (<!DOCTYPE>): take that line out']);
+  const [, root] = ROOT.exec(text) ?? [];
+  if (root === undefined || !Buffer.from(text).equals(body))
+    throw new FileError(['is neither a PNG nor an SVG in UTF-8']);
+  if (!XMLNS.test(root)) throw new FileError([`needs xmlns="${SVG}" in its <svg>`]);
+  const [width = 0, height = 0] = Object.values(VIEW_BOX.exec(root)?.groups ?? {}).map(Number);
+  if (width > 0 && height > 0) return { width, height };
+  throw new FileError(['needs a viewBox such as "0 0 32 32"']);
+}

@@ -11,6 +11,8 @@ import { schemaState } from './schemaState.ts';
 
 /** Later events go to the default partition, unless `assent migrate` runs before. */
 const MONTHS_AHEAD = 12;
+/** Fewer are a warning: time to find the owner of the tables. */
+export const MIN_MONTHS_AHEAD = 3;
 
 /** The same as in `migrations/0013_years.sql` for its own months. */
 const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
