@@ -1,7 +1,7 @@
 import { FileError } from '../common/operatorFile.ts';
 
-// Only operators give logos. Pages draw one in an <img>, and its address has the CSP `sandbox`: an SVG runs nothing and loads
-// nothing in either. So its elements are not judged.
+// Pages draw a logo in an <img>, and its address has the CSP `sandbox`: an SVG runs nothing and loads nothing in either. So only
+// what draws much in few bytes is refused, and what leads elsewhere.
 
 /** A picture of the service or an application, checked, and served unchanged. */
 export interface Logo {
@@ -39,14 +39,12 @@ const MIN_PIXELS = 16;
 /** A browser unpacks at most 4 MB, however small the file is. */
 const MAX_PIXELS = 1024;
 
-/** The size of a PNG: a whole one, which nothing follows and nothing animates. @throws {FileError} */
+/** The size of a PNG. @throws {FileError} */
 function pngSize(body: Buffer) {
   const isFramed = body.indexOf(BEGINNING) === 0 && body.subarray(-END.length).equals(END);
-  const picture = body.indexOf('IDAT');
-  if (!isFramed || picture < 0)
+  if (!isFramed || !body.includes('IDAT'))
     throw new FileError(['is not a whole PNG: it must begin with IHDR, have IDAT and end with IEND']);
-  if (body.subarray(0, picture).includes('acTL'))
-    throw new FileError(['is animated, which a logo must not be']);
+  if (body.includes('acTL')) throw new FileError(['is animated, which a logo must not be']);
   const [width, height] = [body.readUInt32BE(16), body.readUInt32BE(20)];
   if (Math.min(width, height) >= MIN_PIXELS && Math.max(width, height) <= MAX_PIXELS)
     return { width, height };
@@ -57,15 +55,17 @@ function pngSize(body: Buffer) {
 const SVG = 'http://www.w3.org/2000/svg';
 const XMLNS = new RegExp(`\\sxmlns\\s*=\\s*["']${SVG}["']`);
 /** The attributes of the first element, behind a declaration and comments. */
-const ROOT = /^(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*-->)*<svg(\s[^>]*)>/s;
+const ROOT = /^(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*-->)*<svg(?=\s)((?:[^>"']|"[^"]*"|'[^']*')*)>/s;
+const SLOW =
+  /<!(?:DOCTYPE|ENTITY)|<(?:[\w.-]+:)?(?:use|pattern|mask|marker|symbol|filter|image|foreignObject|a)(?=[\s/>])|filter\s*[:=]|stroke-dasharray(?!\s*[:=]\s*["']?none)|shadow\s*:|&#|\\/i;
 const VIEW_BOX = /\sviewBox\s*=\s*["']\s*(?:[\d.-]+[\s,]+){2}(?<width>[\d.]+)[\s,]+(?<height>[\d.]+)\s*["']/;
 
 /** The size of an SVG, by its `viewBox`. @param body of bounded length @throws {FileError} */
 function svgSize(body: Buffer) {
   const text = body.toString();
-  // An entity of few bytes can stand for millions of elements.
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(text))
-    throw new FileError(['has a document type (<!DOCTYPE>): take that line out']);
+  const [slow] = SLOW.exec(text) ?? [];
+  if (slow !== undefined)
+    throw new FileError([`has ${slow}, which a logo must not have: save it as plain SVG, with paths only`]);
   const [, root] = ROOT.exec(text) ?? [];
   if (root === undefined || !Buffer.from(text).equals(body))
     throw new FileError(['is neither a PNG nor an SVG in UTF-8']);

@@ -63,9 +63,9 @@ export function changePasswords(
   caller: Caller,
 ): Promise<boolean> {
   const values = {
+    ...earlier,
     ...given,
     ...caller,
-    ...earlier,
     newPasswordHash: changed.passwordHash,
     newPaymentPasswordHash: changed.paymentPasswordHash,
   };
