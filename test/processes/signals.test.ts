@@ -11,6 +11,7 @@ import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/
 import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/launch.ts';
 import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { onDatabase } from '../support/process.ts';
+import { freePort } from '../support/server.ts';
 import { freePair } from '../support/trial.ts';
 
 // Real processes that are told to end in every way that people and programs do it. Afterwards nothing may be left.
@@ -259,7 +260,8 @@ describe('a command that waits', () => {
 async function endsWhileItWaits(command: readonly string[], signal: NodeJS.Signals): Promise<void> {
   const { url, pool } = await ownDatabase();
   await whileHeld(pool, LOCK, [], async () => {
-    const launch = start(command, { BASE_URL: 'http://localhost', ...onDatabase(url) });
+    const own = { BASE_URL: 'http://localhost', PORT: String(await freePort()) };
+    const launch = start(command, { ...own, ...onDatabase(url) });
     await waitForLocks(pool, 1);
     const [inContainer] = launch.family();
     process.kill(inContainer ?? launch.pid, signal);
