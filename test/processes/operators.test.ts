@@ -263,7 +263,7 @@ describe('what users see of an application', () => {
   it('is refused a logo with a document type, in one line that names the file and the reason', async () => {
     const logo = write('entities.svg', `<!DOCTYPE svg>${svg()}`);
     expect(await refused(`${CREATE} Shop --logo ${logo}`, 1)).toBe(
-      `the logo ${logo} has a document type (<!DOCTYPE>): take that line out\n`,
+      `the logo ${logo} has <!DOCTYPE, which a logo must not have: save it as plain SVG, with paths only\n`,
     );
   });
 });
