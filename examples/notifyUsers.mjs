@@ -16,7 +16,12 @@ const STATE_FILE = process.env.STATE_FILE ?? 'notify-users.state';
 const PAUSE_MS = Number(process.env.PAUSE_MS ?? 5_000);
 const [COMMAND = 'npx', ...ARGUMENTS] = process.argv.length > 2 ? process.argv.slice(2) : ['npx', 'assent'];
 
-const spends = ({ limits }) => (limits?.length ? ' It may spend money from your account.' : '');
+const CONFIRMED = {
+  payment_password: ' Your payment password confirmed that.',
+  provider: ' You confirmed that at sign-in.',
+};
+const spends = ({ limits, detail }) =>
+  limits?.length ? ` It may spend money from your account.${CONFIRMED[detail?.confirmed_by] ?? ''}` : '';
 
 const browserOf = (detail) =>
   `a browser that we did not recognise (${detail?.browser ?? 'unknown'} on ${detail?.system ?? 'an unknown system'})`;
@@ -28,7 +33,6 @@ const MESSAGES = {
   replayed: (event) => `A one-time code for ${event.client_name} was used twice, so we took its access back.`,
   signed_in: ({ detail }) =>
     detail?.known_device ? null : `Somebody signed in to your account in ${browserOf(detail)}.`,
-  payment_confirmed: (event) => `Your payment password was used for ${event.client_name}.`,
   password_changed: () => 'Your password was changed.',
   payment_password_changed: () => 'Your payment password was changed.',
   user_password_set: () => 'We set a new password for you.',

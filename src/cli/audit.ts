@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import * as audit from '../operations/audit.ts';
 import { readInput } from '../operations/operation.ts';
 import type { Arguments, Options } from './commands.ts';
@@ -17,19 +16,4 @@ export async function followTrail(shell: Shell, { all = false }: Options, [first
       input = readInput(audit.next, { cursor });
     } while (all && events.length >= audit.MAX_NEXT);
   });
-}
-
-/** Fields for programs only. */
-const UNSEEN = ['id', 'clientName', 'limits', 'grantId'];
-
-/** The fields that fit on one line, for people. Columns without a value so far are omitted. */
-export function summary() {
-  const shown = new Set<string>();
-  return (events: readonly z.output<typeof audit.show.output>[]): Record<string, unknown>[] => {
-    const rows = events.map(({ at, outcome, userId, login, ...event }) => {
-      return Object.entries({ at, outcome, user: login ?? userId, ...event });
-    });
-    for (const [name, value] of rows.flat()) if (value !== null && !UNSEEN.includes(name)) shown.add(name);
-    return rows.map((fields) => Object.fromEntries(fields.filter(([name]) => shown.has(name))));
-  };
 }

@@ -11,13 +11,13 @@ import type { Options } from './commands.ts';
 
 const RIGHT = new Option(
   '--right <names...>',
-  `the only rights that it may request, or "all" (default); separated by spaces or commas, and after the id. There are: ${RIGHT_NAMES.join(', ')}`,
+  `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${RIGHT_NAMES.join(', ')}`,
 ).argParser(readRights);
 const MOST = new Option(
   '--most <days,sum>',
-  'the longest period and the largest sum that a payment limit may have, or "none" (default)',
+  'the longest period and the largest sum that a payment limit may have, or "none" (initially)',
 ).argParser(readMost);
-const SITE = new Option('--site <url>', 'its website, https://…, that users see, or "none" (default)');
+const SITE = new Option('--site <url>', 'its website, https://…, that users see, or "none" (initially)');
 const LOGO = new Option(
   '--logo <file>',
   'an SVG or PNG file of at most 64 KB, square or up to three times as wide as high, that users see',
@@ -34,14 +34,11 @@ export const SETTING_OPTIONS = {
 /** The same, plus options that unset a setting. */
 export const CHANGE_OPTIONS = {
   ...SETTING_OPTIONS,
-  logo: () => [LOGO, new Option('--no-logo', 'without a logo (default)')],
-  reviewed: (derived: Option) => [
-    derived,
-    new Option('--not-reviewed', 'not checked (default)').conflicts('reviewed'),
-  ],
+  logo: () => [LOGO, new Option('--no-logo', 'without a logo')],
+  reviewed: (derived: Option) => [derived, new Option('--not-reviewed', 'not checked').conflicts('reviewed')],
   userLimits: (derived: Option) => [
     derived,
-    new Option('--no-user-limits', 'users grant what is requested, or nothing (default)'),
+    new Option('--no-user-limits', 'users grant what is requested, or nothing'),
   ],
 };
 

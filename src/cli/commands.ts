@@ -59,18 +59,14 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly says?: (result: Result, input: z.output<Input>) => string;
   /** Message for an empty list. */
   readonly none?: string | ((caller: Caller, input: z.output<Input>) => Promise<string>);
-  /** Turns the rows of a page into those of a table for people. */
-  readonly table?: () => (rows: readonly z.output<Output>[]) => readonly object[];
 }
-
-const asTheyAre = (rows: readonly unknown[]) => rows as readonly object[];
 
 /** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
 export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
 ): (usage: string) => CommandRow {
-  const { says, none = '', view, open, table = () => asTheyAre } = settings;
+  const { says, none = '', view, open } = settings;
   const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
     const result = await operation.run(caller, input);
     const { inWords } = view && !shell.inJson ? await import('./words.ts') : {};
@@ -79,10 +75,8 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
       return view && inWords ? inWords(view(document, thing as Row), shell) : (document as object);
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
-    const rowsOf = shell.inJson ? asTheyAre : table();
     const nothing = typeof none === 'string' ? none : await none(caller, input);
-    const pageOf = (page: readonly unknown[]) => rowsOf(page.map(shown) as z.output<Output>[]);
-    return shell.printList(result as Pages<unknown>, pageOf, nothing, view !== undefined);
+    return shell.printList(result as Pages<unknown>, shown, nothing);
   };
   return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);

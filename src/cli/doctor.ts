@@ -6,7 +6,7 @@ import { openServerStore } from '../process/openStore.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
 import type { Options } from './commands.ts';
-import type { Shell } from './shell.ts';
+import { fieldLines, type Shell } from './shell.ts';
 import { storeLog } from './withStore.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
@@ -24,8 +24,8 @@ export async function examine(shell: Shell, { invariants = false, patience }: Op
 export async function showConfig(shell: Shell): Promise<void> {
   for (const warning of readConfig(shell.streams.env).warnings) shell.warn(warning);
   const variables = describeVariables(shell.streams.env);
-  if (shell.inJson) shell.print({ variables }, '');
-  else await shell.printList([variables], (page) => page, 'no variables');
+  const lines = variables.map(({ variable, value, origin }) => [variable, `${value ?? '-'} (${origin})`]);
+  shell.print({ variables }, fieldLines(Object.fromEntries(lines)));
 }
 
 function lineOf({ level, text, remedy }: Finding): string {

@@ -1,17 +1,15 @@
 import type { Caller } from '../operations/operation.ts';
-import { openStore } from '../process/openStore.ts';
+import { migrateAndTell, openStore } from '../process/openStore.ts';
 import { countStrays } from '../store/schema/auditPartitions.ts';
-import { migrate } from '../store/schema/migrate.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { grantServerRole } from '../store/schema/serverRole.ts';
 import type { Options } from './commands.ts';
 import type { Shell } from './shell.ts';
-import { withStore } from './withStore.ts';
+import { storeLog, withStore } from './withStore.ts';
 
 export function runMigrate(shell: Shell, { status = false, serverRole }: Options): Promise<void> {
   const work = async ({ db, operator }: Caller) => {
-    const applied = status ? [] : (await migrate(db)).map(({ name }) => name);
-    for (const name of applied) shell.say(`applied migrations/${name}`);
+    const applied = status ? [] : await migrateAndTell(db, storeLog(shell));
     if (!status) warnOfStrays(shell, await countStrays(db));
     const { version, known } = await schemaState(db);
     if (serverRole !== undefined) {
@@ -23,7 +21,7 @@ export function runMigrate(shell: Shell, { status = false, serverRole }: Options
       shell.say(`${serverRole} may read and write rows, and change no table`);
     }
     shell.print(
-      { version, known, applied, server_role: serverRole ?? null },
+      { version, known, applied: applied.map(({ name }) => name), server_role: serverRole ?? null },
       `schema version ${version}, this build's is ${known}`,
     );
   };

@@ -58,30 +58,21 @@ export class Shell {
     else this.print(row, fieldLines(row));
   }
 
-  /** Prints a list at its reader's pace: JSON, blocks, or a table as wide as its first page; new columns start a new header. */
+  /** Prints a list at its reader's pace: a JSON array, or for people a block of lines for each thing. */
   async printList<Thing>(
     pages: AsyncIterable<readonly Thing[]> | Iterable<readonly Thing[]>,
-    rowsOf: (page: readonly Thing[]) => readonly object[],
+    shown: (thing: Thing) => object,
     none: string,
-    inBlocks = false,
   ): Promise<void> {
-    let [isEmpty, header, widths]: [boolean, string, number[]] = [true, '', []];
+    let isEmpty = true;
     const format = (rows: readonly Row[]) => {
+      if (!this.inJson) return rows.map((row) => `${fieldLines(row)}\n\n`).join('');
       // The format of `JSON.stringify` for arrays.
-      const json = () =>
-        rows.map((row) => `\n${JSON.stringify(row, null, 2)}`.replaceAll('\n', '\n  ')).join();
-      if (this.inJson) return (isEmpty ? '[' : ',') + json();
-      if (inBlocks) return rows.map((row) => `${fieldLines(row)}\n\n`).join('');
-      const lines = rows.map((row) => Object.values(row).map(text));
-      const columns = Object.keys(rows[0] ?? {});
-      if (String(columns) !== header) {
-        lines.unshift(columns);
-        [header, widths] = [String(columns), widthsOf(lines)];
-      }
-      return `${alignColumns(lines, widths)}\n`;
+      const json = rows.map((row) => `\n${JSON.stringify(row, null, 2)}`.replaceAll('\n', '\n  '));
+      return (isEmpty ? '[' : ',') + json;
     };
     for await (const page of pages) {
-      const rows = rowsOf(page).map(snakeCase);
+      const rows = page.map((thing) => snakeCase(shown(thing)));
       if (rows.length > 0 && !(await this.#write(format(rows)))) return;
       isEmpty &&= rows.length === 0;
     }
@@ -109,32 +100,22 @@ export class Shell {
 }
 
 /** One line a field or list element, broken if too long for a terminal, unless it is a command to paste. */
-function fieldLines(row: Row): string {
+export function fieldLines(row: Row): string {
+  const width = Math.max(...Object.keys(row).map(({ length }) => length));
   const lines = Object.entries(row).flatMap(([name, value]) => {
-    const whole = Array.isArray(value) ? value.map((one) => broken(text(one))).join('\n') : text(value);
-    return whole.split('\n').map((line, at) => [at === 0 ? name : '', line]);
+    const whole = [value].flat().map((one) => broken(text(one)));
+    const parts = whole.join('\n').split('\n');
+    return parts.map((line, at) => `${(at === 0 ? name : '').padEnd(width)}  ${line}`.trimEnd());
   });
-  return alignColumns(lines);
+  return lines.join('\n');
 }
 
 const broken = (line: string) =>
-  line.startsWith('assent ') ? line : line.replaceAll(/(?=.{61})(.{1,60}) /g, '$1\n  ');
-
-function widthsOf(lines: readonly (readonly string[])[]): number[] {
-  const widest = (column: number) =>
-    lines.reduce((most, line) => Math.max(most, line[column]?.length ?? 0), 0);
-  return (lines[0] ?? []).map((_, column) => widest(column));
-}
-
-function alignColumns(lines: readonly (readonly string[])[], widths = widthsOf(lines)): string {
-  return lines
-    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .map((line) => line.trimEnd())
-    .join('\n');
-}
+  line.length <= 60 || line.startsWith('assent ') ? line : line.replaceAll(/(?=.{61})(.{1,60}) /g, '$1\n  ');
 
 function text(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (value instanceof Date) return value.toISOString();
-  return typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : String(value);
+  // With spaces, at which its line can be broken.
+  return typeof value === 'object' ? JSON.stringify(value).replaceAll(',"', ', "') : String(value);
 }

@@ -10,7 +10,7 @@ import { maintain } from '../operations/maintain.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
 import { openStore } from '../process/openStore.ts';
-import { followTrail, summary } from './audit.ts';
+import { followTrail } from './audit.ts';
 import { CHANGE_OPTIONS, readSettings, SETTING_OPTIONS } from './clientOptions.ts';
 import { type CommandTable, command, optionOf } from './commands.ts';
 import { examine, showConfig } from './doctor.ts';
@@ -82,7 +82,7 @@ export const COMMANDS: CommandTable = {
       ...readSettings(options),
       ...(options.secretStdin && { secret: await readSecret(shell, 'The client secret') }),
     }),
-    view: (_document, created) => created,
+    view: ({ status, ...given }) => given,
   }),
   'client import [file]': command(imports.clients, IMPORTING),
   'client update <id>': command(clients.update, {
@@ -95,7 +95,7 @@ export const COMMANDS: CommandTable = {
       return names.length === 0 ? 'there is nothing to change' : `changed ${names.join(', ')}`;
     },
   }),
-  'client list': command(clients.list, { none: 'no applications' }),
+  'client list': command(clients.list, { none: 'no applications', view: (client) => client }),
   'client show <id>': command(clients.show),
   'client block <id>': command(clients.block, STATUS_SET),
   'client unblock <id>': command(clients.unblock, STATUS_SET),
@@ -173,8 +173,9 @@ export const COMMANDS: CommandTable = {
     incomplete:
       'say what to revoke: GRANT_ID, --login, --client, --since, --until or --trail; with several options, only what fits all',
     says({ revoked }, { grantId }) {
-      if (grantId === undefined) return revokedSentence(revoked);
-      return revoked === 0 ? `${grantId} was revoked before` : `revoked ${grantId}`;
+      if (grantId !== undefined)
+        return revoked === 0 ? `${grantId} was revoked before` : `revoked ${grantId}`;
+      return revoked === 0 ? 'there is no live authorization to revoke' : revokedSentence(revoked);
     },
   }),
 
@@ -183,7 +184,7 @@ export const COMMANDS: CommandTable = {
     incomplete:
       'say whose events: --login, --user, --client, --grant, --resource, --ref, --outcome, --since, --until or --limit',
     none: async (caller, input) => ['no events', ...(await audit.findUnknown(caller, input))].join(', and '),
-    table: summary,
+    view: ({ id, limits, ...event }) => event, // the words of the rights have the limits
   }),
   'audit next [cursor]': {
     summary: audit.next.summary,

@@ -22,13 +22,13 @@ const WORDS = {
 /** A thing with scope and ceiling in the words of the pages, without unset fields. */
 export function inWords(thing: object, { streams }: Shell): object {
   const currency = readCurrency(streams.env);
-  const fields = Object.entries(thing).map(([name, value]) => {
+  const set = Object.entries(thing).filter(([, value]) => value !== null && value !== false);
+  const fields = set.map(([name, value]) => {
     if (name === 'scope') return ['rights', rightsIn(value, currency)];
-    if (name === 'most' && value !== null)
-      return [name, describeLimit({ ...(value as Ceiling), currency }, TEXTS.en)];
+    if (name === 'most') return [name, describeLimit({ ...(value as Ceiling), currency }, TEXTS.en)];
     return [name, value];
   });
-  return Object.fromEntries(fields.filter(([, value]) => value !== null && value !== false));
+  return Object.fromEntries(fields);
 }
 
 /** One line for each right; the raw scope if older rules granted it. */

@@ -9,7 +9,12 @@ const perDays = (days: number) => (days === 1 ? 'in any 24 hours' : plural(days,
 
 type LoweringTexts = Record<LoweringProblem, (sum: string) => string>;
 type OutcomeText = (client: string, name: string, login: string) => string;
-type WarningText = (client: string, time: string, from: string, device: string) => string;
+export interface WarningText {
+  readonly event: (client: string, device: string) => string;
+  readonly question: string;
+  /** Else `yes.one`. */
+  readonly yes?: string;
+}
 const warningTexts = <Kind extends string>(texts: Record<Kind, WarningText>) => texts;
 const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
 
@@ -23,6 +28,8 @@ export const en = {
     /** @param address the host in the address bar */
     passwordsHereOnly: (service: string, address: string) =>
       say`Enter your ${service} passwords only on pages at ${address}, never inside an application.`,
+    /** At the field. */
+    hereOnly: (address: string) => say`Only on pages at ${address}, never inside an application.`,
     language: 'Language',
     help: 'Help',
     titleAfterError: (title: string) => `Error: ${title}`,
@@ -38,7 +45,7 @@ export const en = {
     'payment.to-account': 'Transfer money to {target}',
     'payment-shop': 'Pay any shop',
     'payment-p2p': 'Transfer money to anyone',
-    'money-source': 'Paid from: {target}',
+    'money-source': 'Paid from {target}',
   } satisfies Record<RightName, string>,
   targets: { account: 'the account', phone: 'the phone number', email: 'the email address' },
   sources: { wallet: 'your wallet', card: 'your linked card' },
@@ -48,9 +55,9 @@ export const en = {
   },
 
   signIn: {
-    title: 'Sign in',
-    forRequest: (client: string) =>
-      say`${client} is asking for access to your account. Sign in to see what it wants to do. Signing in doesn’t allow anything yet.`,
+    title: (service: string) => say`Sign in to ${service}`,
+    forRequest: (client: string) => say`to answer a request from ${client}`,
+    allowsNothing: 'Signing in allows nothing yet.',
     forAccount: 'Sign in to see which applications are connected to your account.',
     /** At the provider. */
     elsewhere: (host: string) => say`You sign in at ${host}. If it doesn’t open by itself, go on here.`,
@@ -58,10 +65,9 @@ export const en = {
     password: 'Password',
     forgot: 'Forgot your password?',
     button: 'Sign in',
-    leave: 'Don’t want this? Close this page, and the application gets nothing from this request.',
-    wrong: 'The login or the password is wrong. If you’re sure both are right, contact support.',
-    sessionOver:
-      'You are no longer signed in here: your session ran out, or it was ended from elsewhere. Sign in again to continue.',
+    wrong: 'The login or the password is wrong.',
+    sessionOver: 'Your session has ended. Sign in again to continue.',
+    signedOut: 'You are signed out.',
     cookiesOff: (host: string) =>
       say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
@@ -70,63 +76,65 @@ export const en = {
   tooManyTries: (wait: string) =>
     `Too many attempts. Wait ${wait}, then try again. The password was not checked this time.`,
   wait: {
-    seconds: (seconds: number) => plural(seconds, { one: 'a second', other: '# seconds' }),
+    seconds: (seconds: number) => plural(seconds, { one: '# second', other: '# seconds' }),
     minutes: (minutes: number) => plural(minutes, { one: '# minute', other: '# minutes' }),
   },
   signOut: {
     signedInAs: (name: string, login: string) => say`Signed in as ${name} (${login})`,
     button: 'Sign out',
-    notYou: (name: string) => say`Not ${name}?`,
-    asSomeoneElse: 'Use another account',
+    notYou: 'Not you?',
   },
 
   request: {
-    asks: 'is asking for access to your account',
-    steps: ['1 of 2: payment password', '2 of 2: your decision'],
-    instanceName: 'Connection name',
+    asks: 'asks for access to your account',
+    instanceName: 'Connection',
+    you: 'You',
     person: (name: string, login: string) => say`${name} (${login})`,
     validUntil: 'Valid until',
-    returnsTo: 'You return to',
-    returnsElsewhere: 'not the application’s website',
-    willBeAble: 'It will be able to',
+    returnsTo: 'Then to',
+    returnsElsewhere: 'not its website',
     spending: 'Spend your money, within these limits',
+    /** Before a right, and before its application's name stands instead; empty where a language has no such words. */
+    lead: 'It can',
+    leadOf: (client: string) => say`${client} can`,
+    /** After that, for several rights that spend. */
+    spend: 'spend',
+    /** The other rights of the same sentence. @param acts such as "see your account" */
+    also: (acts: string) => `and ${acts}`,
     /** The meaning of `--reviewed`, as in docs/operate/commands.md. */
-    reviewed: (service: string) => say`${service} has checked who runs it`,
+    reviewed: (service: string) => say`checked by ${service}`,
     firstSeen: (day: string) =>
       `You have not connected it before, and we have not checked who runs it. It was registered here on ${day}. Allow this only if you trust it.`,
-    /** The most that a request can cost, on one line. */
+    /** The most that a request can cost: a sum, and below it its period. */
     cost: {
-      heading: 'The most it can spend',
-      /** @param payment such as "One payment of exactly RUB 500" */
-      once: (payment: string) => `${payment}, now or later, but only once`,
-      /** @param limit such as "At most RUB 3,000 in any 7 days" */
-      until: (limit: string, day: string) => `${limit}, until ${day}`,
+      upTo: (amount: string) => `up to ${amount}`,
+      exactly: (amount: string) => `exactly ${amount}`,
+      once: 'in one payment, now or later',
+      onceEach: 'in all, each payment only once',
+      until: (days: number, day: string) => `${perDays(days)}, until ${day}`,
       /** For limits whose period is longer than that. */
-      inAll: (amount: string, day: string) => `At most ${amount} in all, until ${day}`,
-      /** For several rights. @param cost such as "At most RUB 3,000 in any 7 days, until 23 November 2029" */
-      together: (cost: string) => `Together ${inSentence(cost)}`,
-      total: 'Total until then',
-      upTo: (amount: string) => `Up to ${amount}`,
+      inAll: (day: string) => `in all, until ${day}`,
+      total: (amount: string) => `${amount} at most in all.`,
     },
-    /** Below that: the total spending of all other connections. */
+    /** The spending of all other connections. */
     besides: {
       /** @param most such as "at most RUB 3,000 in any 7 days" */
-      known: (most: string) => `On top of this, it can already spend through other connections: ${most}.`,
-      unknown:
-        'On top of this, it may already be able to spend through other connections. There are too many to add up here: see “Connected applications”.',
+      known: (most: string, count: number) =>
+        `On top: ${most} through ${plural(count, { one: 'its other connection', other: 'its # other connections' })}.`,
+      unknown: 'On top: what its other connections can spend. They are too many to add up here.',
     },
     cannot: {
-      /** @param acts such as "spend your money, see your transactions or see your passwords" */
-      sentence: (acts: string) => `This access doesn’t let it ${acts}.`,
+      /** Before acts such as "spend your money, see your transactions or see your passwords". */
+      lead: 'It can’t',
       bounds: {
         spend: 'spend your money',
-        spend_more: 'spend more than is shown here',
+        spend_more: 'spend more',
         see_passwords: 'see your passwords',
-        open_to_others: 'give other applications access to your account',
+        open_to_others: 'pass its access on',
         pay_others: 'pay anyone else',
         transfer: 'transfer money to people',
-        take_from_card: 'take money from your linked card',
-        take_from_wallet: 'take money from your wallet',
+        take_from_card: 'use your card',
+        take_from_wallet: 'use your wallet',
         see_operations: 'see your transactions',
         see_balance: 'see your balance',
       } satisfies Record<Bound, string> as Record<Bound, string>,
@@ -134,7 +142,7 @@ export const en = {
     changes: {
       /** @param use `lastUsed` or `neverUsed` */
       replaces: (day: string, use: string) =>
-        `Allowing this replaces the access that you gave on ${day} (${use}), which ends at once.`,
+        `This replaces the access you gave on ${day} (${use}). The earlier one ends at once.`,
       lastUsed: (day: string) => `last used on ${day}`,
       neverUsed: 'not used yet',
       none: 'The new access has the same rights and limits.',
@@ -151,30 +159,35 @@ export const en = {
       before: (limit: string) => `Before: ${inSentence(limit)}`,
       /** Two limits with different periods, compared over each. */
       within: (days: number, before: string, after: string) =>
-        `${days === 1 ? 'In any 24 hours' : plural(days, { other: 'In any # days' })}: at most ${before} before, ${after} after`,
+        `${days === 1 ? 'In any 24 hours' : plural(days, { other: 'In any # days' })}: ${after} instead of ${before}`,
     },
   },
-  paymentPassword: {
-    title: (client: string) => `Payment password for ${client}’s request`,
-    heading: 'Enter your payment password',
-    why: 'This confirms that it’s you. Nothing is allowed yet: you decide on the next page.',
+  confirm: {
+    title: 'Confirm with your payment password',
     label: 'Payment password',
-    button: 'Continue',
+    button: 'Confirm',
+    back: 'Back',
     wrong: 'The payment password is wrong.',
+  },
+  receipt: {
+    titles: { allow: 'Allowed', reject: 'Rejected' },
+    reject: (client: string) => say`${client} gets nothing from this request.`,
+    onward: (client: string) => say`Back to ${client}`,
   },
   consent: {
     title: (client: string) => `Allow ${client} access?`,
-    heading: 'Allow this access?',
-    /** @param page the name of the account page @param address of that page */
-    leadsTo: (page: string, address: string) =>
-      say`You can end this at any time under “${page}” (${address}). Payments already made are not undone.`,
+    /** @param page the name of the account page */
+    leadsTo: (page: string) =>
+      say`You can end this any time in ${page}. Payments already made are not undone.`,
     unguarded:
       'You have no payment password: pressing “Allow” is enough to let this application spend your money.',
     reject: 'Reject',
     allow: 'Allow',
+    /** A confirmation follows. */
+    allowNext: 'Allow…',
     limits: {
-      hint: 'You can lower this limit, but not raise it:',
-      unit: (currency: string, days: number) => `${currency} ${perDays(days)}`,
+      label: (currency: string, days: number) => `Your limit, ${currency} ${perDays(days)}`,
+      hint: 'you can lower it',
       undone: 'Your answer was not accepted: correct the limits first.',
       problems: {
         not_a_sum: () => 'Enter an amount in digits, such as 2500 or 2500.50.',
@@ -185,16 +198,6 @@ export const en = {
       } satisfies LoweringTexts as LoweringTexts,
     },
   },
-  reject: {
-    title: (client: string) => `Reject ${client}’s request?`,
-    heading: 'Reject this request?',
-    leadsTo: (client: string, host: string) =>
-      say`${client} gets nothing from this request, and you return to ${host}. Rejecting needs no payment password.`,
-    stays: (client: string, day: string) =>
-      say`The access that you gave ${client} on ${day} stays as it is. You can end it at any time under “Connected applications”.`,
-    back: 'Back to the request',
-  },
-
   account: {
     title: 'Connected applications',
     yours: 'Your account',
@@ -221,11 +224,9 @@ export const en = {
       once: (amount: string) => `At most one payment of exactly ${amount}`,
       /** For an application. @param most such as "at most RUB 3,000 in any 7 days" */
       can: (most: string) => `Can spend: ${most}`,
-      together: (most: string) => `in total ${most}`,
       togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
       none: 'Can’t spend your money',
-      noneHere: 'The connections on this page can’t spend your money',
       blocked: 'Can’t spend your money now',
     },
     unnamed: 'Unnamed connection',
@@ -244,7 +245,8 @@ export const en = {
     allStop:
       'All its connections end at once, including those on other pages. Payments already made are not undone. Other applications aren’t affected.',
     confirmAll: 'Yes, disconnect all',
-    pages: 'More connections',
+    pages: 'More applications',
+    older: 'More applications',
     disconnected: {
       title: (name: string) => `Disconnected: ${name}`,
       connection: (client: string, instance: string) => say`${instance} is disconnected from ${client}.`,
@@ -271,13 +273,16 @@ export const en = {
     warning: 'Check this:',
     rights: 'What you allowed',
     address: 'IP address',
-    confirmed: ', with your payment password',
-    /** @param beginning of the address, such as `203.0.113` */
-    network: (beginning: string) => `IP address beginning ${beginning}`,
+    confirmedBy: {
+      payment_password: ', confirmed by payment password',
+      provider: ', confirmed on the sign-in page',
+    },
+    /** @param network such as `203.0.113.x` */
+    network: (network: string) => `IP address ${network}`,
     deletedClient: 'a deleted application',
     kinds: {
       approved: (client: string) => say`You gave ${client} access`,
-      approved_again: (client: string) => say`You gave ${client} access again`,
+      approved_again: (client: string) => say`You renewed ${client}’s access`,
       rejected: (client: string) => say`You rejected a request from ${client}`,
       replayed: (client: string) =>
         say`A one-time code for ${client} was used twice, so we ended the access that it gave`,
@@ -288,7 +293,7 @@ export const en = {
       signed_out: () => 'You signed out',
       session_ended: () => 'You signed out another browser',
       other_sessions_ended: () => 'You signed out every other browser',
-      payment_confirmed: (client: string) => say`The payment password was used for ${client}`,
+      payment_confirmed: (client: string) => say`You entered your payment password for ${client}`,
       password_changed: () => 'You changed your password',
       payment_password_changed: () => 'You changed your payment password',
       password_guessed: () => 'A wrong password was entered several times, so sign-in was paused for a while',
@@ -309,26 +314,43 @@ export const en = {
   warnings: {
     heading: 'Please check this',
     kinds: warningTexts({
-      payment_confirmed: (client, time, from) =>
-        say`Your payment password was used in another browser, for ${client}, on ${time}, ${from}. If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
-      password_guessed: (_client, time, from) =>
-        `A wrong password was entered several times on ${time}, ${from}, so sign-in was paused for a while. If that was not you, someone is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
-      payment_password_guessed: (_client, time, from) =>
-        `Somebody who was signed in as you entered a wrong payment password several times on ${time}, ${from}, so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
-      replayed: (client, time) =>
-        say`A one-time code for ${client} was used twice on ${time}, so we ended the access that it gave. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
-      user_password_set: (_client, time) =>
-        `We set a new password for you on ${time}. If you did not ask us to, contact support. Either way, choose a password of your own.`,
-      signed_in: (_client, time, from, device) =>
-        `Somebody signed in as you on ${time} with ${device}, ${from}, in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
+      payment_confirmed: {
+        event: (client) => say`Your payment password was used in another browser, for ${client}`,
+        question: 'Was this you?',
+      },
+      provider_confirmed: {
+        event: (client) => say`A payment right was confirmed in another browser, for ${client}`,
+        question: 'Was this you?',
+      },
+      password_guessed: {
+        event: () => 'A wrong password was entered several times, so sign-in was paused for a while',
+        question: 'Was this you?',
+      },
+      payment_password_guessed: {
+        event: () => 'A wrong payment password was entered several times in a browser signed in as you',
+        question: 'Was this you?',
+      },
+      replayed: {
+        event: (client) => say`A one-time code for ${client} was used twice, so we ended its access`,
+        question: 'Did you connect it yourself? Then connect it again from inside the application.',
+        yes: 'Yes, I did',
+      },
+      user_password_set: {
+        event: () => 'We set a new password for you',
+        question: 'Did you ask us to? Then choose a password of your own.',
+        yes: 'Yes, I did',
+      },
+      signed_in: { event: (_client, device) => `New sign-in with ${device}`, question: 'Was this you?' },
     }),
     unknownNetwork: 'unknown IP address',
-    /** For similar events, after the sentence about the last. */
-    times: (times: number, first: string) => `It happened ${times} times, first on ${first}.`,
-    others: (count: number) => `${count} more`,
+    /** For similar events. */
+    times: (times: number, first: string) => `${times} times since ${first}`,
+    on: (time: string, isLast: boolean) => (isLast ? `last on ${time}` : time),
+    all: 'Were these all you?',
+    others: (count: number) => plural(count, { one: '# more alert', other: '# more alerts' }),
     more: 'There is more in your history.',
-    wasMe: { one: 'Yes, this was me', all: 'Yes, all of these were me' },
-    seen: { one: 'Got it', all: 'Got it, all of these' },
+    yes: { one: 'Yes, this was me', all: 'Yes, all of these were me' },
+    no: 'No, secure my account',
   },
 
   stop: {
@@ -336,7 +358,7 @@ export const en = {
     why: 'If you think that somebody else can use your account, stop everything, then change your passwords.',
     what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made are not undone. This browser stays signed in, so that you can change your passwords next.',
     titleDone: 'Everything is stopped',
-    titleUndone: 'Not everything is stopped',
+    titleUndone: 'Some access is still open',
     done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
     undone: 'Not everything is stopped yet. Press “Stop everything” again.',
     notSignedIn:
@@ -375,7 +397,10 @@ export const en = {
       rule: (min: number) => `At least ${min} characters. Saving it signs you out in every other browser.`,
       button: 'Save',
       back: 'Back',
-      titleAfterError: (title: string) => `Error: ${title}`,
+      errorTitles: {
+        password: 'Error: change password',
+        'payment-password': 'Error: change payment password',
+      },
       wrong: 'The current password is wrong.',
       wrongPayment: 'The current payment password is wrong.',
       problems: {
@@ -390,7 +415,7 @@ export const en = {
         too_common: () =>
           'This password is one of the first that anyone would try. Choose a less common one, such as several words in a row.',
         own_name: () =>
-          'The new password is almost your login, your name or the name of this service. Choose one that can’t be guessed from them.',
+          'The new password is too similar to your login, your name or the name of this service. Choose one that can’t be guessed from them.',
       },
     },
   },
@@ -403,8 +428,6 @@ export const en = {
     on: outcomeTexts({
       not_signed_in: (_client, name, login) =>
         say`The sign-in page was out of date, so nobody new was signed in. You are still signed in as ${name} (${login}).`,
-      not_confirmed: (_client, name, login) =>
-        say`That page was out of date, so your payment password was not checked. You are signed in as ${name} (${login}). Go on here.`,
       not_decided: (_client, name, login) =>
         say`That page was out of date, so your answer was not accepted. You are signed in as ${name} (${login}). This is the request as it stands now: read it and answer here.`,
       not_signed_out: (_client, name, login) =>
@@ -430,7 +453,7 @@ export const en = {
     newTab: 'Open it in a new tab',
     embedded: {
       title: 'Open this in your browser',
-      text: 'The page that brought you here tried to show ours inside itself, or to load it by a script. You did nothing wrong. Our pages open only on their own, so that you can see who gets your password. Open this one in a new tab, or go back to the application and open it in your browser.',
+      text: 'The application tried to show this page inside its own. Open it in a new tab, so that you can see who gets your password.',
     },
     full: {
       title: 'Too many connections for one application',
@@ -438,8 +461,8 @@ export const en = {
         say`${client} has as many connections to your account as one application may have, so nothing was allowed. Disconnect one that you no longer need, then come back to the request.`,
     },
     notSignedIn: {
-      title: 'You did not sign in',
-      text: 'You left the sign-in page without signing in, so nothing was allowed. Try again, or close this page.',
+      title: 'The sign-in is not complete',
+      text: 'Nothing was allowed. Try again, or close this page.',
     },
     noPaymentPassword: {
       title: 'You need a payment password',
@@ -450,8 +473,8 @@ export const en = {
 
   errors: {
     titles: {
-      invalid_request: 'This request can’t be carried out',
-      invalid_scope: 'Something is wrong with the rights in this request',
+      invalid_request: 'This link from the application doesn’t work',
+      invalid_scope: 'The application asked for something that isn’t possible',
       unauthorized_client: 'This application is not allowed to ask for access',
       no_longer_possible: 'Access can’t be given now',
       not_signed_in: 'The sign-in did not work',
@@ -461,8 +484,7 @@ export const en = {
       unknown_application:
         'The application in this request is not registered with us, or is not allowed to ask for access.',
       no_longer_possible: 'The application or your account was blocked a moment ago.',
-      wrong_return_address:
-        'The address that you would return to is not the one that the application is registered with.',
+      wrong_return_address: 'The return address is not the one registered for this application.',
       missing_parameter: 'A part of the request is missing.',
       doubled_parameter: 'A part of the request is there more than once.',
       undecodable_parameter: 'A part of the request can’t be read.',
@@ -488,7 +510,7 @@ export const en = {
       unreadable: 'The request can’t be read.',
     } satisfies Record<Reason, string> as Record<Reason, string>,
     causes: {
-      notFound: { title: 'There is no such page', text: 'There is nothing at this address.' },
+      notFound: { title: 'Page not found', text: 'Check the address, or go back.' },
       notAllowed: {
         title: 'This page can’t be opened directly',
         text: 'It can only be reached by a button on another of our pages. Nothing was done.',
@@ -499,7 +521,7 @@ export const en = {
       },
       brokenHttp: {
         title: 'This request can’t be read',
-        text: 'What came from your browser is too long or can’t be understood.',
+        text: 'The request was too long or damaged.',
       },
       late: { title: 'This request can’t be read', text: 'It took too long to arrive.' },
       ourFault: { title: 'Something went wrong', text: 'We could not finish this.' },
@@ -512,9 +534,8 @@ export const en = {
       decision:
         'Your answer most likely did not get through. Open the request again and answer there. “Connected applications” shows what has access now.',
       disconnect:
-        'Perhaps not everything is disconnected yet. “Connected applications” shows what is still connected.',
+        'Some connections may still be active. “Connected applications” shows what is still connected.',
       stop: 'Perhaps not everything has been stopped. Open “Connected applications” and press “Stop everything” again.',
-      paymentPassword: 'Nothing is allowed by that yet. Open the request again and go on there.',
       signOut:
         'You may still be signed in. To check, open “Connected applications”: if it asks for no password, you are still signed in.',
       sessions: 'Perhaps some browsers are still signed in. “Sign-in and security” shows which.',

@@ -16,6 +16,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const plain = onFirstUse(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
   const lists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
   const listOf = kept((lines: string) => lists().format(lines.split('\n')));
+  const wholeLists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'conjunction' }));
   const currencies = kept(
     (currency: string) =>
       new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay, ...DECIMALS }),
@@ -44,6 +45,8 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     utcDay: (day: string) => calendarIn('UTC').day(new Date(day)),
     /** Alternatives, for example `a, b or c`. */
     oneOf: (items: readonly string[]) => listOf(items.join('\n')),
+    /** For example `a, b and c`. */
+    allOf: (items: readonly string[]) => wholeLists().format(items),
   };
 }
 
@@ -59,11 +62,11 @@ function calendarOf(tag: string, timeZone: string) {
   const zoneOf = (time: Date, by = zones) => partOf(by.formatToParts(time), 'timeZoneName') ?? '';
   const times = format({ dateStyle: 'long', timeStyle: 'short' });
   const hours = format({ timeStyle: 'short' });
-  const dayIn = kept((quarter: number) => days.format(quarter * QUARTER_HOUR_MS));
+  const dayIn = kept((quarter: number) => unbroken(days.format(quarter * QUARTER_HOUR_MS)));
   const now = new Date();
   return {
     day: (time: Date) => dayIn(Math.floor(time.getTime() / QUARTER_HOUR_MS)),
-    time: (time: Date) => `${times.format(time)} ${zoneOf(time)}`,
+    time: (time: Date) => `${unbroken(times.format(time))} ${zoneOf(time)}`,
     hour: (time: Date) => hours.format(time),
     zone: zoneOf(now) === 'UTC' ? 'UTC' : zoneOf(now, format({ timeZoneName: 'longGeneric' })),
   };
@@ -78,12 +81,17 @@ export function pluralOf(tag: string): (count: number, forms: PluralForms) => st
   const rules = onFirstUse(() => new Intl.PluralRules(tag));
   const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
   return (count, forms) =>
-    (forms[rules().select(count)] ?? forms.other).replace('#', numbers().format(count));
+    unbroken((forms[rules().select(count)] ?? forms.other).replace('#', numbers().format(count)));
+}
+
+/** A text whose numbers stay on one line with the words around them: "7 days", "26 November 2029". */
+function unbroken(text: string): string {
+  return text.replaceAll(/(?<=\d) (?=\p{L})|(?<=\p{L}) (?=\d)/gu, '\u00a0');
 }
 
 /** A text as it continues after a colon or within a sentence, for example "at most RUB 500 a day". */
 export function inSentence(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+  return text.replace(/^\p{Lu}(?!\p{Lu})/u, (letter) => letter.toLowerCase());
 }
 
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];

@@ -85,7 +85,7 @@ export const create = operation({
     secret: z.string().optional().describe('the client secret that it has already, instead of a new one'),
     force: FORCE.describe('accept a name that could be mistaken for another one, and a weak secret'),
   }),
-  output: CLIENT.pick({ clientId: true, name: true, redirectUri: true }).extend({
+  output: CLIENT.extend({
     clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
   effect: 'changes',
@@ -107,7 +107,7 @@ export const create = operation({
       return made && known === undefined && { clientSecret: made.secret };
     });
     for (const warning of warnings) caller.warn(warning);
-    return { clientId, ...settings, ...secret };
+    return { clientId, status: 'active' as const, ...settings, ...secret };
   },
 });
 

@@ -59,10 +59,13 @@ export async function openMigratedStore(config: DatabaseConfig, log: StoreLog): 
   }
 }
 
-/** Migrates, and logs the result or a newer schema. @throws {MigrationError} */
-export async function migrateAndTell(pool: pg.Pool, log: StoreLog): Promise<void> {
-  for (const { name } of await migrate(pool)) log.info(`applied migrations/${name}`);
+/** Migrates, and logs the result or a newer schema. @returns the applied migrations @throws {MigrationError} */
+export async function migrateAndTell(pool: pg.Pool, log: StoreLog) {
+  const applied = await migrate(pool);
   const { version, known } = await schemaState(pool);
+  const [first] = applied;
+  if (first) log.info(`migrated the schema from version ${first.version - 1} to ${version}`);
   if (version > known)
     log.warn(`the schema is at version ${version}, newer than this build's ${known}, and serves it`);
+  return applied;
 }

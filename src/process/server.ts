@@ -6,7 +6,7 @@ import type { Context } from '../flows/common/context.ts';
 import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
 import { drain } from '../http/connections/draining.ts';
-import { addressesOf, listenAt } from '../http/connections/listen.ts';
+import { addressesOf, listenAt, tryPort } from '../http/connections/listen.ts';
 import { buildMetricsApp } from '../http/metrics/server.ts';
 import { DRAIN_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
@@ -28,6 +28,7 @@ export async function runServer(config: Config, log: Logger): Promise<void> {
 /** Listens before the database is reachable, so that health checks get answers from then on. */
 async function start(config: Config, log: Logger): Promise<void> {
   const { metricsPort, metricsToken, drainMs } = config;
+  if (config.databaseUrl === null) await listen(null, config, config.port); // before PostgreSQL starts
   const store = await openServerStore(config, log);
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
   onEnd(({ inOrder }) => (inOrder ? store.close() : undefined));
@@ -76,10 +77,12 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
 }
 
-async function listen(app: FastifyInstance, { host }: Config, port: number, whom: string): Promise<void> {
+/** @param app null only tries the port */
+async function listen(app: FastifyInstance | null, { host }: Config, port: number, whom = '') {
   const describe = (address: string) => `listening at ${address} for ${whom}`;
   try {
-    await listenAt(app, await addressesOf(host), port, describe);
+    const addresses = await addressesOf(host);
+    await (app ? listenAt(app, addresses, port, describe) : tryPort(addresses, port));
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
     const taken = `it is taken: choose another with ${whom === 'Prometheus' ? 'METRICS_PORT' : 'PORT'}`;

@@ -33,6 +33,10 @@ export class KeyRing {
     return { keyId, payload };
   }
 
+  has(keyId: Buffer): boolean {
+    return this.#find(keyId) !== undefined;
+  }
+
   /** The 32 secret bytes of a decision's code, from the entry that signed its form: pressing Allow twice gives one code. */
   codeSecret(keyId: Buffer, decision: Uint8Array): Buffer {
     const keys = this.#find(keyId);

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signedIn } from '../support/account.ts';
+import { follow, signedIn } from '../support/account.ts';
 import { Agent, formWith } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
 import {
   codeOf,
+  confirm,
   decide,
   introspect,
+  leadsTo,
   obtainCode,
   obtainToken,
+  press,
   reachConsent,
   requestOf,
   tokenRequestOf,
@@ -16,7 +19,7 @@ import {
 import { newSecret } from '../support/ledger.ts';
 import { onDatabase } from '../support/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
-import { contentsOf, isLive } from '../support/state.ts';
+import { contentsOf, expireCode, isLive } from '../support/state.ts';
 import {
   basic,
   type Changes,
@@ -122,6 +125,36 @@ describe('a code that somebody else waits for', () => {
     }
     const token = expectToken(await exchange(server, shop, code));
     expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
+  });
+});
+
+describe('a code whose receipt is open', () => {
+  it('is given again to the session that allowed it alone, until it is used or has expired', async () => {
+    const payer = await server.createUser();
+    const tabs = await signedIn(server, payer);
+    const receiptFor = async (instance_name: string) => {
+      const fields = requestOf(shop, { scope: 'payment-shop', instance_name });
+      const page = await follow(tabs, await press(tabs, await reachConsent(tabs, fields, payer), 'allow'));
+      return (await confirm(tabs, page, payer.paymentPassword)).location ?? '';
+    };
+    const receipts = [await receiptFor('used'), await receiptFor('expired')];
+    const onward = (receipt: string) => receipt.replace('/receipt?', '/return?');
+    for (const spy of [await signedIn(server, payer), await signedIn(server, attacker)])
+      for (const url of receipts.flatMap((receipt) => [receipt, onward(receipt)]))
+        expect(leadsTo(await spy.get(url), '/oauth/authorize')).toBe(true);
+    const [code, ...same] = [
+      codeOf(await tabs.get(onward(receipts[0] ?? ''))),
+      codeOf(await tabs.get(onward(receipts[0] ?? ''))),
+    ];
+    expect(same).toEqual([code]);
+    expectToken(await exchange(server, shop, code));
+    const [used = '', expired = ''] = receipts;
+    const page = await tabs.get(used);
+    expect([page.page, page.headers.get('refresh')]).toEqual(['receipt', null]);
+    expect(page.body).not.toContain('/return?');
+    await expireCode(server, shop);
+    for (const url of [onward(used), expired, onward(expired)])
+      expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
   });
 });
 

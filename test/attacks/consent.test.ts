@@ -1,10 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { signedIn } from '../support/account.ts';
-import { formWith } from '../support/agent.ts';
-import { codeOf, decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
+import { signDecision, verifyDecision } from '../../src/flows/authorize/decisionForms.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
+import { fieldsFor, follow, press, sessionOf, signedIn } from '../support/account.ts';
+import { type Agent, type Answer, formWith } from '../support/agent.ts';
+import {
+  codeOf,
+  confirm,
+  introspect,
+  leadsTo,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  returnFrom,
+  press as send,
+} from '../support/flow.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { expectErrorPage } from '../support/pages.ts';
-import { useServer } from '../support/server.ts';
-import { contentsOf } from '../support/state.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { contentsOf, isLive } from '../support/state.ts';
 import { exchange, expectToken } from '../support/tokenRequests.ts';
 import { linkTo, open } from './browsers.ts';
 
@@ -65,37 +79,167 @@ describe('a decision on one application', () => {
   });
 });
 
-describe('the page that can only reject, which comes before the payment password', () => {
-  it('allows nothing, however its token is sent', async () => {
-    const [shop, payer] = [await server.createClient(), await server.createUser()];
-    const thief = await signedIn(server, payer);
-    const query = new URLSearchParams(requestOf(shop, { scope: 'payment-shop' })).toString();
-    const page = await thief.get(`/reject?${query}`);
-    expect(page.page).toBe('reject');
-    const { action, fields } = formWith(page, 'decision');
-    const before = await contentsOf(server);
-    const wishes = [{ decision: 'allow' }, { decision: 'allow', form_token: fields.decision_token ?? '' }];
-    for (const path of [action, '/reject', '/payment-password', '/consent?decision=allow']) {
-      for (const wish of wishes) {
-        const answer = await thief.post(path, { ...fields, ...wish, payment_password: '' });
-        expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
-      }
-    }
-    expect((await thief.get(`/oauth/authorize?${query}`)).page).toBe('payment-password');
-    expect(await contentsOf(server)).toEqual(before);
+/** A user with a payment password in a browser of their own, who has pressed Allow on what spends. */
+async function pressed(at: Partial<Paying> = {}): Promise<Paying> {
+  const payer = at.payer ?? (await server.createUser());
+  const tabs = at.tabs ?? (await signedIn(server, payer));
+  const shop = at.shop ?? (await server.createClient({ userLimits: true }));
+  const page = await open(tabs, shop, { scope: 'payment-shop.limit(7,1500)' });
+  const form = formWith(page, 'decision');
+  const sent = { ...form.fields, limit_0: '900', decision: 'allow' };
+  const decision = decisionIn(await tabs.post(form.action, sent));
+  return { payer, tabs, shop, page, request: form.fields.request ?? '', decision };
+}
+
+interface Paying {
+  readonly payer: TestUser;
+  readonly tabs: Agent;
+  readonly shop: TestClient;
+  /** The consent page. */
+  readonly page: Answer;
+  readonly request: string;
+  readonly decision: string;
+}
+
+const decisionIn = ({ location }: Answer) => new URL(location ?? '').searchParams.get('decision') ?? '';
+
+const confirmed = ({ tabs, payer, request, decision }: Paying, beside: Record<string, string> = {}) =>
+  tabs.post('/confirm', { ...beside, request, decision, payment_password: payer.paymentPassword ?? '' });
+
+/** Uses a decision in every place, also with the right payment password: each only leads to the request. */
+async function expectUseless(at: Paying, paths = ['/confirm', '/receipt', '/return']): Promise<void> {
+  const before = await contentsOf(server);
+  const answers = [await confirmed(at)];
+  for (const path of paths)
+    answers.push(
+      await at.tabs.get(`${path}?${at.request}&${new URLSearchParams({ decision: at.decision })}`),
+    );
+  for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), answer.text).toBe(true);
+  expect(await contentsOf(server)).toBe(before);
+}
+
+describe('the payment password without a decision of this user on this request', () => {
+  it('allows nothing: neither with no decision nor with another token of ours', async () => {
+    const at = await pressed();
+    const { decision_token = '' } = formWith(at.page, 'decision').fields;
+    const { form_token = '' } = fieldsFor(at.page, '/sign-out');
+    for (const decision of ['', 'allow', decision_token, form_token])
+      await expectUseless({ ...at, decision });
+    codeOf(await returnFrom(at.tabs, await confirmed(at)));
   });
 
-  it('allows nothing even when the payment password is typed in another tab meanwhile', async () => {
-    const [shop, payer] = [await server.createClient(), await server.createUser()];
-    const tabs = await signedIn(server, payer);
-    const asked = requestOf(shop, { scope: 'payment-shop' });
-    const page = await tabs.get(`/reject?${new URLSearchParams(asked)}`);
-    await reachConsent(tabs, asked, payer);
-    const before = await contentsOf(server);
-    const answer = await decide(tabs, page, 'allow');
-    expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
-    expect(await contentsOf(server)).toEqual(before);
+  it('allows nothing by the decision of another user, or of the same in another session', async () => {
+    const at = await pressed();
+    const elsewhere = await signedIn(server, at.payer);
+    const thief = await pressed({ shop: at.shop });
+    for (const one of [{ tabs: elsewhere }, { tabs: thief.tabs, payer: thief.payer }])
+      await expectUseless({ ...at, ...one });
+    await expectUseless({ ...at, decision: thief.decision });
   });
+
+  it('allows nothing of one application by a decision on another', async () => {
+    const at = await pressed();
+    const evil = await pressed({ payer: at.payer, tabs: at.tabs });
+    await expectUseless({ ...at, decision: evil.decision });
+    await expectUseless({ ...at, request: evil.request });
+  });
+
+  it('allows the decided sums, whatever is sent beside them, and no more by the same page with higher ones', async () => {
+    const at = await pressed();
+    const { action, fields } = formWith(at.page, 'decision');
+    const higher = decisionIn(await at.tabs.post(action, { ...fields, limit_0: '1500', decision: 'allow' }));
+    const wishes = { limit_0: '1500', sums: '1500', scope: 'payment-p2p', decision_token: 'x' };
+    const code = codeOf(await returnFrom(at.tabs, await confirmed(at, wishes)));
+    await expectUseless({ ...at, decision: higher }, ['/confirm']);
+    const token = expectToken(await exchange(server, at.shop, code));
+    expect(await introspect(server, resource, token)).toMatchObject({ scope: 'payment-shop.limit(7,900)' });
+  });
+
+  it('allows nothing by a decision of 15 minutes ago', async () => {
+    const at = await pressed();
+    const authorizationRequest = await loadAuthorizationRequest(server.context, new Parameters(at.request));
+    const session = await sessionOf(server, at.tabs);
+    const made = verifyDecision(server.context, { authorizationRequest, session }, at.decision, 'allow');
+    const agedBy = (minutes: number) => {
+      const now = new Date(session.now.getTime() - minutes * 60_000);
+      const pending = { authorizationRequest, session: { ...session, now } };
+      return made === null ? '' : signDecision(server.context, pending, made);
+    };
+    await expectUseless({ ...at, decision: agedBy(15) });
+    codeOf(await returnFrom(at.tabs, await confirmed({ ...at, decision: agedBy(12) })));
+  });
+
+  it('allows nothing a second time: when the code is used, the authorization ended, or a newer one is there', async () => {
+    const at = await pressed();
+    const { tabs, payer, shop } = at;
+    const code = codeOf(await returnFrom(tabs, await confirmed(at)));
+    const token = expectToken(await exchange(server, shop, code));
+    await expectUseless(at, ['/confirm', '/return']);
+    expect(await isLive(server, resource, token)).toBe(true);
+    await press(tabs, await tabs.get('/account'), '/account/disconnect');
+    await expectUseless(at, ['/confirm', '/return']);
+    const newer = await obtainToken(tabs, shop, payer);
+    await expectUseless(at);
+    expect(await isLive(server, resource, newer)).toBe(true);
+  });
+});
+
+describe('both buttons of one page', () => {
+  /** Allow and Reject of a new page: what sends each of them. */
+  async function bothOf(at: { tabs: Agent; payer: TestUser; shop: TestClient }, scope: string) {
+    const page = await reachConsent(at.tabs, requestOf(at.shop, { scope }), at.payer);
+    const reject = () => send(at.tabs, page, 'reject');
+    if (scope === 'account-info') return { allow: () => send(at.tabs, page, 'allow'), reject };
+    const ready = await follow(at.tabs, await send(at.tabs, page, 'allow'));
+    return { allow: () => confirm(at.tabs, ready, at.payer.paymentPassword), reject };
+  }
+
+  const isDenied = ({ location }: Answer) => location?.includes('error=access_denied') ?? false;
+
+  const BUTTONS = [
+    ['Allow', 'account-info'],
+    ['the payment password after it', 'payment-shop'],
+  ] as const;
+
+  async function people() {
+    const payer = await server.createUser();
+    return { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
+  }
+
+  it.each(BUTTONS)('never give both a code and access_denied, sent at once: %s', async (_what, scope) => {
+    const at = await people();
+    for (let pair = 0; pair < 25; pair += 1) {
+      const { allow, reject } = await bothOf(at, scope);
+      const sent = pair % 2 === 0 ? [allow(), reject()] : [reject(), allow()].toReversed();
+      const [allowed, rejected] = (await Promise.all(sent)) as [Answer, Answer];
+      const answer = await returnFrom(at.tabs, allowed);
+      expect(isDenied(rejected)).toBe(isDenied(answer));
+      if (!isDenied(answer)) expectToken(await exchange(server, at.shop, codeOf(answer)));
+    }
+  });
+
+  it.each(BUTTONS)(
+    'do what the first of them says, also when both wait in the database: %s',
+    async (_what, scope) => {
+      const at = await people();
+      const lock = 'select from users where user_id = $1 for update';
+      const { pool } = server.database;
+      for (const first of ['reject', 'allow'] as const) {
+        const both = await bothOf(at, scope);
+        const second = first === 'allow' ? 'reject' : 'allow';
+        const sent = await whileHeld(pool, lock, [at.payer.userId], async () => {
+          const one = both[first]();
+          await waitForLocks(pool, 1);
+          const other = both[second]();
+          await waitForLocks(pool, 2);
+          return { [first]: one, [second]: other } as Record<'allow' | 'reject', Promise<Answer>>;
+        });
+        const [answer, rejected] = [await returnFrom(at.tabs, await sent.allow), await sent.reject];
+        expect([isDenied(answer), isDenied(rejected)]).toEqual(Array(2).fill(first === 'reject'));
+        if (first === 'allow') expectToken(await exchange(server, at.shop, codeOf(answer)));
+      }
+    },
+  );
 });
 
 describe('an application that is allowed already', () => {

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
-import { signedIn } from '../support/account.ts';
+import { follow, signedIn } from '../support/account.ts';
 import { formWith } from '../support/agent.ts';
-import { codeOf, decide, introspect } from '../support/flow.ts';
+import { codeOf, decide, introspect, leadsTo, press } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 import { contentsOf } from '../support/state.ts';
 import { exchange, expectToken, expectTokenError } from '../support/tokenRequests.ts';
@@ -70,6 +70,25 @@ describe('a decision that was not made by our page', () => {
     }
     expect(await contentsOf(server)).toEqual(before);
     expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
+  });
+
+  it('is none with any signature but ours where it is confirmed or answered, also with the payment password', async () => {
+    const client = await server.createClient();
+    const page = await open(browser, client, { scope: 'payment-shop' });
+    const { fields } = formWith(
+      await follow(browser, await press(browser, page, 'allow')),
+      'payment_password',
+    );
+    const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
+    const before = await contentsOf(server);
+    for (const [forgery, decision] of Object.entries(forgeriesOf(fields.decision ?? ''))) {
+      const answers = [await browser.post('/confirm', { ...typed, decision })];
+      for (const path of ['/confirm', '/receipt', '/return'])
+        answers.push(await browser.get(`${path}?${fields.request}&${new URLSearchParams({ decision })}`));
+      for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), forgery).toBe(true);
+    }
+    expect(await contentsOf(server)).toEqual(before);
+    expect(leadsTo(await browser.post('/confirm', typed), '/receipt')).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@ import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { obtainToken, tokenRequestOf, verdictOn } from '../support/flow.ts';
+import { confirm, obtainToken, press, tokenRequestOf, verdictOn } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 import { postToken } from '../support/tokenRequests.ts';
 import { open, signIn } from './browsers.ts';
@@ -41,20 +41,18 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   const signInPage = await open(agent, client, request);
   const wrong = await follow(agent, await signIn(agent, signInPage, { ...someone, password: 'wrong' }));
   await signIn(agent, wrong, someone);
-  const payment = await open(agent, client, request);
-  const typed = { payment_password: '<svg onload=confirm(2)>' };
-  const refused = await follow(agent, await agent.submit(payment, 'payment_password', typed));
   await obtainToken(agent, client, someone, request);
-  const confirmed = { payment_password: someone.paymentPassword ?? '' };
-  await agent.submit(await open(agent, client, request), 'payment_password', confirmed);
-  const [consent, account] = [await open(agent, client, request), await agent.get('/account')];
-  return [signInPage, wrong, payment, refused, consent, account];
+  const consent = await open(agent, client, request);
+  const payment = await follow(agent, await press(agent, consent, 'allow'));
+  const refused = await follow(agent, await confirm(agent, payment, '<svg onload=confirm(2)>'));
+  const receipt = await follow(agent, await confirm(agent, payment, someone.paymentPassword));
+  return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/account')];
 }
 
 describe('markup, and what a template would evaluate,', () => {
   it('is text on every page: names, logins, targets, instance names and states add no element and no attribute', async () => {
     const [harmless, hostile] = [await pagesWith(HARMLESS), await pagesWith(HOSTILE)];
-    const names = ['sign-in', 'sign-in', 'payment-password', 'payment-password', 'consent', 'account'];
+    const names = ['sign-in', 'sign-in', 'consent', 'confirm', 'confirm', 'receipt', 'account'];
     expect(hostile.map(({ page }) => page)).toEqual(names);
     for (const [index, page] of hostile.entries()) {
       const twin = harmless[index];
@@ -82,7 +80,8 @@ describe('SQL and search patterns', () => {
 });
 
 /** Names of our own in a line of the log. */
-const NAME = /^(level|time|pid|hostname|ref|method|path|status|address|ms|error|rule|rule_id|msg)$/;
+const NAME =
+  /^(level|time|pid|hostname|ref|method|path|status|address|ms|client_id|outcome|error|rule|rule_id|msg)$/;
 
 describe('a line of the log', () => {
   it('is one JSON object with our names only, whatever a login, a path, a header or a parameter holds', async () => {

@@ -264,12 +264,12 @@ describe('what the wallet answers instead of a code', () => {
     callback: { code: undefined, error, error_description: 'SECRET' },
   });
 
-  it('says "You did not sign in" after access_denied, with the way back to the request', async () => {
+  it('says "The sign-in is not complete" after access_denied, with the way back to the request', async () => {
     const agent = new Agent(server.baseUrl);
     wallet.replaced = answering('access_denied');
     const answer = await passWallet(wallet, agent, linkTo(requestOf(shop)));
     expect([answer.status, answer.page]).toEqual([200, 'notice']);
-    expect(answer.text).toContain('You did not sign in');
+    expect(answer.text).toContain('The sign-in is not complete');
     expect(answer.body).toMatch(`href="/sign-in?client_id=${shop.clientId}&amp;`);
     expect([...agent.cookies.keys()]).toEqual([expect.stringMatching(/^assent_sign_in_/)]);
     wallet.replaced = {};

@@ -1,15 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
-import { decisionForm } from '../../src/flows/authorize/decisionForms.ts';
-import { signForm } from '../../src/flows/common/signedForm.ts';
-import { Parameters } from '../../src/rules/request/parameters.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { setSessionConfirmed } from '../../src/store/authorize/paymentConfirmations.ts';
-import { copyOf, sessionOf as knownSessionOf, signedIn } from '../support/account.ts';
-import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, decide, requestOf } from '../support/flow.ts';
+import { copyOf, follow, signedIn } from '../support/account.ts';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { codeOf, leadsTo, press, requestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
-import { CALLER, startServer, type TestServer, useServer } from '../support/server.ts';
+import { startServer, useServer } from '../support/server.ts';
+import { exchange, expectToken } from '../support/tokenRequests.ts';
 import { callbackOf, goOn, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { linkTo, sessionOf } from './browsers.ts';
 import { begunIn, expectRefused, signInCookie } from './refusals.ts';
@@ -19,62 +15,81 @@ import { begunIn, expectRefused, signInCookie } from './refusals.ts';
 const wallet = await useWallet({ paymentAcr: 'payment' });
 const server = await useServer({ provider: wallet.settings });
 const { pool } = server.database;
-const shop = await server.createClient();
+const [shop, payer] = [await server.createClient(), await server.createUser()];
 const SPENDING = { scope: 'account-info payment-shop.limit(7,1500)' };
 
 const spending = (fields: Record<string, string> = {}) => linkTo(requestOf(shop, { ...SPENDING, ...fields }));
 const refuse = (callback: string, ruleId: string, rule?: RegExp) =>
   expectRefused(server, agent, callback, ruleId, rule);
-const pass = (from: string | Answer) => passWallet(wallet, agent, from);
-const confirmations = async () =>
-  (await pool.query(`select from audit_events where kind = 'payment_confirmed'`)).rowCount;
 
 let agent: Agent;
 beforeEach(async () => {
   agent = new Agent(server.baseUrl);
-  await pass('/account');
+  await passWallet(wallet, agent, '/account');
 });
 
-/** The callback by which the wallet confirms a request. */
-const confirming = async (request = spending()) => callbackOf(agent, await leaveFor(wallet, agent, request));
+/** Presses Allow on the page of a request. */
+const allow = async (request = spending()) => press(agent, await agent.get(request), 'allow');
 
-/** Presses Allow with a token that the consent page would have had, whether it was shown or not. */
-async function allowUnseen(at: TestServer, browser: Agent, fields = SPENDING): Promise<Answer> {
-  const request = new URLSearchParams(requestOf(shop, fields)).toString().replaceAll('+', '%20');
-  const session = await knownSessionOf(at, browser);
-  const authorizationRequest = await loadAuthorizationRequest(at.context, new Parameters(request));
-  const decision_token = signForm(at.context, decisionForm({ authorizationRequest, session }), 0);
-  return browser.post('/consent', { request, decision_token, decision: 'allow' });
+/** The callback by which the wallet confirms a request that was allowed. */
+const confirming = async (request = spending()) =>
+  callbackOf(agent, await leaveFor(wallet, agent, await allow(request)));
+
+const decisionIn = ({ location }: Answer) => new URL(location ?? '').searchParams.get('decision') ?? '';
+
+/** What was approved for the user who signs in at the wallet now. */
+async function approvals(): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    `select a.detail ->> 'confirmed_by' as by from audit_events a join users using (user_id)
+      where kind like 'approved%' and external_id = $1`,
+    [wallet.user.sub],
+  );
+  return rows.map(({ by }) => by);
 }
 
 describe('a right that spends', () => {
-  it('leads to the wallet, which has to ask again for this payment', async () => {
-    const { searchParams } = new URL(await leaveFor(wallet, agent, spending()));
+  it('leads to the wallet once it is allowed, which has to ask again for this payment', async () => {
+    const before = await rowsOf(server.database);
+    const answer = await allow();
+    expect(leadsTo(answer, '/sign-in')).toBe(true);
+    const { searchParams } = new URL(await leaveFor(wallet, agent, answer));
     const asked = ['acr_values', 'max_age', 'prompt'].map((name) => searchParams.get(name));
     expect(asked).toEqual(['payment', '0', 'login']);
-    const consent = await goOn(wallet, agent, spending());
-    expect(consent.page).toBe('consent');
-    expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
+    expect(await rowsOf(server.database)).toBe(before);
+    expectToken(await exchange(server, shop, codeOf(await goOn(wallet, agent, answer))));
+    expect(await approvals()).toEqual(['provider']);
   });
 
-  it('is confirmed by the sign-in itself where no one was signed in, and only by such a one', async () => {
-    const before = await confirmations();
+  it('is not confirmed by a sign-in, also by one that says it is more, or comes just before', async () => {
     agent = new Agent(server.baseUrl);
-    const answer = await pass(spending());
-    expect((await agent.get(answer.location ?? '')).page).toBe('consent');
-    expect(await confirmations()).toBe(Number(before) + 1);
-    agent = new Agent(server.baseUrl);
-    wallet.replaced = { claims: { acr: 'login' } };
-    await refuse(await confirming(), 'sign_in_unconfirmed', /acr/);
-    expect(sessionOf(agent)).toBeUndefined();
+    wallet.replaced = { claims: { acr: 'payment' } };
+    const { searchParams } = new URL(await leaveFor(wallet, agent, spending()));
+    expect(['acr_values', 'max_age', 'prompt'].filter((name) => searchParams.has(name))).toEqual([]);
+    expect((await goOn(wallet, agent, spending())).page).toBe('consent');
+    expect(await leaveFor(wallet, agent, await allow())).toContain('acr_values=payment');
+    expect(await approvals()).toEqual([]);
+  });
+
+  it('is confirmed by no payment password, also by one that the user has', async () => {
+    await pool.query(
+      `update users set payment_password_hash = o.payment_password_hash from users o where users.external_id = $1 and o.user_id = $2`,
+      [wallet.user.sub, payer.userId],
+    );
+    const answer = await allow();
+    const [decision, before] = [decisionIn(answer), await rowsOf(server.database)];
+    const request = formWith(await agent.get(spending()), 'decision').fields.request ?? '';
+    const typed = { request, decision, payment_password: payer.paymentPassword ?? '' };
+    for (const tried of [
+      await agent.post('/confirm', typed),
+      await agent.get(`/confirm?${request}&${new URLSearchParams({ decision })}`),
+    ])
+      expect(leadsTo(tried, '/oauth/authorize')).toBe(true);
+    expect(await rowsOf(server.database)).toBe(before);
   });
 
   it('is not needed for what only reads', async () => {
-    const consent = await agent.get(linkTo(requestOf(shop)));
-    expect(consent.page).toBe('consent');
-    agent = new Agent(server.baseUrl);
-    const { searchParams } = new URL(await leaveFor(wallet, agent, linkTo(requestOf(shop))));
-    expect(['acr_values', 'max_age', 'prompt'].filter((name) => searchParams.has(name))).toEqual([]);
+    expect(codeOf(await allow(linkTo(requestOf(shop))))).toMatch(/^assent_ac_/);
+    expect(await approvals()).toEqual([null]);
   });
 });
 
@@ -101,8 +116,9 @@ describe('an answer of the wallet that confirms nothing', () => {
     await refuse(await answered(11), 'sign_in_unconfirmed', /auth_time/);
     for (const ahead of [-30, -3_600, -1e12])
       await refuse(await answered(ahead), 'sign_in_unconfirmed', /future/);
-    expect((await agent.get(await answered(10))).status).toBe(303);
-    expect((await agent.get(spending())).page).toBe('consent');
+    expect(await approvals()).toEqual([]);
+    expect(leadsTo(await agent.get(await answered(10)), '/receipt')).toBe(true);
+    expect(await approvals()).toEqual(['provider']);
   });
 
   it('is refused for another user of the wallet, and both stay as they are', async () => {
@@ -110,7 +126,6 @@ describe('an answer of the wallet that confirms nothing', () => {
     wallet.user = { sub: 'another' };
     await refuse(await confirming(), 'sign_in_other_user');
     expect(sessionOf(agent)).toBe(session);
-    expect((await agent.get(spending())).page).not.toBe('consent');
   });
 
   it('is refused when the session that asked has ended, or is another one now', async () => {
@@ -127,31 +142,19 @@ describe('an answer of the wallet that confirms nothing', () => {
     await refuse(callback, 'sign_in_lost', /session/);
   });
 
-  it('is refused when the session is signed out meanwhile, also while the answer is looked at', async () => {
-    const session = await knownSessionOf(server, agent);
-    const confirmation = {
-      sessionHash: session.sessionHash,
-      requestDigest: sha256(''),
-      clientId: shop.clientId,
-    };
-    const by = (externalId: string) => ({
-      ...confirmation,
-      paymentPasswordHash: null,
-      externalId,
-      ...CALLER,
+  it('is refused when the session is signed out while the answer is looked at', async () => {
+    const callback = await confirming();
+    let open = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      open = resolve;
     });
-    expect(await setSessionConfirmed(pool, by('another'))).toMatchObject({ valid: false });
-    expect(await setSessionConfirmed(pool, by(wallet.user.sub))).toMatchObject({ valid: true });
-    await pool.query('delete from sessions where session_hash = $1', [session.sessionHash]);
-    expect(await setSessionConfirmed(pool, by(wallet.user.sub))).toMatchObject({ valid: false });
-  });
-
-  it('is a plain sign-in, even if it says that it is more', async () => {
-    agent = new Agent(server.baseUrl);
-    wallet.replaced = { claims: { acr: 'payment' } };
-    await pass('/account');
-    expect(sessionOf(agent)).toMatch(/^[\w-]{43}$/);
-    expect((await agent.get(spending())).page).not.toBe('consent');
+    wallet.exchanges.length = 0;
+    wallet.replaced = { held };
+    const sent = agent.get(callback);
+    await vi.waitUntil(() => wallet.exchanges.length === 1);
+    await pool.query('delete from sessions where session_hash = $1', [sha256(sessionOf(agent) ?? '')]);
+    open();
+    expect([(await sent).status, await approvals()]).toEqual([400, []]);
   });
 
   it('is the answer to a sign-in, under the cookie of a payment, and the other way round', async () => {
@@ -167,70 +170,110 @@ describe('an answer of the wallet that confirms nothing', () => {
     await refuse(signIn, 'sign_in_lost', /state/);
   });
 
-  it('is in one tab what another tab has not asked for: each confirms its own request', async () => {
-    const states = ['one', 'other'];
-    const [one = '', other = ''] = [
-      await confirming(spending({ state: 'one' })),
-      await confirming(spending({ state: 'other' })),
-    ];
-    for (const [index, callback] of [one, other].entries()) {
-      const { location } = await agent.get(callback);
-      expect(new URL(location ?? '').searchParams.get('state')).toBe(states[index]);
-      expect((await agent.get(location ?? '')).page).toBe('consent');
-    }
+  it('is about a page that was rejected meanwhile: the application hears access_denied', async () => {
+    const page = await agent.get(spending());
+    const callback = await callbackOf(
+      agent,
+      await leaveFor(wallet, agent, await press(agent, page, 'allow')),
+    );
+    expect((await press(agent, page, 'reject')).location).toContain('error=access_denied');
+    expect((await goOn(wallet, agent, callback)).location).toContain('error=access_denied');
+    expect(await approvals()).toEqual([]);
+  });
+
+  it('is about a grant that has changed meanwhile: the request is shown again', async () => {
+    const callback = await confirming();
+    codeOf(await goOn(wallet, agent, await allow(spending({ state: 'newer' }))));
+    expect(leadsTo(await agent.get(callback), '/oauth/authorize')).toBe(true);
+    expect(await approvals()).toHaveLength(1);
   });
 });
 
 describe('a confirmation by the wallet', () => {
-  it('is for one approval', async () => {
-    const consent = await goOn(wallet, agent, spending());
-    codeOf(await decide(agent, consent, 'allow'));
-    const again = await agent.get(spending());
-    expect([again.page, await leaveFor(wallet, agent, again)]).toEqual([
-      'notice',
-      expect.stringMatching(/acr_values=payment/),
-    ]);
+  it('is for one approval: its callback leads to the same receipt again, and a second Allow to the wallet', async () => {
+    const callback = await confirming();
+    for (let times = 0; times < 2; times += 1)
+      expect(leadsTo(await agent.get(callback), '/receipt')).toBe(true);
+    const code = codeOf(await goOn(wallet, agent, callback));
+    expect(codeOf(await goOn(wallet, agent, callback))).toBe(code);
+    expect([await approvals(), wallet.exchanges.length]).toEqual([['provider'], 2]);
+    expectToken(await exchange(server, shop, code));
+    const used = await goOn(wallet, agent, callback);
+    expect([used.page, used.headers.get('refresh')]).toEqual(['receipt', null]);
+    expect(await leaveFor(wallet, agent, await allow())).toContain('acr_values=payment');
+  });
+
+  it('is in each of two tabs for what that tab has asked', async () => {
+    const states = ['one', 'other'];
+    const callbacks: string[] = [];
+    for (const state of states) callbacks.push(await confirming(spending({ state, instance_name: state })));
+    for (const [index, callback] of callbacks.entries()) {
+      const { location } = await goOn(wallet, agent, callback);
+      expect(location).toMatch(new RegExp(`[?&]state=${states[index]}&code=`));
+    }
+    expect(await approvals()).toHaveLength(2);
   });
 
   it.each([
     { scope: 'account-info payment-shop.limit(7,1501)' },
     { instance_name: 'another' },
     { state: 'another' },
-  ])('is for one request, not for another one: %o', async (fields) => {
-    await pass(spending());
-    expect((await agent.get(spending(fields))).page).toBe('notice');
-    expect((await agent.get(spending())).page).toBe('consent');
+  ])('is for the request that was allowed, and not asked for by another one: %o', async (fields) => {
+    const decision = decisionIn(await allow());
+    const link = `${spending(fields)}&${new URLSearchParams({ decision })}`;
+    expect(leadsTo(await agent.get(link.replace('/oauth/authorize', '/sign-in')), '/oauth/authorize')).toBe(
+      true,
+    );
   });
 
-  it('is needed by the statement that approves, whatever checks the pages', async () => {
-    const before = await rowsOf(server.database);
-    const answer = await allowUnseen(server, agent);
-    expect([answer.status, answer.location]).toEqual([303, expect.stringContaining('/oauth/authorize?')]);
-    expect(await rowsOf(server.database)).toBe(before);
-    await pass(spending());
-    expect(codeOf(await allowUnseen(server, agent))).toMatch(/^assent_ac_/);
+  it('is not asked for by the decision of another session, nor by none', async () => {
+    const thief = agent;
+    agent = new Agent(server.baseUrl);
+    await passWallet(wallet, agent, '/account');
+    const own = await allow();
+    for (const browser of [thief, agent]) {
+      const decision = browser === agent ? 'made-up' : decisionIn(own);
+      const link = `${spending()}&${new URLSearchParams({ decision })}`.replace(
+        '/oauth/authorize',
+        '/sign-in',
+      );
+      expect((await follow(browser, await browser.get(link))).page).toBe('consent');
+    }
+    expect(await approvals()).toEqual([]);
   });
 });
 
 describe('a user with passwords of ours', () => {
   it('signs in anew: the wallet can’t confirm for that user', async () => {
     const own = await startServer({ database: server.database });
-    const user = await server.createUser();
-    agent = copyOf(await signedIn(own, user), server.baseUrl);
+    agent = copyOf(await signedIn(own, payer), server.baseUrl);
     await own.close();
     const before = sessionOf(agent);
-    expect(new URL(await leaveFor(wallet, agent, spending())).searchParams.get('acr_values')).toBe('payment');
-    expect((await goOn(wallet, agent, spending())).text).not.toContain(user.login);
+    const address = new URL(await leaveFor(wallet, agent, await allow()));
+    expect(address.searchParams.has('acr_values')).toBe(false);
+    const { page, text } = await goOn(wallet, agent, await callbackOf(agent, address.href));
+    expect([page, text.includes(payer.login)]).toEqual(['consent', false]);
     expect(sessionOf(agent)).not.toBe(before);
+    expect(await approvals()).toEqual([]);
   });
 
-  it('can’t spend without the one for payments where PAYMENT_PASSWORD is required, whatever checks the pages', async () => {
+  it('can’t spend without the one for payments where PAYMENT_PASSWORD is required, whatever is typed', async () => {
     const strict = await startServer({ database: server.database, requiresPaymentPassword: true });
-    const browser = await signedIn(strict, await server.createUser({ paymentPassword: null }));
+    agent = await signedIn(strict, await server.createUser({ paymentPassword: null }));
+    const page = await agent.get(spending());
     const before = await rowsOf(server.database);
-    expect((await allowUnseen(strict, browser)).status).toBe(303);
+    const pressed = await press(agent, page, 'allow');
+    expect((await agent.get(pressed.location ?? '')).status).toBe(403);
+    const { request = '' } = formWith(page, 'decision').fields;
+    for (const payment_password of ['', 'null'])
+      expect(
+        leadsTo(
+          await agent.post('/confirm', { request, decision: decisionIn(pressed), payment_password }),
+          '/confirm',
+        ),
+      ).toBe(true);
     expect(await rowsOf(server.database)).toBe(before);
-    expect(codeOf(await allowUnseen(strict, browser, { scope: 'account-info' }))).toMatch(/^assent_ac_/);
+    expect(codeOf(await allow(linkTo(requestOf(shop))))).toMatch(/^assent_ac_/);
     await strict.close();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fieldsFor } from '../support/account.ts';
+import { fieldsFor, follow, signedIn } from '../support/account.ts';
 import { Agent, formWith } from '../support/agent.ts';
-import { codeOf, decide, obtainToken, requestOf } from '../support/flow.ts';
+import { codeOf, confirm, decide, obtainToken, press, requestOf } from '../support/flow.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { contentsOf } from '../support/state.ts';
@@ -93,6 +93,27 @@ describe('a redirect_uri that only resembles the registered one, or is read diff
     const { searchParams } = new URL(answer.location ?? '');
     expect(searchParams.getAll('code')).toEqual([codeOf(answer)]);
     expect(searchParams.getAll('state')).toEqual(['s&code=mine']);
+  });
+});
+
+describe('the way back from a receipt', () => {
+  it('leads to the registered address alone, checked again by what is registered now', async () => {
+    const client = await server.createClient({ redirectUri: SHOP });
+    const payer = await server.createUser();
+    const tabs = await signedIn(server, payer);
+    const request = await open(tabs, client, { scope: 'payment-shop' });
+    const page = await follow(tabs, await press(tabs, request, 'allow'));
+    const { location: receipt } = await confirm(tabs, page, payer.paymentPassword);
+    const address = (receipt ?? '').replace('/receipt?', '/return?');
+    expect((await tabs.get(address)).location).toMatch(`${SHOP}?code=`);
+    const evil = encodeURIComponent('https://evil.example/');
+    for (const path of [receipt ?? '', address])
+      expectErrorPage(await tabs.get(path.replace(encodeURIComponent(SHOP), evil)), 'invalid_request');
+    await server.database.pool.query(
+      `update clients set redirect_uri = 'https://new.example/' where client_id = $1`,
+      [client.clientId],
+    );
+    for (const path of [receipt ?? '', address]) expectErrorPage(await tabs.get(path), 'invalid_request');
   });
 });
 

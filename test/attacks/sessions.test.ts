@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { copyOf, fieldsFor, isSignedIn, signedIn } from '../support/account.ts';
+import { copyOf, fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
-import { codeOf, decide, introspect, obtainToken, requestOf } from '../support/flow.ts';
+import { codeOf, decide, introspect, obtainToken, press, requestOf } from '../support/flow.ts';
 import { newSecret } from '../support/ledger.ts';
 import { onDatabase } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
@@ -100,16 +100,19 @@ describe('a form of ours', () => {
     const browser = new Agent(server.baseUrl);
     await obtainToken(browser, client, user);
     const [account, stop] = [await browser.get('/account'), await browser.get('/account/stop')];
-    const payment = await open(browser, client, { scope: 'payment-shop' });
+    const spending = await open(browser, client, { scope: 'payment-shop' });
+    const payment = await follow(browser, await press(browser, spending, 'allow'));
     const consent = await open(browser, client);
     const forms = [account, stop, payment, consent].flatMap((page) => page.forms);
-    expect(new Set(forms.map(({ action }) => action)).size).toBe(7);
+    expect(new Set(forms.map(({ action }) => action)).size).toBe(6);
     const before = await contentsOf(server);
     const typed = { decision: 'allow', payment_password: user.paymentPassword ?? '', login: user.login };
     const signingIn = { action: '/sign-in', fields: { password: user.password } };
     const authorizing = { action: linkTo(requestOf(client)), fields: formWith(consent, 'decision').fields };
-    for (const { action, fields } of [...forms, signingIn, authorizing]) {
-      const query = new URLSearchParams({ ...fields, ...typed, _method: 'post' });
+    const { request = '', decision = '' } = formWith(payment, 'payment_password').fields;
+    const confirming = { action: `/confirm?${request}`, fields: { decision } };
+    for (const { action, fields } of [...forms, signingIn, authorizing, confirming]) {
+      const query = new URLSearchParams({ ...typed, ...fields, _method: 'post' });
       for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
         const headers = { 'x-http-method-override': 'POST' };
         const url = `${action}${action.includes('?') ? '&' : '?'}${query}`;

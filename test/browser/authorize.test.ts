@@ -53,27 +53,37 @@ async function decide(button: 'Allow' | 'Reject'): Promise<string> {
 
 const accessToken = () => page.locator('#access-token').textContent();
 
-describe('who does not want this, in a browser', () => {
+/** Presses Allow and types the payment password, which leads back to the application. @returns the answer's address */
+async function allowPayment(): Promise<string> {
+  const answered = page.waitForRequest(/\/callback\?/);
+  await press('Allow');
+  await confirmPayment(page, demo.payment);
+  await page.waitForURL(/\/story/);
+  return (await answered).url();
+}
+
+describe('a payment that its user does not want, in a browser', () => {
   it.each([true, false])(
-    'rejects without the payment password, by keyboard (with scripts: %s)',
+    'is rejected without the payment password, also from where that is asked for, by keyboard (with scripts: %s)',
     async (javaScriptEnabled) => {
       page = await web.open({ javaScriptEnabled });
       await ask();
       await signIn();
-      await expectPage('payment-password');
+      await expectPage('consent');
+      await press('Allow…');
+      await expectPage('confirm');
       await page.getByLabel('Payment password').focus();
       await page.keyboard.type('half of it');
-      const buttons = javaScriptEnabled ? ['Show password', 'Reject', 'Continue'] : ['Reject', 'Continue'];
-      for (const name of buttons) {
+      const shows = page.getByRole('button', { name: 'Show password' });
+      const back = page.getByRole('link', { name: 'Back', exact: true });
+      for (const next of javaScriptEnabled ? [shows, back] : [back]) {
         await page.keyboard.press('Tab');
-        await page.locator(':focus').and(page.getByRole('button', { name })).waitFor();
+        await page.locator(':focus').and(next).waitFor();
       }
-      await page.keyboard.press('Shift+Tab');
-      const posted = page.waitForRequest((request) => request.method() === 'POST');
+      const sent = page.waitForRequest((request) => request.isNavigationRequest());
       await page.keyboard.press('Enter');
-      expect((await posted).url()).toBe(`${demo.baseUrl}/reject`);
-      expect((await posted).postData()).not.toContain('half');
-      await expectPage('reject');
+      expect([(await sent).method(), (await sent).url().includes('half')]).toEqual(['GET', false]);
+      await expectPage('consent');
       expect(await decide('Reject')).toMatch(
         new RegExp(`^${demo.open}/callback\\?state=.+&error=access_denied$`),
       );
@@ -82,18 +92,33 @@ describe('who does not want this, in a browser', () => {
 });
 
 describe('the whole authorization in a browser', () => {
-  it('leads from the application over sign-in, payment password and consent to an access token', async () => {
-    await ask({ instance: 'dana@shop' });
-    await expectPage('sign-in');
+  it.each([true, false])(
+    'leads from the application over sign-in, consent and payment password to an access token (with scripts: %s)',
+    async (javaScriptEnabled) => {
+      page = await web.open({ javaScriptEnabled });
+      await ask({ instance: `dana@shop ${javaScriptEnabled}` });
+      await expectPage('sign-in');
+      await signIn();
+      await expectPage('consent');
+      const text = await read();
+      for (const part of ['Demo Shop', 'dana@shop', 'pay any shop', 'up to RUB 5,000 in any 7 days'])
+        expect(text).toContain(part);
+      const answer = await allowPayment();
+      expect(answer).toMatch(new RegExp(`^${demo.open}/callback\\?state=.+&code=assent_ac_`));
+      expect(await accessToken()).toMatch(/^assent_at_/);
+    },
+  );
+
+  it('does not decide again by Back from the application, over its pages to the request', async () => {
+    await ask({ instance: 'and back' });
     await signIn();
-    await expectPage('payment-password');
-    await confirmPayment(page, demo.payment);
-    const text = await read();
-    for (const part of ['Demo Shop', 'dana@shop', 'Pay any shop', 'At most RUB 5,000 in any 7 days'])
-      expect(text).toContain(part);
-    const answer = await decide('Allow');
-    expect(answer).toMatch(new RegExp(`^${demo.open}/callback\\?state=.+&code=assent_ac_`));
-    expect(await accessToken()).toMatch(/^assent_at_/);
+    await allowPayment();
+    const posts: string[] = [];
+    page.on('request', (sent) => sent.method() === 'POST' && posts.push(sent.url()));
+    await page.goBack();
+    await expectPage('consent');
+    expect(await page.getByRole('status').textContent()).toContain('You have just allowed this request');
+    expect(posts).toEqual([]);
   });
 
   it('works without JavaScript, by keyboard alone', async () => {
@@ -167,7 +192,7 @@ describe('the whole authorization in a browser', () => {
     await expectPage('sign-in');
     await ask({ scope: 'account-info' });
     await signIn();
-    await press('Use another account');
+    await press('Not you?');
     await expectPage('sign-in');
   });
 });

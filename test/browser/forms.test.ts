@@ -1,5 +1,6 @@
+import { createServer } from 'node:http';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { logoOf } from '../../src/config/operatorFiles.ts';
 import { contrast } from '../../src/rules/face/brand.ts';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../support/browsing.ts';
 import { requestOf } from '../support/flow.ts';
 import { svg } from '../support/pictures.ts';
+import { listen } from '../support/program.ts';
 import { useServer } from '../support/server.ts';
 
 // What the forms do in a real browser for people who type, with the script and without it.
@@ -37,6 +39,18 @@ async function reachConsent(): Promise<void> {
   await page.goto(request('account-info'));
   await signIn();
   await expectPage('consent');
+}
+
+/** The page that asks for the payment password, behind Allow. */
+async function reachConfirm(): Promise<void> {
+  await page.goto(request());
+  await signIn();
+  await allowIt();
+}
+
+async function allowIt(): Promise<void> {
+  await page.locator('[value=allow]').click();
+  await expectPage('confirm');
 }
 
 /** What has the focus, by its id or its kind. */
@@ -113,13 +127,12 @@ describe('the button that shows a password', () => {
     await field().fill(user.password);
     await show().click();
     await field().press('Enter');
-    await expectPage('payment-password');
+    await expectPage('consent');
     expect(await page.evaluate(() => sessionStorage.getItem('type'))).toBe('password');
   });
 
   it('is on the page of the payment password too', async () => {
-    await page.goto(request());
-    await signIn();
+    await reachConfirm();
     await show().click();
     expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
   });
@@ -132,14 +145,17 @@ describe('the button that shows a password', () => {
       await page.goto(request());
       expect(await page.locator('.password button').isVisible()).toBe(false);
       await signIn();
+      await allowIt();
       expect(await page.locator('.password button').isVisible()).toBe(false);
+      const answered = page.waitForRequest(/\/callback\?code=/);
       await confirmPayment(page, user.paymentPassword);
+      await answered;
     },
   );
 });
 
 describe('Caps Lock', () => {
-  const hint = () => page.locator('.hint');
+  const hint = () => page.locator('.hint[aria-live]');
 
   /** Headless Chromium has no such key: the event is made here. */
   const press = (type: string, modifierCapsLock: boolean) =>
@@ -171,9 +187,8 @@ describe('Caps Lock', () => {
 
 describe('the payment password', () => {
   it('is kept by browsers under a name of its own, which is neither posted nor met by people', async () => {
-    await page.goto(request());
-    await signIn();
-    const form = page.locator('form[action="/payment-password"]');
+    await reachConfirm();
+    const form = page.locator('form[action="/confirm"]');
     const [keptAs, typed] = [
       form.locator('[autocomplete=username]'),
       form.locator('[name=payment_password]'),
@@ -184,12 +199,12 @@ describe('the payment password', () => {
     expect(await form.getByRole('textbox').count()).toBe(1);
     await typed.focus();
     await page.keyboard.press('Shift+Tab');
-    expect(await page.evaluate(() => document.activeElement?.matches('form *'))).toBe(false);
-    const posted = page.waitForRequest('**/payment-password');
+    expect(await page.evaluate(() => document.activeElement?.matches('[action="/confirm"] *'))).toBe(false);
+    const posted = page.waitForRequest('**/confirm');
     await typed.fill(user.paymentPassword ?? '');
     await typed.press('Enter');
     const names = [...new URLSearchParams((await posted).postData() ?? '').keys()];
-    expect(names).toEqual(['request', 'form_token', 'payment_password']);
+    expect(names).toEqual(['request', 'decision', 'payment_password']);
   });
 });
 
@@ -211,11 +226,12 @@ describe('a wrong password', () => {
       await page.locator('[name=password]').fill('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
-      const wrong = 'The login or the password is wrong. If you’re sure both are right, contact support.';
+      const wrong = 'The login or the password is wrong.';
       expect(await described()).toEqual(['password', 'true', wrong]);
       expect(await page.title()).toMatch(/^Error: Sign in/);
       expect(await page.locator('[name=login]').inputValue()).toBe(user.login);
       await signIn();
+      await allowIt();
       await page.locator('[name=payment_password]').fill('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
@@ -224,13 +240,19 @@ describe('a wrong password', () => {
     },
   );
 
+  const application = createServer((_request, response) => response.end('the application'));
+  afterAll(() => void application.close());
+
   it('is not sent again by a reload or by Back after the mistake was corrected', async () => {
     const mistype = async (name: string) => {
       await page.locator(`[name=${name}]`).fill('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
     };
-    await page.goto(request());
+    const redirectUri = `http://127.0.0.1:${await listen(application)}/callback`;
+    const { clientId } = await server.createClient({ redirectUri });
+    const fields = requestOf({ clientId, redirectUri, clientSecret: null }, { scope: 'payment-p2p' });
+    await page.goto(`${server.baseUrl}/oauth/authorize?${new URLSearchParams(fields)}`);
     await page.locator('[name=login]').fill(user.login);
     await mistype('password');
     const posts: string[] = [];
@@ -238,13 +260,17 @@ describe('a wrong password', () => {
     await page.reload();
     await page.getByRole('alert').waitFor();
     await signIn();
+    await allowIt();
     await mistype('payment_password');
+    await page.reload();
+    await page.getByRole('alert').waitFor();
     await confirmPayment(page, user.paymentPassword);
+    await page.getByText('the application').waitFor();
     for (let times = 0; times < 3; times += 1) {
       await page.goBack();
       await expectPage('consent');
     }
-    expect(posts).toEqual(['/sign-in', '/payment-password', '/payment-password']);
+    expect(posts).toEqual(['/sign-in', '/consent', '/confirm', '/confirm']);
   });
 });
 

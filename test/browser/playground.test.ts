@@ -34,8 +34,9 @@ async function connect(ask = next): Promise<void> {
   await press('Send it');
   await page.locator('main[data-page]').waitFor();
   if (await isOn('sign-in')) await signIn(page, trial);
-  if (await isOn('payment-password')) await confirmPayment(page, trial.payment);
   await press('Allow');
+  await page.waitForURL(/\/(confirm|story)\b/);
+  if (await isOn('confirm')) await confirmPayment(page, trial.payment);
   await page.waitForURL(/\/story/);
 }
 

@@ -119,12 +119,12 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     await expectRefused(mistyped, ours, location ?? 'none:', 'sign_in_unconfirmed', /acr/);
   });
 
-  it('says "You did not sign in" to a user who answers No there, with the way back', async () => {
+  it('says "The sign-in is not complete" to a user who answers No there, with the way back', async () => {
     const { theirs, goOn, open, enter } = browserAt(await serverWith({ clientId: 'assent-consent' }));
     const question = await enter(await open('/account'), alice);
     const said = await goOn(await theirs.submit(question, 'cancel', { cancel: 'No' }));
     expect([said.status, said.page]).toEqual([200, 'notice']);
-    expect(said.text).toContain('You did not sign in');
+    expect(said.text).toContain('The sign-in is not complete');
     const back = /href="(\/sign-in[^"]*)"/.exec(said.body)?.[1] ?? 'none:';
     expect(formWith(await open(back), 'password').inputs).toContain('username');
   });

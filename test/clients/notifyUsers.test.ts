@@ -96,8 +96,7 @@ it('tells users what happens on their accounts, each of it once', async () => {
   });
   const told = [
     UNKNOWN,
-    'Your payment password was used for Corner Shop.',
-    'You gave Corner Shop access to your account. It may spend money from your account.',
+    'You gave Corner Shop access to your account. It may spend money from your account. Your payment password confirmed that.',
     'Your password was changed.',
   ];
   await expect.poll(() => messages(user.login)).toEqual(told);

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { s256 } from '../../src/secrets/digest.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, decide, introspect, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { codeOf, decide, introspect, press, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
 import { startProgram } from '../support/program.ts';
 import { freePort, startServer } from '../support/server.ts';
@@ -69,23 +69,23 @@ describe('the wallet of the example', () => {
   });
 
   it('confirms a payment of the user who is signed in, and of no other', async () => {
-    await fillIn('/account', ANNA);
-    const refused = await fillIn(await ask(SPENDING), BORIS);
-    expect([refused.status, refused.page]).toEqual([400, 'error']);
-    expect((await agent.get('/account')).text).toContain('Anna Petrova');
     const consent = await fillIn(await ask(SPENDING), ANNA);
     expect(consent.page).toBe('consent');
-    expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
-    const { status, location } = await ask(SPENDING);
-    expect([status, await leaveFor({ issuer }, agent, location ?? '')]).toEqual([
-      303,
-      expect.stringMatching(/acr_values=payment/),
-    ]);
+    const allowed = await press(agent, consent, 'allow');
+    expect(await leaveFor({ issuer }, agent, allowed)).toMatch(/acr_values=payment/);
+    const refused = await fillIn(allowed, BORIS);
+    expect([refused.status, refused.page]).toEqual([400, 'error']);
+    expect((await agent.get('/account')).text).toContain('Anna Petrova');
+    const answer = await fillIn(await press(agent, consent, 'allow'), ANNA);
+    expect(codeOf(answer)).toMatch(/^assent_ac_/);
   });
 
   it('leads back without a sign-in when its user presses Cancel', async () => {
     const notice = await fillIn(await ask(), { cancel: 'yes' });
-    expect([notice.page, notice.text]).toEqual(['notice', expect.stringContaining('You did not sign in')]);
+    expect([notice.page, notice.text]).toEqual([
+      'notice',
+      expect.stringContaining('The sign-in is not complete'),
+    ]);
     expect(agent.cookies.has('assent_session')).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import { decide, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, press, reachConsent, requestOf } from '../support/flow.ts';
 import { factsOf } from '../support/pages.ts';
 import { useServer } from '../support/server.ts';
 import { expireCode } from '../support/state.ts';
@@ -12,15 +12,19 @@ const { user, agent, reachPage, reject, codeFor, tokenFor, writingNothing } = aw
 const RIGHTS: [scope: string, texts: string[]][] = [
   [
     'payment-shop money-source("wallet","card")',
-    ['Pay any shop At most RUB 3,000 in any 24 hours', 'Paid from: your wallet or your linked card'],
+    [
+      'It can pay any shop up to RUB 3,000 in any 24 hours, until',
+      'Paid from your wallet or your linked card.',
+    ],
   ],
   [
     'account-info payment-shop.limit(2,10) payment.to-account("1").limit(3,20)',
     [
-      'See your account number, balance and status',
+      'It can see your account number, balance and status',
+      'It can spend up to RUB 40 in any 3 days, until',
       'Pay any shop At most RUB 10 in any 2 days',
       'Transfer money to the account “1” At most RUB 20 in any 3 days',
-      'Paid from: your wallet',
+      'Paid from your wallet.',
     ],
   ],
 ];
@@ -33,47 +37,48 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
 
   it('1.2.1 shows no right and no limit that was not requested', async () => {
     const { text } = await reachPage(await server.createClient(), { scope: 'account-info' });
-    expect(text).not.toMatch(/operation|transfer|Pay |money from|RUB/i);
+    expect(text).not.toMatch(/the list of|details of|transfer|Pay |paid from|RUB/i);
   });
 
   it('1.2.1 shows which application asks, for which instance, where the browser returns to and whose account it is', async () => {
     const redirectUri = 'https://shop.example/oauth/back';
     const client = await server.createClient({ name: 'Corner Shop', redirectUri });
     const page = await reachPage(client, { instance_name: 'Иван’s phone' });
-    expect(page.text).toContain('Corner Shop is asking for access to your account');
+    expect(page.text).toContain('Corner Shop asks for access to your account');
     expect(factsOf(page)).toEqual({
-      'Connection name': 'Иван’s phone',
-      'You return to': 'shop.example',
-      'Your account': `Maria Petrova (${user.login})`,
+      Connection: 'Иван’s phone',
+      'Then to': 'shop.example',
+      You: `Maria Petrova (${user.login}) Not you?`,
       'Valid until': expect.stringMatching(/^\d+ \w+ \d{4}$/),
     });
   });
 
-  it('1.2.1 says who asks and what it may cost on the payment password page, which decides nothing', async () => {
+  it('1.2.1 says again who may do what on the page of the payment password, which decides nothing by itself', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     const payer = await server.createUser({ name: 'Anna Li' });
     const browser = new Agent(server.baseUrl);
-    await reachConsent(browser, requestOf(client), payer);
-    const scope = 'account-info payment-shop.limit(7,1500)';
-    const page = await open(browser, requestOf(client, { scope }));
-    expect(page.page).toBe('payment-password');
-    expect(page.text).toContain('Corner Shop is asking for access to your account');
-    expect(page.text).toMatch(/At most RUB 1,500 in any 7 days, until \d+ \w+ \d{4}/);
-    expect(page.text).toContain('2 of 2: your decision');
-    expect(page.text).not.toContain('Pay any shop');
-    expect(page.forms.flatMap(({ inputs }) => inputs)).not.toContain('decision');
-    expect(page.body).not.toContain('decision_token');
+    const fields = { scope: 'account-info payment-shop.limit(7,1500)', instance_name: 'phone' };
+    const consent = await reachConsent(browser, requestOf(client, fields), payer);
+    expect(consent.text).toContain('Allow…');
+    const pressed = await writingNothing(() => press(browser, consent, 'allow'));
+    const page = await writingNothing(() => browser.get(pressed.location ?? ''));
+    expect(page.page).toBe('confirm');
+    expect(page.text).toMatch(
+      /Corner Shop can pay any shop up to RUB 1,500 in any 7 days, until \d+ \w+ \d{4} and see your account number, balance and status/,
+    );
+    expect(factsOf(page)).toEqual({ Connection: 'phone' });
+    expect(page.forms.map(({ action }) => action)).toEqual(['/language', '/confirm']);
   });
 });
 
 describe('contract 1.5: what the user is told about an earlier authorization', () => {
-  const EARLIER = 'Allowing this replaces the access that you gave';
+  const EARLIER = 'This replaces the access you gave';
 
   it('1.5 names the earlier authorization, its rights and its limits, that confirming disconnects', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     await tokenFor(client, { scope: 'operation-details payment-shop.limit(3,99)' });
     const { text } = await reachPage(client, { scope: 'account-info' });
-    expect(text).toMatch(/you gave on \d+ \w+ \d{4} \(.*?\), which ends at once\./);
+    expect(text).toMatch(/you gave on \d+ \w+ \d{4} \(.*?\)\. The earlier one ends at once\./);
     const earlier = text.slice(text.indexOf(EARLIER));
     expect(earlier).toContain('See the details of each transaction');
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');

@@ -180,8 +180,8 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
     expect(await live(token)).toBe(true);
     const fresh = await agent.get(answer.location ?? '');
     expect(fresh.page).toBe('consent');
-    expect(fresh.text).toContain('Transfer money to anyone');
-    expect(fresh.text).toContain('Allowing this replaces the access that you gave');
+    expect(fresh.text).toContain('It can transfer money to anyone');
+    expect(fresh.text).toContain('This replaces the access you gave');
     expect((await decide(agent, fresh, 'allow')).status).toBe(302);
   });
 });

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { actorsAt, copyOf, follow, signedIn } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
-import { decide, obtainCode, obtainToken, requestOf, verdictOn } from '../support/flow.ts';
+import {
+  codeOf,
+  confirm,
+  decide,
+  leadsTo,
+  obtainCode,
+  obtainToken,
+  press,
+  requestOf,
+  returnFrom,
+  verdictOn,
+} from '../support/flow.ts';
 import { ledger } from '../support/ledger.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { startServer, useServer } from '../support/server.ts';
@@ -22,8 +33,10 @@ function enter(browser: Agent, page: Answer, { login, password } = user): Promis
   return browser.submit(page, 'login', { login, password });
 }
 
-function confirm(browser: Agent, page: Answer, password = payer.paymentPassword): Promise<Answer> {
-  return browser.submit(page, 'payment_password', { payment_password: password ?? '' });
+/** Allows a request, up to the page that asks for the payment password. */
+async function allowPaying(browser: Agent, consent?: Answer): Promise<Answer> {
+  const answer = await press(browser, consent ?? (await openShop(browser, PAYING)), 'allow');
+  return follow(browser, answer);
 }
 
 describe('contract 5.1: signing in on the service’s own page', () => {
@@ -63,7 +76,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     const led = await writingNothing(() => enter(browser, page, wrong));
     const answer = await follow(browser, led);
     expect([answer.status, answer.page]).toEqual([200, 'sign-in']);
-    expect(answer.text).toContain('The login or the password is wrong. If you’re sure both are right');
+    expect(answer.text).toContain('The login or the password is wrong.');
     expect(answer.body).toContain(`value="${user.login}"`);
     expect(answer.body).not.toContain('quite wrong');
     expect(browser.cookies.has('assent_session')).toBe(false);
@@ -76,8 +89,8 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     const page = await openShop(browser, PAYING);
     const swapped = { ...payer, password: payer.paymentPassword ?? '' };
     expect(await verdictOn(browser, await enter(browser, page, swapped))).toBe('wrong');
-    const right = await enter(browser, page, payer);
-    const payment = await browser.get(right.location ?? '');
+    const consent = await follow(browser, await enter(browser, page, payer));
+    const payment = await allowPaying(browser, consent);
     expect(await verdictOn(browser, await confirm(browser, payment, payer.password))).toBe('wrong');
   });
 });
@@ -117,46 +130,56 @@ describe('contract 5.1: sessions', () => {
 });
 
 describe('contract 5.1: the payment password', () => {
-  it('5.1 is asked when a right lets money be spent', async () => {
-    const page = await openShop(await signedIn(server, payer), PAYING);
-    expect([page.status, page.page]).toEqual([200, 'payment-password']);
-    const { action, inputs } = formWith(page, 'payment_password');
-    expect([action, inputs]).toEqual(['/payment-password', ['payment_password']]);
+  it('5.1 is asked after Allow when a right lets money be spent', async () => {
+    const page = await allowPaying(await signedIn(server, payer));
+    expect([page.status, page.page]).toEqual([200, 'confirm']);
+    const { action, inputs, fields } = formWith(page, 'payment_password');
+    expect([action, inputs]).toEqual(['/confirm', ['payment_password']]);
+    expect(Object.keys(fields)).toEqual(['request', 'decision']);
     expect(page.body).toMatch(/<input[^>]*name="payment_password"[^>]*type="password"/);
   });
 
-  it('5.1 is not asked when no right lets money be spent', async () => {
+  it('5.1 is not asked when no right lets money be spent, nor for Reject', async () => {
+    const browser = await signedIn(server, payer);
     const scope = 'account-info operation-history operation-details incoming-transfers money-source("card")';
-    expect((await openShop(await signedIn(server, payer), { scope })).page).toBe('consent');
+    expect((await press(browser, await openShop(browser, { scope }), 'allow')).status).toBe(302);
+    const rejected = await press(browser, await openShop(browser, PAYING), 'reject');
+    expect([rejected.status, rejected.location]).toEqual([302, `${shop.redirectUri}?error=access_denied`]);
   });
 
   it('5.1 leads back to its form when it is wrong, and lets no user past', async () => {
     const browser = await signedIn(server, payer);
-    const page = await openShop(browser, PAYING);
+    const page = await allowPaying(browser);
     for (const wrong of ['', 'wrong', `${payer.paymentPassword} `]) {
-      const led = await writingNothing(() => confirm(browser, page, wrong));
-      const answer = await follow(browser, led);
-      expect([answer.status, answer.page]).toEqual([200, 'payment-password']);
+      const answer = await follow(browser, await writingNothing(() => confirm(browser, page, wrong)));
+      expect([answer.status, answer.page]).toEqual([200, 'confirm']);
       expect(answer.text).toContain('The payment password is wrong.');
-      expect(answer.text).toContain('At most RUB 1,500 in any 7 days');
+      expect(answer.text).toContain('pay any shop up to RUB 1,500 in any 7 days');
     }
-    expect((await openShop(browser, PAYING)).page).toBe('payment-password');
-    expect((await confirm(browser, page)).status).toBe(303);
-    expect((await openShop(browser, PAYING)).page).toBe('consent');
+    const receipt = await confirm(browser, page, payer.paymentPassword);
+    expect(codeOf(await returnFrom(browser, receipt))).toMatch(/^assent_ac_/);
   });
 
-  it('5.1 confirms one request: any other one asks it again', async () => {
+  it('5.1 confirms one decision on one request, and is asked for the next one and for any other', async () => {
     const browser = await signedIn(server, payer);
-    await confirm(browser, await openShop(browser, PAYING));
-    expect((await openShop(browser, PAYING)).page).toBe('consent');
-    for (const other of [
-      requestOf(shop, { scope: 'account-info payment-shop.limit(7,1501)' }),
+    const page = await allowPaying(browser);
+    const { fields } = formWith(page, 'payment_password');
+    const more = { scope: 'account-info payment-shop.limit(7,1501)' };
+    const others = [
+      requestOf(shop, more),
       requestOf(shop, { ...PAYING, instance_name: 'phone' }),
       requestOf(shop, { ...PAYING, state: 'x' }),
       requestOf(await server.createClient(), PAYING),
-    ]) {
-      expect((await open(browser, other)).page).toBe('payment-password');
+    ];
+    for (const other of others) {
+      const request = new URL((await browser.post('/oauth/authorize', other)).location ?? '').search.slice(1);
+      const typed = { ...fields, request, payment_password: payer.paymentPassword ?? '' };
+      const answer = await writingNothing(() => browser.post('/confirm', typed));
+      expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/oauth/authorize?${request}`]);
     }
+    expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/receipt')).toBe(true);
+    for (const next of [requestOf(shop, PAYING), ...others])
+      expect((await allowPaying(browser, await open(browser, next))).page).toBe('confirm');
   });
 });
 
@@ -192,7 +215,7 @@ describe('contract 5.2 and 5.3: the application', () => {
     const stranger = new Agent(server.baseUrl);
     const browser = await signedIn(server, payer);
     const signIn = await open(stranger, requestOf(client));
-    const payment = await open(browser, requestOf(client, PAYING));
+    const payment = await allowPaying(browser, await open(browser, requestOf(client, PAYING)));
     const consent = await open(browser, requestOf(client));
     const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), payer);
     const token = await obtainToken(browser, client, payer, { instance_name: 'tablet' });
@@ -203,7 +226,7 @@ describe('contract 5.2 and 5.3: the application', () => {
         await browser.post('/oauth/authorize', requestOf(client)),
         await browser.get(request.location ?? ''),
         await enter(stranger, signIn, payer),
-        await confirm(browser, payment),
+        await confirm(browser, payment, payer.paymentPassword),
         await decide(browser, consent, 'allow'),
         await decide(browser, consent, 'reject'),
       ]) {

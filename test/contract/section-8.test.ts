@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
-import { codeOf, decide } from '../support/flow.ts';
+import { Agent } from '../support/agent.ts';
+import { codeOf, confirm, decide, leadsTo, press, reachConsent, requestOf } from '../support/flow.ts';
 import { factsOf } from '../support/pages.ts';
 import { documentOf, expectToken, expectTokenError } from '../support/tokenRequests.ts';
 import { flowAt } from './flowAt.ts';
@@ -27,6 +28,20 @@ describe('contract 4.1 and 8: a page that was open for long', () => {
     await travelTo(moment);
     const answer = () => decide(agent, page, 'allow');
     expect((await (status === 303 ? writingNothing(answer) : answer())).status).toBe(status);
+  });
+
+  it.each([
+    ['2018-06-01T12:14:59.999Z', '/receipt'],
+    ['2018-06-01T12:15:00.000Z', '/oauth/authorize'],
+  ])('4.1 allowed at 12:00 and confirmed at %s leads to %s', async (moment, path) => {
+    await travelTo(NOON);
+    const payer = await server.createUser();
+    const browser = new Agent(server.baseUrl);
+    const consent = await reachConsent(browser, requestOf(client, { scope: 'payment-shop' }), payer);
+    const page = await follow(browser, await press(browser, consent, 'allow'));
+    await travelTo(moment);
+    const answer = () => confirm(browser, page, payer.paymentPassword);
+    expect(leadsTo(await (path === '/receipt' ? answer() : writingNothing(answer)), path)).toBe(true);
   });
 });
 

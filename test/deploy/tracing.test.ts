@@ -72,7 +72,7 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
   });
 
   it('tells of a whole flow: the requests by their routes, and the statements beneath them', () => {
-    const pages = ['/oauth/authorize', '/sign-in', '/payment-password', '/consent'];
+    const pages = ['/oauth/authorize', '/sign-in', '/consent', '/confirm', '/receipt', '/return'];
     for (const route of [...pages, '/oauth/token', '/oauth/introspect'])
       expect(withRoute(route), route).not.toEqual([]);
     const exchanges = withRoute('/oauth/token').map(({ traceId }) => traceId);

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
-import { setSessionConfirmed } from '../../src/store/authorize/paymentConfirmations.ts';
+import { rejectGrant } from '../../src/store/authorize/rejections.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase } from '../support/database.ts';
@@ -13,12 +13,13 @@ import { intercept } from '../support/intercept.ts';
 import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { setClientStatus } from '../support/operators.ts';
 import { approvalOf } from '../support/samples.ts';
-import { CALLER, startServer, type TestClient, type TestServer } from '../support/server.ts';
+import { startServer, type TestClient, type TestServer } from '../support/server.ts';
 import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 // Approvals of many users at one moment share statements, here and at a second server on the same database.
 
 const MANY = 40;
+const SPENDING = { scope: 'payment-shop.limit(7,1500)' };
 const LOCK_USER = 'select from users where user_id = $1 for update';
 
 const database = await createDatabase();
@@ -124,25 +125,20 @@ describe('many users who allow at one moment', () => {
     tokens.forEach(expectToken);
   });
 
-  it('and confirm by payment password, in many tabs of one session at two servers, meet no deadlock', async () => {
+  it('and confirm by payment password or reject, in many tabs of one session at two servers, meet no deadlock', async () => {
     const { user } = await signInAs(['user']);
     const { userId, cookie } = user;
     await database.pool.query(`update users set payment_password_hash = 'hash' where user_id = $1`, [userId]);
-    const confirmation = {
-      sessionHash: sha256(cookie),
-      requestDigest: sha256('the same request in each tab'),
-      clientId: client.clientId,
-      paymentPasswordHash: 'hash',
-      externalId: null,
-    };
+    const proof = { paymentPasswordHash: 'hash', externalId: null };
+    const decided = { ...approvalOf(client, user), ...SPENDING, sessionHash: sha256(cookie), proof };
     const tab = async (instanceName: string, pool: pg.Pool) => {
       const grantId = grantIdFor(userId, client.clientId, instanceName);
       for (let revision = 0; revision < 40; revision += 1) {
-        const confirmed = await setSessionConfirmed(pool, { ...confirmation, ...CALLER });
-        expect(confirmed).toMatchObject({ valid: true });
-        const codeHash = sha256(`${instanceName} ${revision}`);
-        const approval = { ...approvalOf(client, user), ...confirmation, instanceName, grantId, codeHash };
-        expect(await approveGrant(pool, { ...approval, revision })).toBe('written');
+        const page = sha256(`${instanceName} ${revision}`);
+        const decision = { ...decided, instanceName, grantId, revision, page, codeHash: page };
+        expect(await approveGrant(pool, decision)).toBe('written');
+        const other = { page: sha256(page), codeHash: sha256(page), keptUntil: new Date() };
+        expect(await rejectGrant(pool, { ...decision, ...other })).toBe('rejected');
       }
     };
     const tabs = Array.from({ length: 12 }, (_, n) => tab(`tab ${n}`, n % 2 === 0 ? database.pool : second));
@@ -172,6 +168,7 @@ describe('approvals of many users', () => {
       ...approvalOf(client, { userId }),
       grantId: grantIdFor(userId, clientId, instanceName),
       sessionHash: sha256(cookie),
+      page: sha256(`page of ${userId}`),
       codeHash: sha256(randomBytes(8).toString('hex')),
       ...given,
     };
@@ -221,11 +218,14 @@ describe('approvals of many users', () => {
       'stale',
       'spent',
       'again',
+      'unproven',
+      'rejected',
     ]);
-    const { well, blocked, shop, ended, busy, full, stale, spent, again } = users;
+    const { well, blocked, shop, ended, busy, full, stale, spent, again, unproven, rejected } = users;
     const closed = await server.createClient();
-    const [isSpent, isThere] = [approvalBy(spent), approvalBy(again)];
+    const [isSpent, isThere, isRejected] = [approvalBy(spent), approvalBy(again), approvalBy(rejected)];
     await ask([isSpent, isThere, approvalBy(full, { instanceName: 'first' })]);
+    await rejectGrant(database.pool, { ...isRejected, keptUntil: new Date() });
     await set(`users set status = 'blocked'`, blocked);
     await setClientStatus(database.pool, closed.clientId, 'blocked', 'tests');
     await set(`sessions set seen_at = seen_at - interval '1 hour'`, ended);
@@ -243,28 +243,13 @@ describe('approvals of many users', () => {
       [approvalBy(stale, { revision: 1 }), 'stale'],
       [isSpent, 'spent'],
       [isThere, 'written'],
+      [approvalBy(unproven, { ...SPENDING, confirmsPayments: true }), 'stale'],
+      [isRejected, 'rejected'],
     ];
     expect(await ask(asked.map(([approval]) => approval))).toEqual(asked.map(([, verdict]) => verdict));
     expect(statements).toHaveLength(1);
     expect(await approved([well])).toHaveLength(1);
     expect(await approved([full, spent, again])).toEqual(before);
-    expect(await approved([blocked, shop, ended, busy, stale])).toEqual([]);
-  });
-
-  it('use up the confirmation of their own session, and of no other that confirmed the same request', async () => {
-    const { paying, looking, other } = await signInAs(['paying', 'looking', 'other']);
-    const users = [paying, looking, other];
-    const [request, another] = [sha256('the request'), sha256('another request')];
-    for (const user of users) await set(`sessions set confirmed_request = '${request}'`, user);
-    await ask([
-      approvalBy(paying, { requestDigest: request }),
-      approvalBy(looking, { requestDigest: another }),
-      approvalBy(other, { requestDigest: request, revision: 1 }),
-    ]);
-    const { rows } = await database.pool.query(
-      'select user_id from sessions where confirmed_request = $1 and user_id = any ($2) order by user_id',
-      [request, users.map(({ userId }) => userId)],
-    );
-    expect(rows.map(({ user_id }) => user_id)).toEqual(idsOf([looking, other]));
+    expect(await approved([blocked, shop, ended, busy, stale, unproven, rejected])).toEqual([]);
   });
 });

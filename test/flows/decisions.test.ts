@@ -1,10 +1,23 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
+import {
+  decisionForm,
+  signDecision,
+  signPage,
+  verifyDecision,
+} from '../../src/flows/authorize/decisionForms.ts';
+import { verifyForm } from '../../src/flows/common/signedForm.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
+import { sha256 } from '../../src/secrets/digest.ts';
+import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
+import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { rowsOf } from '../support/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 import { exchange, expectToken } from '../support/tokenRequests.ts';
+import { signedInUser } from './signedIn.ts';
 
 const server = await useServer({ maxInstances: 10_000 });
 const { pool } = server.database;
@@ -24,6 +37,14 @@ async function count(what: string): Promise<number> {
   return (await pool.query(what, [user.userId])).rowCount ?? -1;
 }
 
+/** One request, shown three times. */
+async function threeTabs(): Promise<Answer[]> {
+  const first = await consentFor('three tabs');
+  const request = requestOf(client, { state: 'three tabs', instance_name: 'three tabs' });
+  const url = `/oauth/authorize?${new URLSearchParams(request)}`;
+  return [first, ...(await Promise.all([agent.get(url), agent.get(url)]))];
+}
+
 const rejections = () => count(`select from audit_events where kind = 'rejected' and user_id = $1`);
 
 describe('the same rejection', () => {
@@ -38,30 +59,73 @@ describe('the same rejection', () => {
   });
 
   it('is one for each page that was loaded, also of one request at one moment; Allow is one for all', async () => {
-    const first = await consentFor('three tabs');
-    const request = requestOf(client, { state: 'three tabs', instance_name: 'three tabs' });
-    const url = `/oauth/authorize?${new URLSearchParams(request)}`;
-    const pages = [first, ...(await Promise.all([agent.get(url), agent.get(url)]))];
+    const pages = await threeTabs();
     for (const page of [...pages, ...pages])
       expect((await decide(agent, page, 'reject')).location).toContain('error=access_denied');
     expect(await rejections()).toBe(3);
-    const codes = await Promise.all(pages.map(async (page) => codeOf(await decide(agent, page, 'allow'))));
+    const others = await threeTabs();
+    const codes = await Promise.all(others.map(async (page) => codeOf(await decide(agent, page, 'allow'))));
     expect(new Set(codes).size).toBe(1);
     expectToken(await exchange(server, client, codes[0] ?? ''));
-    const page = await follow(agent, await decide(agent, first, 'reject'));
-    expect(page.text).toContain('You already allowed this, so “Reject” on that page');
+    expect(await rejections()).toBe(3);
   });
 
-  it('is remembered for as long as its form is good, and swept away by others', async () => {
+  it('is remembered while its page, or a decision made on that, is good, and swept away by others', async () => {
     await pool.query('delete from rejections');
     for (const state of ['a', 'b', 'c', 'd']) await decide(agent, await consentFor(state), 'reject');
     const { rows } = await pool.query(
-      `select expires_at - clock_timestamp() between interval '1 second' and interval '15 minutes' as good from rejections`,
+      `select expires_at - clock_timestamp() between interval '15 minutes' and interval '30 minutes' as good from rejections`,
     );
     expect(rows).toEqual(Array(4).fill({ good: true }));
     await pool.query(`update rejections set expires_at = clock_timestamp()`);
     for (const state of ['e', 'f']) await decide(agent, await consentFor(state), 'reject');
     expect((await pool.query('select from rejections')).rowCount).toBe(2);
+  });
+});
+
+describe('one page', () => {
+  it('that was rejected gives no code any more: Allow, and its confirmation, are the same rejection', async () => {
+    const page = await consentFor('rejected');
+    const spending = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
+    for (const each of [page, spending]) {
+      const { location } = await decide(agent, each, 'reject');
+      expect(location).toContain('error=access_denied');
+      const allowed = await decide(agent, each, 'allow');
+      expect([allowed.status, allowed.location]).toEqual([302, location]);
+    }
+    expect(await count('select from grants where user_id = $1')).toBe(0);
+    expect(await rejections()).toBe(2);
+  });
+
+  it('that was allowed is not rejected any more, which the request says', async () => {
+    const page = await consentFor('allowed');
+    const code = codeOf(await decide(agent, page, 'allow'));
+    for (let times = 0; times < 2; times += 1) {
+      const shown = await follow(agent, await decide(agent, page, 'reject'));
+      expect(shown.text).toContain('You already allowed this, so “Reject” on that page');
+    }
+    expectToken(await exchange(server, client, code));
+    expect(await rejections()).toBe(0);
+  });
+});
+
+describe('a signed decision', () => {
+  it('is over when the entry of SECRETS that signed its page is retired, although another signed it', async () => {
+    const [old, next] = [newSecret(), newSecret()];
+    const { session } = await signedInUser(server);
+    const query = new Parameters(new URLSearchParams(requestOf(client)).toString());
+    const pending = { authorizationRequest: await loadAuthorizationRequest(server.context, query), session };
+    const having = (...secrets: [string, ...string[]]) => ({
+      ...server.context,
+      keyRing: new KeyRing(secrets),
+    });
+    const form = verifyForm(having(old), signPage(having(old), pending, 0), decisionForm(pending));
+    const { keyId, digest: page } = form ?? { keyId: Buffer.alloc(0), digest: sha256('') };
+    const pressed = { choice: 'allow', revision: 0, page, keyId, sums: ['1'] } as const;
+    const signed = signDecision(having(next, old), pending, pressed);
+    expect(verifyDecision(having(next, old), pending, signed, 'allow')).toEqual(pressed);
+    expect(verifyDecision(having(next, old), pending, signed, 'reject')).toBeNull();
+    expect(verifyDecision(having(next), pending, signed, 'allow')).toBeNull();
   });
 });
 

@@ -38,16 +38,20 @@ async function expectNothingWritten({ userId }: TestUser): Promise<void> {
   expect((await pool.query(written, [userId])).rowCount).toBe(0);
 }
 
-async function consentOf() {
-  const [client, user] = [await other.createClient(), await other.createUser({ paymentPassword: null })];
+async function consentOf(scope: string) {
+  const [client, user] = [await other.createClient(), await other.createUser()];
   const agent = new Agent(slow.baseUrl);
-  return { agent, user, consent: await reachConsent(agent, requestOf(client), user) };
+  return { agent, user, consent: await reachConsent(agent, requestOf(client, { scope }), user) };
 }
 
-describe.each(['allow', 'reject'] as const)('a decision to %s that gets to the database', (decision) => {
+describe.each([
+  ['allow', 'what reads', 'account-info'],
+  ['allow', 'a payment, confirmed', 'payment-shop'],
+  ['reject', 'anything', 'payment-shop'],
+] as const)('a decision to %s %s, that gets to the database', (decision, _what, scope) => {
   /** Decides, and does `meanwhile` while the statement is on its way. Expects that nothing is written. */
   async function decideLate(meanwhile: Ending) {
-    const { agent, user, consent } = await consentOf();
+    const { agent, user, consent } = await consentOf(scope);
     line.holdBack(['grant-approve', 'grant-reject']);
     const asked = decide(agent, consent, decision);
     await vi.waitFor(() => expect(line.held()).toBe(1), { timeout: 60_000 });
@@ -74,7 +78,7 @@ describe.each(['allow', 'reject'] as const)('a decision to %s that gets to the d
   });
 
   it('while the user is signing out waits for that, and writes nothing', async () => {
-    const { agent, user, consent } = await consentOf();
+    const { agent, user, consent } = await consentOf(scope);
     const [asked] = await transaction(pool, async (leaving) => {
       await leaving.query('delete from sessions where user_id = $1', [user.userId]);
       const asked = decide(agent, consent, decision);

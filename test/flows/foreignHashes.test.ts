@@ -143,9 +143,9 @@ describe('a user with a hash of another service', () => {
     const [agent, before] = [new Agent(server.baseUrl), server.logLines.length];
     const fields = requestOf(client, { scope: 'payment-shop.limit(7,1500)' });
     const consent = await reachConsent(agent, fields, user);
+    expect((await decide(agent, consent, 'allow')).location).toContain('code=');
     expect(isOwn((await storedOf(user)).payment)).toBe(true);
     expect(server.logLines.slice(before).join()).not.toContain('wrong_password');
-    expect((await decide(agent, consent, 'allow')).location).toContain('code=');
   });
 
   it('changes the payment password by typing the old one', async () => {

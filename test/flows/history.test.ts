@@ -68,7 +68,7 @@ describe('the history of a user', () => {
     const [events = []] = await historyOf(session);
     const nothing = {
       ...{ clientId: null, clientName: null, instanceName: null, rights: null },
-      ...{ browser: null, system: null, isConfirmed: false },
+      ...{ browser: null, system: null, confirmedBy: null },
     };
     const event = (kind: string, network: string | null, told = {}) => {
       return { kind, at: expect.any(Date), network, ...nothing, ...told };
@@ -79,7 +79,7 @@ describe('the history of a user', () => {
     };
     expect(events).toEqual([
       shop('revoked_by_user', 'three', NETWORK),
-      { ...shop('approved', 'three', NETWORK), isConfirmed: true },
+      { ...shop('approved', 'three', NETWORK), confirmedBy: 'payment_password' },
       shop('replayed', 'two', null),
       shop('approved', 'two', NETWORK),
       shop('revoked_by_operator', 'one', null),

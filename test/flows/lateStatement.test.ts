@@ -64,13 +64,9 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
   },
 
   async 'grant-approve'({ agent, client, user }) {
-    const consent = await reachConsent(agent, requestOf(client), user);
+    const consent = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
     return {
       ask: () => decide(agent, consent, 'allow'),
-      async meanwhile() {
-        const rejected = await decide(elsewhere(agent), consent, 'reject');
-        expect(rejected.location).toContain('error=access_denied');
-      },
       isDone: () => isThere('select from grants where user_id = $1', user),
     };
   },
@@ -112,16 +108,6 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     return {
       ask: () => signIn(agent, user.login, user.password),
       isDone: () => isThere('select from sessions where user_id = $1', user),
-    };
-  },
-
-  async 'session-mark-confirmed'({ agent, client, user }) {
-    await reachConsent(agent, requestOf(client), user);
-    const spending = new URLSearchParams(requestOf(client, { scope: 'payment-shop' }));
-    const page = await agent.get(`/oauth/authorize?${spending}`);
-    return {
-      ask: () => agent.submit(page, 'payment_password', { payment_password: user.paymentPassword ?? '' }),
-      isDone: () => isThere('select from sessions where user_id = $1 and confirmed_at is not null', user),
     };
   },
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/flows/common/context.ts';
-import { type Form, signForm, verifyForm } from '../../src/flows/common/signedForm.ts';
+import { contentOf, type Form, signForm, verifyForm } from '../../src/flows/common/signedForm.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { newSecret } from '../support/ledger.ts';
@@ -18,7 +18,8 @@ const form: Form = { action: 'decision', owner, subject: ['a user', 'a grant', 3
 describe('the token of a form', () => {
   it.each<[Form['action'], string, number]>([
     ['decision', '15 minutes', 15 * MINUTE],
-    ['payment-password', 'as long as a session', 12 * HOUR],
+    ['allow', '15 minutes', 15 * MINUTE],
+    ['reject', '15 minutes', 15 * MINUTE],
     ['sign-out', 'as long as a session', 12 * HOUR],
     ['disconnect', 'as long as a session', 12 * HOUR],
     ['disconnect-all', 'as long as a session', 12 * HOUR],
@@ -32,6 +33,7 @@ describe('the token of a form', () => {
 
   it.each<[string, Partial<Form>]>([
     ['another action', { action: 'disconnect' }],
+    ['a decision made on it', { action: 'allow' }],
     ['another session', { owner: { ...owner, sessionHash: sha256('another session') } }],
     ['another subject', { subject: ['a user', 'a grant', 4, 'client_id=x'] }],
     ['a subject that is cut otherwise', { subject: ['a user","a grant', 3, 'client_id=x'] }],
@@ -44,32 +46,32 @@ describe('the token of a form', () => {
   });
 
   it('says the same of one form and revision, whenever it was shown, and nothing that another says', () => {
-    const contentOf = (revision: number, changed: Form) =>
-      verifyForm(context, signForm(context, changed, revision), changed)?.content;
-    const first = contentOf(1, form);
-    expect(contentOf(1, { ...form, owner: { ...owner, now: later(MINUTE) } })).toBe(first);
-    const others = [contentOf(2, form), contentOf(12, form), contentOf(1, { ...form, subject: [] })];
+    const first = contentOf(form, 1);
+    expect(contentOf({ ...form, owner: { ...owner, now: later(MINUTE) } }, 1)).toBe(first);
+    const others = [contentOf(form, 2), contentOf(form, 12), contentOf({ ...form, subject: [] }, 1)];
     expect(new Set([first, ...others]).size).toBe(4);
   });
 
-  it('of a decision names its page: each has another, also at one moment, and each time the same', () => {
-    const pageOf = (token: string) => verifyForm(context, token, form)?.page;
-    const [one, other] = [signForm(context, form, 1), signForm(context, form, 1)];
-    expect(pageOf(one)).toBe(pageOf(one));
-    expect(pageOf(one)).not.toBe(pageOf(other));
+  it('brings back what it carries, letter for letter, and has another digest for each', () => {
+    const carried = [[], ['a'], ['a', ''], ['', 'a'], ['a","b'], ['a', 'b'], ['1 500,00 ₽', '\u0000']];
+    const found = carried.map((texts) => verifyForm(context, signForm(context, form, 1, texts), form));
+    expect(found.map((one) => one?.carried)).toEqual(carried);
+    expect(new Set(found.map((one) => one?.digest)).size).toBe(carried.length);
+    const again = verifyForm(context, signForm(context, form, 1, ['a']), form);
+    expect(again?.digest).toBe(found[1]?.digest);
   });
 
-  it('is taken as earlier builds made it, without a name for its page', () => {
-    const signed = JSON.parse(payloadOf(signForm(context, form, 3)).toString());
-    expect(signed).toHaveLength(4);
-    const earlier = keyRing.sign('form', Buffer.from(JSON.stringify(signed.slice(0, 3))));
-    expect(verifyForm(context, earlier, form)?.revision).toBe(3);
+  it('is taken as earlier builds made it, with a name for its page or without', () => {
+    const signed: unknown[] = JSON.parse(payloadOf(signForm(context, form, 3)).toString());
+    for (const more of [[], ['0b6e2d3c-6a44-4d5f-9e0e-2f1c7a1d9b11']]) {
+      const earlier = keyRing.sign('form', Buffer.from(JSON.stringify([...signed.slice(0, 3), ...more])));
+      expect(verifyForm(context, earlier, form)?.revision).toBe(3);
+    }
   });
 
   it.each([
     ['no token', undefined],
-    ['a digest alone', keyRing.sign('form', Buffer.alloc(32, 7))],
-    ['a JSON document of another kind', keyRing.sign('form', Buffer.from('{"revision":1}'))],
+    ['another JSON document of ours', keyRing.sign('form', Buffer.from('[]'))],
     ['the same signed for another use', keyRing.sign('visit', payloadOf(signForm(context, form)))],
   ])('is refused when it is %s', (_what, token) => {
     expect(verifyForm(context, token, form)).toBeNull();

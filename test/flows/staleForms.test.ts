@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { revokeAll } from '../../src/operations/grants.ts';
-import { actorsAt, press } from '../support/account.ts';
-import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
+import { actorsAt, follow, press } from '../support/account.ts';
+import { confirm, decide, obtainCode, reachConsent, requestOf, press as send } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
+import { contentsOf } from '../support/state.ts';
 import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 const server = await useServer();
@@ -31,4 +32,25 @@ describe('a consent form that is older than', () => {
     expect(answer.status).toBe(303);
     expect(answer.location).toContain('state=old');
   });
+
+  it.each(Object.entries(CHANGES))(
+    '%s decides nothing when it is confirmed either',
+    async (_what, change) => {
+      const { client, user, agent } = await actorsAt(server);
+      const code = await obtainCode(agent, requestOf(client), user);
+      expectToken(await exchange(server, client, code));
+      const old = requestOf(client, { state: 'old', scope: 'payment-shop' });
+      const pressed = await send(agent, await reachConsent(agent, old, user), 'allow');
+      const page = await follow(agent, pressed);
+      expect(page.page).toBe('confirm');
+      await change({ client, user, agent, code });
+      const before = await contentsOf(server);
+      const request = [303, expect.stringMatching(/authorize\?.*state=old/)];
+      const confirmed = await confirm(agent, page, user.paymentPassword);
+      expect([confirmed.status, confirmed.location]).toEqual(request);
+      const again = await agent.get(pressed.location ?? '');
+      expect([again.status, again.location]).toEqual(request);
+      expect(await contentsOf(server)).toBe(before);
+    },
+  );
 });

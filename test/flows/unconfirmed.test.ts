@@ -1,152 +1,132 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
-import { decisionForm } from '../../src/flows/authorize/decisionForms.ts';
-import { signForm } from '../../src/flows/common/signedForm.ts';
-import { Parameters } from '../../src/rules/request/parameters.ts';
-import { hexOf, sha256 } from '../../src/secrets/digest.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
-import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
-import { setSessionConfirmed } from '../../src/store/authorize/paymentConfirmations.ts';
-import { openDatabase } from '../../src/store/database/database.ts';
-import { sessionOf } from '../support/account.ts';
-import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, reachConsent, requestOf, signIn } from '../support/flow.ts';
-import { waitForLocks, whileHeld } from '../support/locks.ts';
+import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
+import { findUserByLogin } from '../../src/store/common/users.ts';
+import { transaction } from '../../src/store/database/database.ts';
+import { waitForLocks } from '../support/locks.ts';
 import { rowsOf } from '../support/rows.ts';
 import { approvalOf } from '../support/samples.ts';
-import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { type SignedIn, signedInUser } from './signedIn.ts';
 
-// The statement that approves looks by itself at what the payment password confirmed. Here its form token is always right,
-// as if whatever checks tokens took every one.
+// The statement that approves compares the proof of a confirmation with the user's row by itself, as if whatever checks
+// tokens, passwords and answers before it took every one.
 
 const server = await useServer();
 const { pool } = server.database;
-const second = openDatabase(server.database.url);
-afterAll(() => second.end());
-const SPENDING = { scope: 'account-info payment-shop.limit(7,1500)' };
+const SPENDING = 'account-info payment-shop.limit(7,1500)';
+const SUB = 'sub-of-the-user';
 
 let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let by: SignedIn;
+/** The user's hash for payments. */
+let hash: string;
 
 beforeEach(async () => {
-  [client, user, agent] = [await server.createClient(), await server.createUser(), new Agent(server.baseUrl)];
+  [client, by] = [await server.createClient(), await signedInUser(server)];
+  hash = by.session.paymentPasswordHash ?? '';
 });
 
-/** Asks the database about the user. */
-const ask = (text: string) => pool.query(text, [user.userId]);
+/** Changes the user's row. */
+const set = (change: string, ...values: unknown[]) =>
+  pool.query(`update users set ${change} where user_id = $1`, [by.user.userId, ...values]);
 
-/** Presses Allow with a token that the consent page would have had `ago` milliseconds before now, whether it was shown or not. */
-async function allow(fields: Record<string, string> = SPENDING, ago = 0): Promise<Answer> {
-  const request = new URLSearchParams(requestOf(client, fields)).toString().replaceAll('+', '%20');
-  const session = await sessionOf(server, agent);
-  const owner = { ...session, now: new Date(session.now.getTime() - ago) };
-  const authorizationRequest = await loadAuthorizationRequest(server.context, new Parameters(request));
-  const decision_token = signForm(server.context, decisionForm({ authorizationRequest, session: owner }), 0);
-  return agent.post('/consent', { request, decision_token, decision: 'allow' });
+/** Makes the user one who has no password here, and whom the provider knows. */
+const moveToProvider = () =>
+  set('external_id = $2, payment_password_hash = null', `${SUB} ${by.user.userId}`);
+
+const ofPassword = (paymentPasswordHash: string | null) => ({ paymentPasswordHash, externalId: null });
+const ofProvider = (externalId: string) => ({ paymentPasswordHash: null, externalId });
+const NONE: Proof = ofPassword(null);
+
+/** Hands a first approval to the statement, by default of what spends. */
+function approve(proof: Proof, given: Partial<Approval> = {}) {
+  const grantId = grantIdFor(by.user.userId, client.clientId, null);
+  const decided = { grantId, scope: SPENDING, sessionHash: by.session.sessionHash, codeHash: sha256('code') };
+  return approveGrant(pool, { ...approvalOf(client, by.user), ...decided, proof, ...given });
 }
 
-const confirm = (fields: Record<string, string> = SPENDING, browser = agent) =>
-  reachConsent(browser, requestOf(client, fields), user);
+/** The details of what was approved. */
+async function approved(): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    `select coalesce(a.detail, '{}') as detail from grants g join audit_events a using (grant_id) where a.user_id = $1`,
+    [by.user.userId],
+  );
+  return rows.map(({ detail }) => detail);
+}
 
-const age = (interval: string) =>
-  ask(`update sessions set confirmed_at = confirmed_at - interval '${interval}' where user_id = $1`);
-
-const approved = async () =>
-  (await ask(`select from audit_events where user_id = $1 and kind like 'approved%'`)).rowCount;
-
-describe('Allow without the payment password', () => {
-  const REASONS: Record<string, () => Promise<unknown>> = {
-    'nothing was confirmed': () => signIn(agent, user.login, user.password),
-    'another request was confirmed': () => confirm({ scope: 'payment-shop.limit(7,1501)' }),
-    'it was confirmed in another session': async () => {
-      await signIn(agent, user.login, user.password);
-      await confirm(SPENDING, new Agent(server.baseUrl));
+describe('an approval of what spends', () => {
+  const PROOFS: Record<string, () => Proof | Promise<Proof>> = {
+    'no proof': () => NONE,
+    'the payment password of before': async () => {
+      const { session } = await signedInUser(server);
+      await set('payment_password_hash = $2', session.paymentPasswordHash);
+      return ofPassword(hash);
     },
-    'it was confirmed five minutes before the page': async () => {
-      await confirm();
-      await age('5 minutes');
+    'the payment password of another user': async () =>
+      ofPassword((await signedInUser(server)).session.paymentPasswordHash),
+    'the password of the account': async () => {
+      const { login } = by.user;
+      return ofPassword((await findUserByLogin(pool, login))?.passwordHash ?? '');
     },
+    'an answer of the provider, which does not know the user': () => ofProvider(SUB),
   };
 
-  it.each(Object.entries(REASONS))(
-    'gives no code when %s, and leads to the payment password',
-    async (_, make) => {
-      await make();
-      const before = await rowsOf(server.database);
-      const answer = await allow();
-      expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
-      expect((await agent.get(answer.location ?? '')).page).toBe('payment-password');
-      expect(await rowsOf(server.database)).toBe(before);
-    },
-  );
+  it.each(Object.entries(PROOFS))('is refused with %s, and writes nothing', async (_what, make) => {
+    const proof = await make();
+    const before = await rowsOf(server.database);
+    expect(await approve(proof)).toBe('stale');
+    expect(await rowsOf(server.database)).toBe(before);
+  });
 
-  it('gives one where nothing is spent, or the user has no payment password', async () => {
-    await signIn(agent, user.login, user.password);
-    expect(codeOf(await allow({ scope: 'account-info' }))).toMatch(/^assent_ac_/);
-    user = await server.createUser({ paymentPassword: null });
-    agent = new Agent(server.baseUrl);
-    await signIn(agent, user.login, user.password);
-    expect(codeOf(await allow())).toMatch(/^assent_ac_/);
+  it('is written with the payment password, and says by what it was confirmed, and in which session', async () => {
+    expect(await approve(ofPassword(hash))).toBe('written');
+    const session = expect.stringMatching(/^[0-9a-f]{32,}$/);
+    expect(await approved()).toEqual([{ confirmed_by: 'payment_password', session }]);
+  });
+
+  it('by a user of the provider is written with the answer about that user alone, whatever else is there', async () => {
+    await moveToProvider();
+    const before = await rowsOf(server.database);
+    for (const proof of [NONE, ofProvider('another'), ofProvider(SUB), ofPassword(hash)])
+      expect(await approve(proof, { confirmsPayments: true })).toBe('stale');
+    expect(await rowsOf(server.database)).toBe(before);
+    const right = ofProvider(`${SUB} ${by.user.userId}`);
+    expect(await approve(right, { confirmsPayments: true })).toBe('written');
+    expect(await approved()).toMatchObject([{ confirmed_by: 'provider' }]);
+  });
+
+  it('by a user without a payment password needs no proof, unless it is required', async () => {
+    await set('payment_password_hash = null');
+    const before = await rowsOf(server.database);
+    expect(await approve(NONE, { confirmsPayments: true })).toBe('stale');
+    expect(await rowsOf(server.database)).toBe(before);
+    expect(await approve(NONE)).toBe('written');
+    expect(await approved()).toEqual([{}]);
+  });
+
+  it.each([
+    ['changed', 'another hash'],
+    ['set for the first time', 'a first hash'],
+  ])('is refused if the payment password is %s while the statement waits', async (how, next) => {
+    if (how !== 'changed') await set('payment_password_hash = null');
+    const proof = how === 'changed' ? ofPassword(hash) : NONE;
+    const [asked] = await transaction(pool, async (changing) => {
+      const change = 'update users set payment_password_hash = $2 where user_id = $1';
+      await changing.query(change, [by.user.userId, next]);
+      const asked = approve(proof);
+      await waitForLocks(pool, 1);
+      return [asked];
+    });
+    expect(await asked).toBe('stale');
+    expect(await approved()).toEqual([]);
   });
 });
 
-describe('a confirmation by the payment password', () => {
-  it('is good for a page that was asked for within five minutes, and pressed for as long as the page is good', async () => {
-    await confirm();
-    await age('19 minutes');
-    expect(codeOf(await allow(SPENDING, 14.5 * 60_000))).toMatch(/^assent_ac_/);
-  });
-
-  it('gives the same code again when it was used up by it', async () => {
-    await confirm();
-    const first = await allow();
-    expect(codeOf(await allow())).toBe(codeOf(first));
-    expect(await approved()).toBe(1);
-  });
-
-  it('is good once for its request, also when others are confirmed beside it', async () => {
-    const requests = ['one', 'two', 'three'].map((name) => ({ ...SPENDING, instance_name: name }));
-    for (const request of requests) await confirm(request);
-    for (const request of requests) expect(codeOf(await allow(request))).toMatch(/^assent_ac_/);
-    await ask('delete from grants where user_id = $1');
-    for (const request of requests) expect((await allow(request)).status).toBe(303);
-  });
-
-  it('is kept beside a few others only', async () => {
-    await confirm();
-    const { sessionHash, paymentPasswordHash } = await sessionOf(server, agent);
-    const confirmation = { sessionHash, paymentPasswordHash, externalId: null, ...CALLER };
-    for (let n = 0; n < 12; n += 1) {
-      const request = { requestDigest: sha256(`${n}`), clientId: client.clientId };
-      expect(await setSessionConfirmed(pool, { ...request, ...confirmation })).toMatchObject({ valid: true });
-    }
-    const kept = await ask(
-      'select jsonb_object_keys(confirmed_before) as request from sessions where user_id = $1',
-    );
-    const before = [3, 4, 5, 6, 7, 8, 9, 10].map((n) => hexOf(sha256(`${n}`)));
-    expect(kept.rows.map(({ request }) => request).toSorted()).toEqual(before.toSorted());
-  });
-
-  it('is good for one of two approvals that wait for each other, at two servers', async () => {
-    await confirm();
-    const { sessionHash, confirmedRequest } = await sessionOf(server, agent);
-    const approvalFor = (instanceName: string): Approval => ({
-      ...approvalOf(client, user),
-      grantId: grantIdFor(user.userId, client.clientId, instanceName),
-      instanceName,
-      ...SPENDING,
-      codeHash: sha256(instanceName),
-      sessionHash,
-      requestDigest: confirmedRequest ?? sha256(''),
-    });
-    const lock = 'select from users where user_id = $1 for update';
-    const verdicts = await whileHeld(pool, lock, [user.userId], async () => {
-      const both = [approveGrant(pool, approvalFor('one')), approveGrant(second, approvalFor('other'))];
-      await waitForLocks(pool, 2);
-      return both;
-    });
-    expect((await Promise.all(verdicts)).toSorted()).toEqual(['stale', 'written']);
-    expect(await approved()).toBe(1);
+describe('an approval of what only reads', () => {
+  it('needs no proof, also where it is required', async () => {
+    expect(await approve(NONE, { scope: 'account-info', confirmsPayments: true })).toBe('written');
+    expect(await approved()).toEqual([{}]);
   });
 });

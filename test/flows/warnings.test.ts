@@ -3,7 +3,7 @@ import { findUserSessions } from '../../src/flows/account/userSessions.ts';
 import { findWarnings, seeWarnings, type Warnings } from '../../src/flows/account/warnings.ts';
 import type { Session } from '../../src/flows/signIn/session.ts';
 import { HISTORY_KINDS, WARNING_KINDS } from '../../src/store/account/history.ts';
-import { reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { obtainCode, requestOf, signIn } from '../support/flow.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 import { signedInUser } from './signedIn.ts';
 
@@ -42,25 +42,47 @@ function see(
 }
 
 describe('a user is warned', () => {
-  it('of no payment password that was typed in this browser, also in an earlier session', async () => {
+  it('of no payment that was allowed with the payment password in this browser, also in an earlier session', async () => {
     const [client, { user, agent }] = [await server.createClient(), await signedIn()];
-    await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
+    const warning = 'Your payment password was used in another browser';
+    await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
     agent.cookies.delete('assent_session');
     await signIn(agent, user.login, user.password);
-    expect((await agent.get('/account')).text).not.toContain('was used in another browser');
+    expect((await agent.get('/account')).text).not.toContain(warning);
     agent.cookies.delete('assent_seen');
-    expect((await agent.get('/account')).text).toContain('Your payment password was used in another browser');
+    expect((await agent.get('/account')).text).toContain(warning);
+  });
+
+  it('of a payment that is allowed again, and of no authorization that needed no confirmation', async () => {
+    const [client, by, other] = [await server.createClient(), await signedIn(), await signedIn()];
+    const elsewhere = await signedInUser(server, by.user, PLACE);
+    await obtainCode(elsewhere.agent, requestOf(client), by.user);
+    expect(kindsOf(await find(by.session))).not.toContain('payment_confirmed');
+    await obtainCode(elsewhere.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
+    expect(kindsOf(await find(by.session))).toContain('payment_confirmed');
+    expect(await find(other.session)).toBeNull();
+  });
+
+  it('once of payments alike, those that builds of before noted too', async () => {
+    const [client, by] = [await server.createClient(), await signedIn()];
+    const elsewhere = await signedInUser(server, by.user, PLACE);
+    for (let times = 0; times < 2; times += 1)
+      await obtainCode(elsewhere.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
+    await note(by.user, 'payment_confirmed', '1 hour', client.clientId);
+    const found = allOf(await find(by.session)).filter(({ kind }) => kind === 'payment_confirmed');
+    expect(found).toMatchObject([{ clientId: client.clientId, times: 3 }]);
   });
 
   it('by an event that does not tell what opens the session', async () => {
     const [client, by] = [await server.createClient(), await signedIn()];
-    await reachConsent(by.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
+    await obtainCode(by.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
     const { rows } = await pool.query<{ detail: { session: string } }>(
-      `select detail from audit_events where kind = 'payment_confirmed' and user_id = $1`,
+      `select detail from audit_events where kind = 'approved' and user_id = $1`,
       [by.user.userId],
     );
     const { sessions } = await findUserSessions(server.context, by.session);
-    expect(rows).toEqual([{ detail: { session: sessions.find(({ isCurrent }) => isCurrent)?.sessionId } }]);
+    const session = sessions.find(({ isCurrent }) => isCurrent)?.sessionId;
+    expect(rows).toEqual([{ detail: { confirmed_by: 'payment_password', session } }]);
   });
 
   it('of alarming events of the last 30 days alone, and of no other user’s', async () => {

@@ -24,7 +24,7 @@ const connect = (to: TestClient, count: number, more: { scope?: string; expired?
 
 const linkOf = (page: Answer, rel: 'prev' | 'next') =>
   new RegExp(`rel="${rel}" href="([^"]+)"`).exec(page.body)?.[1];
-const namesOn = ({ text }: Answer) => text.match(/(?<=Connection name)instance \d+(?= Allowed)/g) ?? [];
+const namesOn = ({ text }: Answer) => text.match(/(?<=Connection)instance \d+(?= Allowed)/g) ?? [];
 const formsTo = (page: Answer, action: string): Form[] => page.forms.filter((form) => form.action === action);
 
 describe('the account page', () => {
@@ -82,7 +82,7 @@ describe('the account page', () => {
     expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/account`]);
   });
 
-  it('is no larger when much was allowed', async () => {
+  it('stays small when much was allowed', async () => {
     const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
     await connect(client, 50, { scope: long });
     const page = await agent.get('/account');
@@ -93,7 +93,7 @@ describe('the account page', () => {
   });
 
   it.each(['x', "' or 1=1--", '%00', '00000000-0000-4000-8000-000000000000', '-1'])(
-    'takes %s for no page',
+    'ignores %s as a page',
     async (given) => {
       await connect(client, 1);
       for (const name of ['older', 'disconnected', 'disconnected_all']) {
@@ -138,7 +138,7 @@ describe('disconnecting all of an application', () => {
     expect(rows).toEqual([{ count: 6_000, names: 6_000 }]);
   });
 
-  it('counts what is live, on all pages', async () => {
+  it('counts live connections, on all pages', async () => {
     await connect(client, 37);
     await connect(await server.createClient({ name: 'Other Shop' }), 2);
     const text = (await agent.get('/account')).text;

@@ -1,6 +1,6 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { signedIn } from '../support/account.ts';
+import { insertGrants, signedIn } from '../support/account.ts';
 import type { Agent } from '../support/agent.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 import { setClientStatus } from '../support/state.ts';
@@ -36,8 +36,8 @@ async function connect(name: string, ...scopes: readonly string[]) {
   return client;
 }
 
-async function account() {
-  const { body } = await agent.get('/account');
+async function account(path = '/account') {
+  const { body } = await agent.get(path);
   return cheerio.load(body.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' '));
 }
 
@@ -48,8 +48,8 @@ const textsOf = ($: cheerio.CheerioAPI, selector: string) =>
     .map((element) => $(element).text());
 
 /** The name and the line of each closed card, in order. */
-async function cards(): Promise<(readonly [name: string, line: string])[]> {
-  const $ = await account();
+async function cards(path?: string): Promise<(readonly [name: string, line: string])[]> {
+  const $ = await account(path);
   return $('.card > summary')
     .toArray()
     .map((card) => [$('h2', card).text().trim(), $('.spends', card).text().trim()] as const);
@@ -82,10 +82,10 @@ describe('a closed card', () => {
     await connect('Once', ONCE, ONCE);
     await connect('Mixed', ONCE, WEEKLY);
     expect(await cards()).toEqual([
-      ['Same', 'Can spend: in total at most RUB 6,000 in any 7 days'],
-      ['Different', 'Can spend: in total at most RUB 24,000 in any 7 days'],
+      ['Same', 'Can spend: at most RUB 6,000 in any 7 days'],
+      ['Different', 'Can spend: at most RUB 24,000 in any 7 days'],
       ['Once', 'Can spend: at most RUB 1,001 in all, in one-time payments'],
-      ['Mixed', 'Can spend: in total at most RUB 3,500.50 in any 7 days'],
+      ['Mixed', 'Can spend: at most RUB 3,500.50 in any 7 days'],
     ]);
   });
 
@@ -98,12 +98,22 @@ describe('a closed card', () => {
     ]);
   });
 
-  it('gives no sum of connections that are not all on its page', async () => {
-    const others = Array.from({ length: 19 }, () => 'account-info');
+  it('sums an application whole, on each of the pages that have its connections', async () => {
+    const others = Array.from({ length: 9 }, () => 'account-info');
     await connect('Spender', WEEKLY, ...others, WEEKLY);
-    expect(await cards()).toEqual([['Spender', 'Can spend your money']]);
+    const older = /rel="next" href="([^"]+)"/.exec((await agent.get('/account')).body)?.[1];
+    for (const path of ['/account', older ?? 'no second page'])
+      expect(await cards(path)).toEqual([['Spender', 'Can spend: at most RUB 6,000 in any 7 days']]);
     await pool.query(`update grants set scope = 'account-info' where instance_name is null`);
-    expect(await cards()).toEqual([['Spender', 'The connections on this page can’t spend your money']]);
+    expect(await cards()).toEqual([['Spender', 'Can spend: at most RUB 3,000 in any 7 days']]);
+    await pool.query(`update grants set scope = 'account-info' where instance_name = 'no. 10'`);
+    expect(await cards()).toEqual([['Spender', 'Can’t spend your money']]);
+  });
+
+  it('has no sum of connections that are too many to read', async () => {
+    const client = await connect('Spender', WEEKLY);
+    await insertGrants(server, { user, client, count: 1_000 });
+    expect(await cards()).toEqual([['Spender', 'Can spend your money']]);
   });
 
   it('has a sum for each connection inside, where there are several', async () => {
@@ -137,10 +147,10 @@ describe('on the account page', () => {
     ]);
     const headings = $('.card :is(h2, h3, h4)').toArray();
     expect(headings.map(({ tagName }) => tagName).join(' ')).toBe('h2 h3 h4 h3 h4 h2');
-    expect(textsOf($, '.connection dt:contains("Connection name") + dd')).toEqual(['no. 1']);
+    expect(textsOf($, '.connection dt:contains("Connection") + dd')).toEqual(['no. 1']);
   });
 
-  it('nothing to press is called like anything else, and each name begins with what is seen', async () => {
+  it('each control has a name of its own, which begins with its visible text', async () => {
     await connect('Shop', WEEKLY, WEEKLY, WEEKLY);
     await connect('Diary', 'account-info');
     const $ = await account();

@@ -122,7 +122,7 @@ describe('bad input elsewhere', () => {
     }
   });
 
-  it.each(['/consent', '/payment-password', '/sign-in', '/sign-out'])(
+  it.each(['/consent', '/confirm', '/sign-in', '/sign-out'])(
     'answers a spoiled form to %s with an error page',
     async (path) => {
       await expectErrorPage(await agent.post(path, 'request=%FF&login=a&password=b'), 'invalid_request');
@@ -140,7 +140,7 @@ it('a request that never ends is ended by the server, calmly: its headers are in
 
 describe('a request of more parameters than anything needs', () => {
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `x${index}=`).join('&');
-  const forms = ['/consent', '/reject', '/payment-password', '/sign-in', '/sign-out', '/language'];
+  const forms = ['/consent', '/confirm', '/sign-in', '/sign-out', '/language'];
   const more = ['/account/disconnect', '/account/stop', '/account/warnings', '/account/password'];
 
   it.each([...forms, ...more])('is refused at %s', async (path) => {

@@ -26,21 +26,20 @@ beforeEach(async () => {
 const consentFor = (fields = {}) => reachConsent(browser, requestOf(client, fields), user);
 const allow = (fields = {}) => obtainToken(browser, client, user, fields);
 const titleOf = ({ body }: Answer) => cheerio.load(body)('title').text();
-const besides = ({ text }: Answer) => /On top of this, (.*?)\. ?This access doesn’t/.exec(text)?.[1];
+const besides = ({ text }: Answer) => /On top: (.*? other connections?)\./.exec(text)?.[1];
 const changesOf = ({ body }: Answer) => {
   const $ = cheerio.load(body);
-  const lines = $(':is(li, .source):has(.badge)').toArray();
+  const lines = $('main :is(li, .money > h2, .money > p):has(.badge)').toArray();
   const textOf = (html: string | null) =>
     html
       ?.replaceAll(/<[^>]+>|&nbsp;/g, ' ')
       .replaceAll(/\s+/g, ' ')
+      .replaceAll(' .', '.')
       .trim();
   return lines.map((line) => textOf($(line).html()));
 };
 
 describe('other connections of the same application', () => {
-  const CAN = 'it can already spend through other connections: ';
-
   /** Writes so many live authorizations of the user, the newest of all, without the pages. */
   const connect = (count: number, scope: string, clientId = client.clientId) =>
     pool.query(
@@ -55,46 +54,51 @@ describe('other connections of the same application', () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop payment-p2p.limit(7,500)' });
     await allow({ scope: 'payment-shop.limit(,99)' });
     const page = await consentFor({ instance_name: 'phone', scope: 'payment-p2p' });
-    expect(besides(page)).toBe(`${CAN}in total at most RUB 21,599 in any 7 days`);
+    expect(besides(page)).toBe('at most RUB 21,599 in any 7 days through its 2 other connections');
   });
 
   it('are told to those who are asked to let it read only, too, as what the only one can spend', async () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop' });
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 in any 24 hours`);
+    expect(besides(await consentFor())).toBe(
+      'at most RUB 3,000 in any 24 hours through its other connection',
+    );
   });
 
   it('can spend one payment each, where they are asked once', async () => {
     await allow({ instance_name: 'one', scope: 'payment-shop.limit(,99)' });
-    expect(besides(await consentFor())).toBe(`${CAN}at most one payment of exactly RUB 99`);
+    expect(besides(await consentFor())).toBe(
+      'at most one payment of exactly RUB 99 through its other connection',
+    );
     await allow({ instance_name: 'two', scope: 'payment-shop.limit(,1.50)' });
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 100.50 in all, in one-time payments`);
+    expect(besides(await consentFor())).toBe(
+      'at most RUB 100.50 in all, in one-time payments through its 2 other connections',
+    );
   });
 
   it('hide no large one behind many small and newer ones', async () => {
     await allow({ instance_name: 'large', scope: 'payment-shop.limit(1,912345)' });
     for (const name of ['1', '2', '3'])
       await allow({ instance_name: name, scope: 'payment-shop.limit(1,1)' });
-    expect(besides(await consentFor())).toBe(`${CAN}in total at most RUB 912,348 in any 24 hours`);
+    const told = (sum: string, count: number) =>
+      `at most RUB ${sum} in any 24 hours through its ${count} other connections`;
+    expect(besides(await consentFor())).toBe(told('912,348', 4));
     await connect(95, 'payment-p2p.limit(1,10)');
-    expect(besides(await consentFor())).toBe(`${CAN}in total at most RUB 913,298 in any 24 hours`);
-    expect(besides(await consentFor({ instance_name: 'large' }))).toBe(
-      `${CAN}in total at most RUB 953 in any 24 hours`,
-    );
+    expect(besides(await consentFor())).toBe(told('913,298', 99));
+    expect(besides(await consentFor({ instance_name: 'large' }))).toBe(told('953', 98));
   });
 
   it('have no sum where there are too many to read, or their scopes are too long', async () => {
-    const unknown =
-      'may already be able to spend through other connections. There are too many to add up here';
+    const unknown = 'On top: what its other connections can spend. They are too many to add up here.';
     const long = Array.from({ length: 300 }, (_, n) => `payment.to-pattern("${n}")`).join(' ');
     await connect(3, long);
-    expect(besides(await consentFor())).toBe(`${CAN}in total at most RUB 2,700,000 in any 24 hours`);
+    expect(besides(await consentFor())).toMatch(/^at most RUB 2,700,000 in any 24 hours through its 3 /);
     await connect(1, long);
     expect((await consentFor()).text).toContain(unknown);
     await pool.query('delete from grants');
     await connect(1, 'payment-shop');
     const other = await server.createClient();
     await connect(1_098, 'account-info', other.clientId);
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 in any 24 hours`);
+    expect(besides(await consentFor())).toMatch(/^at most RUB 3,000 in any 24 hours through its other/);
     await connect(1, 'account-info', other.clientId);
     expect((await consentFor()).text).toContain(unknown);
   });
@@ -110,7 +114,7 @@ describe('other connections of the same application', () => {
     await obtainToken(elsewhere, client, other, { instance_name: 'x', scope: 'payment-shop' });
     const page = await consentFor({ scope: 'payment-shop' });
     expect(besides(page)).toBeUndefined();
-    expect(page.text).not.toContain('On top of this');
+    expect(page.text).not.toContain('On top');
   });
 
   it('are found by a word that stands in exactly those scopes that spend', () => {
@@ -125,14 +129,14 @@ describe('other connections of the same application', () => {
 it('where the money comes from is told when it changes, and when it is new', async () => {
   await allow({ scope: 'payment-shop money-source("card")' });
   expect(changesOf(await consentFor({ scope: 'payment-shop' }))).toEqual([
-    expect.stringContaining('As before Pay any shop'),
-    'Changed Paid from: your wallet Before: your linked card',
+    'As before It can pay any shop',
+    expect.stringMatching(/ at most in all\. Changed Paid from your wallet\. Before: your linked card\.$/),
   ]);
   expect(changesOf(await consentFor({ scope: 'payment-shop money-source("card")' }))).toEqual([]);
   await allow({ scope: 'account-info' });
   expect(changesOf(await consentFor({ scope: 'payment-shop account-info' }))).toEqual([
-    expect.stringMatching(/^New Pay any shop At most RUB 3,000 in any 24 hours, until \d+ \w+ \d{4}$/),
-    'New Paid from: your wallet',
+    'New It can pay any shop',
+    expect.stringMatching(/ at most in all\. New Paid from your wallet\.$/),
   ]);
 });
 
@@ -144,9 +148,9 @@ describe('what changes stands beside each right', () => {
     expect(changesOf(page)).toEqual([
       'New Transfer money to anyone At most RUB 3,000 in any 24 hours',
       'Changed Pay any shop At most RUB 3,000 in any 7 days Before: at most RUB 500 in any 24 hours ' +
-        'In any 24 hours: at most RUB 500 before, RUB 3,000 after ' +
-        'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
-      'New See your account number, balance and status',
+        'In any 24 hours: RUB 3,000 instead of RUB 500 ' +
+        'In any 7 days: RUB 3,000 instead of RUB 3,500',
+      'New It can see your account number, balance and status',
     ]);
     expect(page.text).toMatch(
       /1 more right stays as it is Accept and reject transfers sent to you It will no longer be able to See the list/,
@@ -157,9 +161,10 @@ describe('what changes stands beside each right', () => {
     await allow({ scope: 'operation-history payment-shop' });
     const page = await consentFor({ scope: 'operation-history account-info payment-shop' });
     expect(changesOf(page)).toEqual([
-      expect.stringContaining('As before Pay any shop At most RUB 3,000'),
-      'New See your account number, balance and status',
+      'As before It can pay any shop',
+      'New It can see your account number, balance and status',
     ]);
+    expect(page.text).toMatch(/As before It can pay any shop up to RUB 3,000 in any 24 hours, until/);
     const same = await consentFor({ scope: 'operation-history payment-shop' });
     expect(changesOf(same)).toEqual([]);
     expect(same.text).toContain('The new access has the same rights and limits.');
@@ -172,22 +177,22 @@ it('a return to another site than the application’s is told', async () => {
     site: 'https://www.shop.example/',
     redirectUri: 'https://shop.example/back',
   });
-  expect((await consentFor()).text).toContain('You return toshop.example Allow');
+  expect((await consentFor()).text).toContain('Then toshop.example Valid until');
   client = await server.createClient({
     site: 'https://www.shop.example/',
     redirectUri: 'https://other.example/',
   });
-  expect((await consentFor()).text).toContain('You return toother.example (not the application’s website)');
+  expect((await consentFor()).text).toContain('Then toother.example not its website');
 });
 
 it('a limit for longer than the access lives is told as what can be spent in that time', async () => {
   const { text } = await consentFor({ scope: 'payment-shop.limit(9999,5000) payment-p2p.limit(1,100)' });
-  expect(text).toMatch(/at most RUB 114,[56]00 in all, until \d+ \w+ \d{4}/);
+  expect(text).toMatch(/It can spend up to RUB 114,[56]00 in all, until \d+ \w+ \d{4}/);
 });
 
 it('a request for one payment says no day until which it is good', async () => {
   const { text } = await consentFor({ scope: 'payment.to-pattern("337").limit(,500)' });
-  expect(text).toContain('One payment of exactly RUB 500, now or later, but only once');
+  expect(text).toContain('It can pay the shop “337” exactly RUB 500 in one payment, now or later');
   expect(text).not.toContain('Valid until');
   expect(text.replaceAll(/registered here on \d+ \w+ \d{4}/g, '')).not.toMatch(/\b20[23]\d\b/);
 });
@@ -195,24 +200,35 @@ it('a request for one payment says no day until which it is good', async () => {
 describe('the page', () => {
   it('names the application in its title', async () => {
     expect(titleOf(await consentFor())).toContain('Allow Corner Shop access?');
-    const payer = await server.createUser();
-    const elsewhere = await signedIn(server, payer);
-    const query = new URLSearchParams(requestOf(client, { scope: 'payment-shop' }));
-    const asked = await elsewhere.get(`/oauth/authorize?${query}`);
-    expect(titleOf(asked)).toContain('Payment password for Corner Shop’s request');
-    expect(titleOf(await elsewhere.get(`/reject?${query}`))).toContain('Reject Corner Shop’s request?');
   });
 
-  it('links to the page on which it is taken back, in a new tab, and prints its address', async () => {
+  it('has a button that goes on only where a confirmation follows', async () => {
+    const buttonsOf = ({ body }: Answer) => {
+      const $ = cheerio.load(body);
+      return $('[name=decision]')
+        .toArray()
+        .map((button) => $(button).text());
+    };
+    const payer = await server.createUser();
+    const elsewhere = new Agent(server.baseUrl);
+    for (const [page, allow] of [
+      [await consentFor({ scope: 'payment-shop' }), 'Allow'],
+      [await reachConsent(elsewhere, requestOf(client), payer), 'Allow'],
+      [await reachConsent(elsewhere, requestOf(client, { scope: 'payment-shop' }), payer), 'Allow…'],
+    ] as const)
+      expect(buttonsOf(page)).toEqual(['Reject', allow]);
+  });
+
+  it('links to the page on which it is taken back, in a new tab', async () => {
     const { body, text } = await consentFor();
-    const link = cheerio.load(body)('.answer a').first();
+    const link = cheerio.load(body)('main form a').first();
     expect([link.text(), link.attr('href'), link.attr('target')]).toEqual([
       'Connected applications',
       '/account',
       '_blank',
     ]);
     expect(text).toContain(
-      `(${new URL(server.baseUrl).host}/account). Payments already made are not undone.`,
+      'You can end this any time in Connected applications. Payments already made are not undone.',
     );
   });
 
@@ -221,9 +237,8 @@ describe('the page', () => {
       'You have no payment password: pressing “Allow” is enough to let this application spend your money.';
     const { text, body } = await consentFor({ scope: 'payment-shop' });
     expect(text).toContain(said);
-    expect(cheerio.load(body)('.answer a[href="/account/payment-password"]').text()).toBe(
-      'Set a payment password',
-    );
+    const link = cheerio.load(body)('main a[href="/account/payment-password"][target="_blank"]');
+    expect(link.text()).toBe('Set a payment password');
     expect((await consentFor()).text).not.toContain(said);
     const payer = await server.createUser();
     const guarded = await reachConsent(
@@ -243,14 +258,12 @@ describe('the page', () => {
     expect(text).toContain('was registered here on 3 May 2026.');
   });
 
-  it('shows who asks before a password is typed, and that leaving allows nothing', async () => {
+  it('shows who asks before a password is typed, and that signing in allows nothing', async () => {
     const known = await server.createClient({ site: 'https://www.shop.example/', reviewed: true });
     const visitor = new Agent(server.baseUrl);
     const { text } = await visitor.get(`/oauth/authorize?${new URLSearchParams(requestOf(known))}`);
-    expect(text).toContain('www.shop.example Assent has checked who runs it');
-    expect(text).toContain(
-      'Don’t want this? Close this page, and the application gets nothing from this request.',
-    );
-    expect((await visitor.get('/account')).text).not.toContain('Don’t want this?');
+    expect(text).toContain('www.shop.example · checked by Assent');
+    expect(text).toContain('Signing in allows nothing yet.');
+    expect((await visitor.get('/account')).text).not.toContain('Signing in allows nothing yet.');
   });
 });

@@ -18,7 +18,6 @@ const stage = await setStage(server);
 /** The forms that come again, by their pages. */
 const FORMS: Readonly<Record<string, string>> = {
   'sign-in': '/sign-in',
-  'payment-password': '/payment-password',
   consent: '/consent',
   account: '/account/disconnect-all',
   stop: '/account/stop',
@@ -64,7 +63,7 @@ function noteOf(html: string): string {
 /** The links of a page, but for those beside its form, for later. */
 function linksOf({ body }: Answer): (string | undefined)[] {
   const $ = cheerio.load(body);
-  return $('main a:not(.answer a)')
+  return $('main a:not(.asked a)')
     .toArray()
     .map((link) => $(link).attr('href'));
 }

@@ -29,7 +29,7 @@ const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE)
     titleOf(right),
     plain(right.limit),
   ]);
-const WALLET = ['Paid from: your wallet', null];
+const WALLET = ['Paid from your wallet', null];
 
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
   it.each([
@@ -37,8 +37,8 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     ['operation-history', 'See the list of your transactions'],
     ['operation-details', 'See the details of each transaction'],
     ['incoming-transfers', 'Accept and reject transfers sent to you'],
-    ['money-source("card")', 'Paid from: your linked card'],
-    ['money-source("card","wallet")', 'Paid from: your linked card or your wallet'],
+    ['money-source("card")', 'Paid from your linked card'],
+    ['money-source("card","wallet")', 'Paid from your linked card or your wallet'],
   ])('%s: a right without a limit', (scope, title) => {
     expect(describeScope(scope)).toEqual([[title, null]]);
   });

@@ -34,7 +34,7 @@ async function press(name: string): Promise<string> {
   return location ?? '';
 }
 
-const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '');
+const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' ');
 const titleOf = ({ body }: Answer) => plain(/<title>(.*?) &middot;/.exec(body)?.[1]);
 const saidOn = ({ body }: Answer) =>
   plain(/role="status">.*?<p>(.*?)<\/p>/s.exec(body)?.[1]).replaceAll(/<\/?bdi>/g, '');
@@ -52,7 +52,7 @@ const ALL_STOPPED = [
 ];
 
 describe('after a disconnection the page', () => {
-  it('names what was disconnected and says what is left, in its title too', async () => {
+  it('names the connection that ended, in its title too, and counts the others', async () => {
     await connect('tablet', 'phone', undefined);
     expect(await said(await press('disconnect: Corner Shop, tablet'))).toEqual([
       'Disconnected: Corner Shop, tablet',
@@ -72,7 +72,7 @@ describe('after a disconnection the page', () => {
     expect(await said(await press('disconnect all: Corner Shop'))).toEqual(ALL_STOPPED);
   });
 
-  it('counts what is left when it is looked at, and calls the application as it is called then', async () => {
+  it('counts the connections left when it is opened, and calls the application by its name then', async () => {
     await connect('tablet', 'phone');
     const link = await press('disconnect: Corner Shop, tablet');
     await connect('watch');
@@ -114,8 +114,8 @@ describe('after a disconnection the page', () => {
   });
 });
 
-describe('a link that somebody made up', () => {
-  it('tells nothing of another user’s connections, and nothing of what is connected', async () => {
+describe('a made-up link', () => {
+  it('tells nothing of another user’s connections, and nothing of live ones', async () => {
     await connect('tablet', 'phone');
     const theirs = await press('disconnect: Corner Shop, tablet');
     const boris = await signedIn(server, await server.createUser());

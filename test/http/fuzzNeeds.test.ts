@@ -127,7 +127,7 @@ describe('a request that is right but for one thing', { timeout: FUZZ_TIMEOUT_MS
       const rows = await rowsOf(server.database);
       await forgetTries(server.database);
       await expectDone(server, route, right);
-      expect((await rowsOf(server.database)) === rows).toBe(READS_ONLY.includes(route));
+      expect((await rowsOf(server.database)) === rows).toBe(READS_ONLY.test(route));
       expect(faultsOf(server)).toEqual([]);
     },
   );
@@ -164,7 +164,7 @@ function otherRequests(value: string): string[] {
   ];
 }
 
-const READS_ONLY: readonly Route[] = ['GET /account', 'POST /account/warnings', 'POST /oauth/introspect'];
+const READS_ONLY = /^GET |^POST (\/account\/warnings|\/oauth\/introspect)$/;
 
 /** What the server makes of a value: two of the same meaning are the same. */
 function meaningOf(need: string, value: string): string {

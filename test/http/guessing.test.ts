@@ -3,7 +3,10 @@ import { BusyError, verifyPassword } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
 import { Agent, type Answer } from '../support/agent.ts';
 import {
+  confirm,
+  obtainCode,
   pageAfter,
+  press,
   reachConsent,
   requestOf,
   signIn,
@@ -83,7 +86,6 @@ begin
 end $$;
 create trigger lengthen before update on throttles for each row execute function lengthen()`;
 
-let requests = 0;
 let places = 0;
 /** An address that nobody used before. */
 function newPlace(): string {
@@ -347,47 +349,40 @@ describe('guessing a payment password', () => {
     const agent = at(place);
     await guessTimes(FREE_TRIES - 1, place, user.login);
     const payment = await reachPayment(agent, user);
-    const verdicts = await tryToTheEnd(() => confirm(agent, payment, 'wrong'));
+    const verdicts = await tryToTheEnd(() => tryConfirm(agent, payment, 'wrong'));
     expect(verdicts).toEqual([...USED_UP, 'wait']);
     const right = user.paymentPassword ?? '';
-    expect(await confirm(agent, payment, right)).toBe('wait');
+    expect(await tryConfirm(agent, payment, right)).toBe('wait');
     expect(await guess(place, user.login, user.password)).toBe('right');
     await passTime('1 minute');
-    expect(await confirm(agent, payment, right)).toBe('right');
+    expect(await tryConfirm(agent, payment, right)).toBe('right');
   });
 
   it('is held up for a thief of the password, and not on the device where it was right before', async () => {
     const user = await server.createUser();
     const [home, thief] = [at(newPlace()), at(newPlace())];
-    await reachConsent(home, requestOf(client, { scope: 'payment-shop' }), user);
+    await obtainCode(home, requestOf(client, { scope: 'payment-shop' }), user);
     for (let n = 0; n < 4; n += 1) {
       const page = await reachPayment(thief, user);
-      expect(await confirm(thief, page, 'wrong')).toBe('wrong');
+      expect(await tryConfirm(thief, page, 'wrong')).toBe('wrong');
       thief.cookies.delete('assent_session'); // signs in again: that makes the password's device known, not the other's
     }
     const page = await reachPayment(thief, user);
-    await confirm(thief, page, 'wrong');
+    await tryConfirm(thief, page, 'wrong');
     await lengthenWaits();
     const right = user.paymentPassword ?? '';
-    expect(await confirm(thief, page, right)).toBe('wait');
-    expect(await confirm(home, await reachPayment(home, user), right)).toBe('right');
+    expect(await tryConfirm(thief, page, right)).toBe('wait');
+    expect(await tryConfirm(home, await reachPayment(home, user), right)).toBe('right');
   });
 
-  async function confirm(agent: Agent, page: Answer, payment_password: string): Promise<Verdict> {
-    return verdictOn(agent, await agent.submit(page, 'payment_password', { payment_password }));
+  async function tryConfirm(agent: Agent, page: Answer, paymentPassword: string): Promise<Verdict> {
+    return verdictOn(agent, await confirm(agent, page, paymentPassword));
   }
 
-  /** The page that asks for the payment password, for a request that was not confirmed yet. */
+  /** The page that asks for the payment password. */
   async function reachPayment(agent: Agent, user: TestUser): Promise<Answer> {
-    requests += 1;
-    const fields = requestOf(client, { scope: 'payment-shop', state: `state-${requests}` });
-    let page = await agent.get((await agent.post('/oauth/authorize', fields)).location ?? '');
-    if (page.page === 'sign-in') {
-      const signedIn = await agent.submit(page, 'login', { login: user.login, password: user.password });
-      page = await agent.get(signedIn.location ?? '');
-    }
-    expect(page.page).toBe('payment-password');
-    return page;
+    const consent = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
+    return pageAfter(agent, await press(agent, consent, 'allow'));
   }
 });
 
@@ -451,15 +446,15 @@ describe('the audit trail', () => {
       )
     ).rows;
 
-  it('has every sign-in and payment confirmation, and guessing once an hour', async () => {
+  it('has every sign-in and approval, and guessing once an hour', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES + 2, place, user.login);
     await passTime('1 minute');
     await guessTimes(2, place, user.login);
     await passTime('1 hour');
-    await reachConsent(at(place), requestOf(client, { scope: 'payment-shop' }), user);
+    await obtainCode(at(place), requestOf(client, { scope: 'payment-shop' }), user);
     expect(await trailOf(user)).toEqual(
-      ['password_guessed', 'signed_in', 'payment_confirmed'].map((kind) => ({ kind, address: place })),
+      ['password_guessed', 'signed_in', 'approved'].map((kind) => ({ kind, address: place })),
     );
   });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { follow, press, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { confirm, decide, press as decision, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { startServer, type TestClient, type TestUser, useServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
@@ -48,6 +48,17 @@ describe('as many live authorizations of one user and application as one may hav
     expectFull(await open({ ...named('one more'), scope: 'payment-shop' }));
     expectFull(await open(requestOf(client)));
     expect(await rowsOf(database)).toBe(before);
+  });
+
+  it('are told at the payment password, too, when the last was allowed in another tab since', async () => {
+    await fill();
+    await press(agent, await agent.get('/account'), '/account/disconnect');
+    const spending = { ...named('spending'), scope: 'payment-shop' };
+    const { location } = await decision(agent, await reachConsent(agent, spending, user), 'allow');
+    const page = await agent.get(location ?? '');
+    await obtainToken(agent, client, user, { instance_name: 'another' });
+    expectFull(await agent.get(location ?? ''));
+    expectFull(await follow(agent, await confirm(agent, page, user.paymentPassword)));
   });
 
   it('may each be allowed anew, and keep other applications and users from nothing', async () => {

@@ -3,10 +3,11 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listenAt } from '../../src/http/connections/listen.ts';
 import { buildMetricsApp } from '../../src/http/metrics/server.ts';
-import { actorsAt, press } from '../support/account.ts';
+import { actorsAt, follow, press } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { askAndCut } from '../support/askAndCut.ts';
 import {
+  confirm,
   decide,
   obtainCode,
   obtainToken,
@@ -217,15 +218,17 @@ describe('what happens is counted once, by its outcome', () => {
     });
   });
 
-  it('a sign-in form that does not fit, and a payment password that is wrong', async () => {
+  it('a sign-in form that does not fit, a payment password that is wrong, and a decision that does not fit', async () => {
     const page = await agent.get('/account');
     const stale = { login: user.login, password: user.password, form_token: newSecret() };
     expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
     await signIn(agent, user.login, user.password);
-    const asked = await agent.post('/oauth/authorize', requestOf(client, PAYS));
-    const form = await agent.get(asked.location ?? '');
-    const wrong = () => agent.submit(form, 'payment_password', { payment_password: 'wrong' });
-    expect(await counted(wrong)).toEqual({ 'payment_confirmations: wrong': 1 });
+    const consent = await reachConsent(agent, requestOf(client, PAYS), user);
+    const form = await follow(agent, await agent.submit(consent, 'decision', { decision: 'allow' }));
+    expect(await counted(() => confirm(agent, form, 'wrong'))).toEqual({ 'payment_confirmations: wrong': 1 });
+    const decision = { decision: newSecret(), payment_password: user.paymentPassword ?? '' };
+    const altered = () => agent.submit(form, 'payment_password', decision);
+    expect(await counted(altered)).toEqual({ 'payment_confirmations: stale': 1 });
   });
 
   it('an exchange whose first answer was lost with the connection', async () => {

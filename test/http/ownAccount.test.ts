@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { follow, isSignedIn, press, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, introspect, leadsTo, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { newSecret } from '../support/ledger.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -66,8 +66,7 @@ describe('the history', () => {
     expect(text).not.toContain('Spending Diary');
   });
 
-  it('has what was allowed folded under it, and marks what could have been somebody else', async () => {
-    await reachConsent(agent, requestOf(client), user);
+  it('has the rights folded under an approval, and marks events that may be of another person', async () => {
     const scope = 'payment-shop.limit(7,3000)';
     await decide(agent, await reachConsent(agent, requestOf(client, { scope }), user), 'allow');
     await pool.query(`insert into audit_events (kind, user_id, client_id) values ('replayed', $1, $2)`, [
@@ -79,8 +78,10 @@ describe('the history', () => {
       'What you allowed Spend your money, within these limits Pay any shop At most RUB 3,000',
     );
     expect(text.match(/Check this: [^.]+? used twice/g)).toHaveLength(1);
+    expect(text).toMatch(/You gave Corner Shop access, confirmed by payment password \d\d:\d\d/);
     expect(body.match(/<li class="warning">/g)).toHaveLength(1);
     expect(text.match(/What you allowed/g)).toHaveLength(1);
+    expect(text).not.toContain('You entered your payment password');
   });
 
   it('is read in pages', async () => {
@@ -156,7 +157,7 @@ describe.each([
     ['Password123', 'This password is one of the first that anyone would try.'],
     ['йцукенгшщз', 'This password is one of the first that anyone would try.'],
     ['23456789', 'This password is one of the first that anyone would try.'],
-    ['assent 2026!', 'almost your login, your name or the name of this service'],
+    ['assent 2026!', 'too similar to your login, your name or the name of this service'],
     ['tabs\tand\tbells', 'The new password has characters that aren’t allowed.'],
   ])('refuses %j with the form and a sentence', async (wanted, sentence) => {
     const page = await send({ [field]: old(), new_password: wanted });
@@ -169,7 +170,7 @@ describe.each([
   it('refuses the login, and the other password', async () => {
     const { login, password, paymentPassword } = user;
     const named = await send({ [field]: old(), new_password: `${login.toUpperCase()}!` });
-    expect(named.text).toContain('almost your login');
+    expect(named.text).toContain('too similar to your login');
     const other = which === 'password' ? (paymentPassword ?? '') : password;
     const same = await send({ [field]: old(), new_password: other });
     expect(invalidField(same)).toBe('new_password');
@@ -209,6 +210,6 @@ it('sets a first payment password by the password', async () => {
   const after = await follow(agent, answer);
   expect(after.text).toContain('Change payment password');
   expect(after.text).not.toContain('You have no payment password');
-  const asked = await agent.post('/oauth/authorize', requestOf(client, { scope: 'payment-p2p' }));
-  expect((await follow(agent, asked)).page).toBe('payment-password');
+  const consent = await reachConsent(agent, requestOf(client, { scope: 'payment-p2p' }), user);
+  expect(leadsTo(await agent.submit(consent, 'decision', { decision: 'allow' }), '/confirm')).toBe(true);
 });

@@ -5,7 +5,16 @@ import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { logOf, usersWith } from '../attacks/refusals.ts';
 import { fieldsFor, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, decide, introspect, requestOf, tokenRequestOf } from '../support/flow.ts';
+import {
+  codeOf,
+  confirm,
+  decide,
+  introspect,
+  leadsTo,
+  press,
+  requestOf,
+  tokenRequestOf,
+} from '../support/flow.ts';
 import { readSeries } from '../support/metrics.ts';
 import { type ServerOptions, startServer, useServer } from '../support/server.ts';
 import { callbackOf, goOn, leaveFor, openWallet, passWallet, useWallet } from '../support/wallet.ts';
@@ -114,6 +123,13 @@ describe('the way to the wallet', () => {
     expect(new URL(answer.location ?? '').searchParams.get('state')).toBe(longest);
     const signIns = [...agent.cookies].filter(([name]) => name.includes('sign_in'));
     expect(signIns.map(([, value]) => value).join('').length).toBeLessThan(6_500);
+    await at({ provider: { ...wallet.settings, paymentAcr: 'payment' } }, async (there) => {
+      const link = linkTo({ state: longest.slice(20), scope: 'account-info payment-p2p' });
+      const pressed = await press(there, await goOn(wallet, there, link), 'allow');
+      const { searchParams } = new URL((await goOn(wallet, there, pressed)).location ?? '');
+      expect(searchParams.get('state')).toBe(longest.slice(20));
+      expect(searchParams.has('code')).toBe(true);
+    });
   });
 
   it('keeps its cookie to this host, to https and to ten minutes', async () => {
@@ -201,20 +217,19 @@ describe('pages with passwords of ours', () => {
     const { paymentPassword } = await server.createUser();
     const agent = browser();
     await goOn(wallet, agent, '/account');
-    expect((await agent.get(linkTo({ scope: 'payment-shop' }))).page).toBe('consent');
+    const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
+    expect(codeOf(await press(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
     await pool.query(
       `update users set payment_password_hash = (select payment_password_hash from users where external_id is null limit 1)
         where external_id = $1`,
       [wallet.user.sub],
     );
-    const asked = await agent.get(linkTo({ scope: 'payment-shop' }));
-    expect(asked.page).toBe('payment-password');
-    const signedIn = await goOn(wallet, browser(), linkTo({ scope: 'payment-shop' }));
-    expect(signedIn.page).toBe('payment-password');
-    const confirmed = await agent.submit(asked, 'payment_password', {
-      payment_password: paymentPassword ?? '',
-    });
-    expect((await goOn(wallet, agent, confirmed)).page).toBe('consent');
+    const again = await goOn(wallet, browser(), linkTo({ scope: 'payment-shop' }));
+    expect([again.page, again.text.includes('Allow…')]).toEqual(['consent', true]);
+    const asked = await press(agent, await agent.get(linkTo({ scope: 'payment-shop' })), 'allow');
+    expect(leadsTo(asked, '/confirm')).toBe(true);
+    const confirmed = await confirm(agent, await agent.get(asked.location ?? ''), paymentPassword);
+    expect(codeOf(await goOn(wallet, agent, confirmed))).toMatch(/^assent_ac_/);
   });
 
   const hrefs = ({ body }: Answer) =>
@@ -296,7 +311,9 @@ describe('the name of a user', () => {
     await at(confirming, async (agent) => {
       await goOn(wallet, agent, '/account');
       wallet.user = { sub: wallet.user.sub };
-      expect((await goOn(wallet, agent, linkTo({ scope: 'payment-shop' }))).page).toBe('consent');
+      const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
+      const answer = await goOn(wallet, agent, await press(agent, consent, 'allow'));
+      expect(codeOf(answer)).toMatch(/^assent_ac_/);
     });
     expect(wallet.questions).toBe(0);
   });

@@ -127,7 +127,7 @@ describe('an answer that comes again', () => {
     wallet.replaced = { callback: { code: undefined, error: 'access_denied' } };
     const denied = await callbackOf(agent, address);
     for (let times = 0; times < 5; times += 1)
-      expect((await agent.get(denied)).text).toContain('You did not sign in');
+      expect((await agent.get(denied)).text).toContain('The sign-in is not complete Nothing was allowed.');
     wallet.replaced = {};
     expect((await goOn(wallet, agent, await callbackOf(agent, address))).page).toBe('consent');
   });

@@ -1,16 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { logOf } from '../attacks/refusals.ts';
-import { signedIn } from '../support/account.ts';
+import { follow, signedIn } from '../support/account.ts';
 import type { Agent, Answer } from '../support/agent.ts';
-import { codeOf, decide, requestOf } from '../support/flow.ts';
+import { codeOf, confirm, decide, press, requestOf, returnFrom } from '../support/flow.ts';
 import { newSecret } from '../support/ledger.ts';
 import { startServer, type TestUser, useServer } from '../support/server.ts';
+import { contentsOf } from '../support/state.ts';
 
 // PAYMENT_PASSWORD=required: a user without a payment password can't let an application spend by pressing Allow alone.
 
 const server = await useServer({ requiresPaymentPassword: true });
 const client = await server.createClient({ name: 'Demo Shop' });
 const link = (scope: string) => `/oauth/authorize?${new URLSearchParams(requestOf(client, { scope }))}`;
+const UNGUARDED = 'You have no payment password: pressing “Allow” is enough to let';
 const SPENDING = link('account-info payment-shop.limit(7,1500)');
 
 let user: TestUser;
@@ -34,43 +36,48 @@ async function setPaymentPassword(): Promise<string> {
 }
 
 describe('a right that spends, of a user without a payment password', () => {
-  it('is refused with a page that leads to setting one, back to the request, and to Reject', async () => {
-    const answer = await agent.get(SPENDING);
+  const allow = async () => follow(agent, await press(agent, await agent.get(SPENDING), 'allow'));
+
+  it('is refused after Allow with a page that leads to setting one, in a new tab, and back to the request', async () => {
+    const consent = await agent.get(SPENDING);
+    expect([consent.page, consent.text.includes('Allow…')]).toEqual(['consent', true]);
+    const before = await contentsOf(server);
+    const answer = await allow();
     expect([answer.status, answer.page]).toEqual([403, 'notice']);
     expect(answer.text).toContain('You need a payment password');
     expect(answer.text).toContain('Demo Shop');
-    const links = linksOf(answer);
-    expect(links.map((href) => href.split('?')[0])).toEqual([
-      '/account/payment-password',
+    const [set, request = '', ...more] = linksOf(answer);
+    expect([set, more]).toEqual(['/account/payment-password', []]);
+    expect(answer.body).toMatch(/href="\/account\/payment-password" target="_blank"/);
+    const { pathname, searchParams } = new URL(request, server.baseUrl);
+    expect([pathname, ...searchParams]).toEqual([
       '/oauth/authorize',
-      '/reject',
+      ...new URLSearchParams(SPENDING.split('?')[1]),
     ]);
-    const asked = new URLSearchParams(SPENDING.split('?')[1]);
-    for (const href of links.slice(1))
-      expect([...new URLSearchParams(href.split('?')[1])]).toEqual([...asked]);
     expect(await logOf(server, answer)).toMatchObject({ rule_id: 'no_payment_password', status: 403 });
+    expect(await contentsOf(server)).toEqual(before);
   });
 
   it('can be rejected', async () => {
-    const page = await agent.get(linksOf(await agent.get(SPENDING))[2] ?? '');
-    expect(page.page).toBe('reject');
-    expect((await decide(agent, page, 'reject')).location).toMatch(/error=access_denied/);
+    const answer = await press(agent, await agent.get(SPENDING), 'reject');
+    expect([answer.status, answer.location]).toEqual([302, expect.stringContaining('error=access_denied')]);
   });
 
-  it('goes on once one is set, which it then needs', async () => {
-    const [set = '', request = ''] = linksOf(await agent.get(SPENDING));
+  it('goes on once one is set, at the same address or from the request, and then needs it', async () => {
+    const { location } = await press(agent, await agent.get(SPENDING), 'allow');
+    const [set = '', request = ''] = linksOf(await agent.get(location ?? ''));
     expect((await agent.get(set)).page).toBe('password');
-    const payment_password = await setPaymentPassword();
-    const asked = await agent.get(request);
-    expect(asked.page).toBe('payment-password');
-    const confirmed = await agent.submit(asked, 'payment_password', { payment_password });
-    const consent = await agent.get(confirmed.location ?? '');
-    expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
-    expect((await agent.get(SPENDING)).page).toBe('payment-password');
+    const paymentPassword = await setPaymentPassword();
+    const again = await press(agent, await agent.get(request), 'allow');
+    const shown = await follow(agent, again);
+    const answer = await agent.get(location ?? '');
+    expect([shown.page, answer.page]).toEqual(['confirm', 'confirm']);
+    const receipt = await confirm(agent, answer, paymentPassword);
+    expect(codeOf(await returnFrom(agent, receipt))).toMatch(/^assent_ac_/);
   });
 
   it('is not shown as unguarded by the page of security', async () => {
-    expect((await agent.get('/account/security')).body).not.toMatch(/class="note careful"/);
+    expect((await agent.get('/account/security')).text).not.toContain(UNGUARDED);
   });
 });
 
@@ -84,7 +91,8 @@ it('PAYMENT_PASSWORD=optional: Allow alone lets an application spend, and the pa
   const there = await signedIn(own, user);
   const consent = await there.get(SPENDING);
   expect([consent.status, consent.page]).toEqual([200, 'consent']);
-  expect((await there.get('/account/security')).body).toMatch(/class="note careful"/);
+  for (const path of [SPENDING, '/account/security'])
+    expect((await there.get(path)).text).toContain(UNGUARDED);
   expect(codeOf(await decide(there, consent, 'allow'))).toMatch(/^assent_ac_/);
   await own.close();
 });

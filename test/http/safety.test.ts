@@ -3,7 +3,7 @@ import { stopEverything, stopToken } from '../../src/flows/account/disconnect.ts
 import { TooLateError } from '../../src/store/database/errors.ts';
 import { follow, insertGrants, isSignedIn, press, sessionOf, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { introspect, obtainCode, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -24,6 +24,14 @@ beforeEach(async () => {
 });
 
 const PAGES = ['/account', '/account/security'];
+const BOX = 'class="warnings"';
+const SET = 'We set a new password for you';
+
+/** A warning as its page has it: the event, one line of facts, the question, and both answers. */
+const told = (event: string, network: string, question = 'Was this you\\?') =>
+  new RegExp(
+    `${event} ?\\d+ \\w+ \\d{4} at \\d\\d:\\d\\d UTC · ${network} ${question} Yes, (this was me|I did) No, secure my account`,
+  );
 
 /** On which of the pages a browser reads some words. */
 const areSaid = async (by: Agent, words: string) =>
@@ -40,51 +48,79 @@ interface Noted {
   readonly from?: string;
 }
 
+/** Of an approval that was confirmed in another browser. */
+const CONFIRMED = { confirmed_by: 'payment_password', session: 'another' };
+
 /** Notes events of the user, the newest so many days ago, the others a minute apart before it. */
 const note = (kind: string, { count = 1, days = 0, by = null, from = '203.0.113.77' }: Noted = {}) =>
   pool.query(
-    `insert into audit_events (at, kind, user_id, client_id, address)
-     select now() - make_interval(days => $5, mins => n - 1), $1, $2, $3, $4 from generate_series(1, $6::int) n`,
-    [kind, user.userId, by?.clientId ?? null, from, days, count],
+    `insert into audit_events (at, kind, user_id, client_id, address, detail)
+     select now() - make_interval(days => $5, mins => n - 1), $1, $2, $3, $4, $7 from generate_series(1, $6::int) n`,
+    [
+      kind,
+      user.userId,
+      by?.clientId ?? null,
+      from,
+      days,
+      count,
+      kind.startsWith('approved') ? CONFIRMED : null,
+    ],
   );
 
 describe('a warning', () => {
-  it('names the payment password that was used elsewhere, what to do, and where', async () => {
+  it('names the payment password that was used elsewhere, when and where, and asks one question', async () => {
     const spending = requestOf(client, { scope: 'payment-shop' });
-    await reachConsent(agent, spending, user);
+    await obtainCode(agent, spending, user);
     for (const path of PAGES)
       expect((await agent.get(path)).text).not.toContain('was used in another browser');
     const elsewhere = new Agent(server.baseUrl);
     elsewhere.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
-    await reachConsent(elsewhere, spending, user);
+    await obtainCode(elsewhere, spending, user);
     for (const path of PAGES) {
       const page = await agent.get(path);
       expect(page.text).toMatch(
-        /Your payment password was used in another browser, for Corner Shop, on .+, IP address beginning 127\.0\.0\. If that was not you, disconnect Corner Shop if it is connected, and change both passwords\./,
+        told('Your payment password was used in another browser, for Corner Shop', 'IP address 127.0.0.x'),
       );
-      const toAccount = path === '/account' ? [] : ['/account'];
-      const passwords = ['/account/password', '/account/payment-password'];
-      expect(linksOf(page)).toEqual(['/account/stop', ...toAccount, ...passwords]);
+      expect(page.body).toMatch(
+        /<strong>Your payment password was used [^<]+<bdi>Corner Shop<\/bdi><\/strong>/,
+      );
+      expect(linksOf(page)).toEqual(['/account/stop']);
     }
+  });
+
+  it('is not given of what was allowed in another browser without a confirmation', async () => {
+    const elsewhere = new Agent(server.baseUrl);
+    elsewhere.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
+    await obtainCode(elsewhere, requestOf(client), user);
+    for (const path of PAGES) expect((await agent.get(path)).body).not.toContain(BOX);
   });
 
   it.each([
     [
       'password_guessed',
-      /A wrong password was entered several times on .+, IP address beginning 203\.0\.113, /,
+      'A wrong password was entered several times, so sign-in was paused for a while',
+      'IP address 203.0.113.x',
     ],
     [
       'payment_password_guessed',
-      /entered a wrong payment password several times on .+, IP address beginning 203\.0\.113, /,
+      'A wrong payment password was entered several times in a browser signed in as you',
+      'IP address 203.0.113.x',
     ],
     [
       'replayed',
-      /A one-time code for Corner Shop was used twice on [^(]+ UTC, so we ended the access that it gave/,
+      'A one-time code for Corner Shop was used twice, so we ended its access',
+      'unknown IP address', // that of the application
+      'Did you connect it yourself\\? Then connect it again from inside the application\\.',
     ],
-    ['user_password_set', /We set a new password for you on [^(]+ UTC/],
-  ])('tells of %s', async (kind, sentence) => {
+    [
+      'user_password_set',
+      SET,
+      'IP address 203.0.113.x',
+      'Did you ask us to\\? Then choose a password of your own\\.',
+    ],
+  ])('tells of %s', async (kind, event, network, question = undefined) => {
     await note(kind, { by: kind === 'replayed' ? client : null });
-    for (const path of PAGES) expect((await agent.get(path)).text).toMatch(sentence);
+    for (const path of PAGES) expect((await agent.get(path)).text).toMatch(told(event, network, question));
   });
 
   it.each(PAGES)(
@@ -94,10 +130,10 @@ describe('a warning', () => {
       await note('replayed', { by: client });
       const after = await press(agent, await agent.get(path), '/account/warnings');
       expect(after.page).toBe(path === '/account' ? 'account' : 'security');
-      const says = (by: Agent) => areSaid(by, 'used twice on');
+      const says = (by: Agent) => areSaid(by, 'used twice');
       expect([...(await says(agent)), ...(await says(other))]).toEqual([false, false, true, true]);
       await note('user_password_set');
-      expect((await agent.get(path)).text).toContain('We set a new password for you on');
+      expect((await agent.get(path)).text).toContain(SET);
       expect(await says(agent)).toEqual([false, false]);
     },
   );
@@ -105,21 +141,22 @@ describe('a warning', () => {
 
 describe('several warnings', () => {
   const says = async (page: Answer) => [
-    page.text.includes('We set a new password for you on'),
-    page.text.includes('used twice on'),
+    page.text.includes(SET),
+    page.text.includes('used twice'),
     page.text.includes('was used in another browser'),
   ];
 
   it.each(PAGES)(
     'on %s are one in a box and the others in a fold, each of both with a button of its own',
     async (path) => {
-      await note('payment_confirmed', { days: 2, by: client });
+      await note('approved', { days: 2, by: client });
       await note('replayed', { days: 1, by: client });
       await note('user_password_set');
       const page = await agent.get(path);
       expect(await says(page)).toEqual([true, true, true]);
-      expect(page.text).toContain('2 more');
-      const [first, others] = page.forms.filter(({ action }) => action === '/account/warnings');
+      expect(page.text).toMatch(/2 more alerts .+ Were these all you\? Yes, all of these were me No, secure/);
+      const [first, others, ...more] = page.forms.filter(({ action }) => action === '/account/warnings');
+      expect([more, linksOf(page)]).toEqual([[], ['/account/stop', '/account/stop']]);
       const rest = await follow(agent, await agent.post('/account/warnings', first?.fields ?? {}));
       expect(await says(rest)).toEqual([false, true, true]);
       const other = await signedIn(server, user);
@@ -136,9 +173,9 @@ describe('several warnings', () => {
 
 const MORE = 'There is more in your history.';
 
-describe('nobody hides a warning', () => {
+describe('a warning is not hidden', () => {
   it('by guessing passwords, however often', async () => {
-    await note('payment_confirmed', { days: 1, by: client });
+    await note('approved', { days: 1, by: client });
     for (const from of ['198.51.100.7', '192.0.2.7', '2001:db8:1::7'])
       await note('password_guessed', { count: 300, from });
     for (const path of PAGES) {
@@ -150,38 +187,38 @@ describe('nobody hides a warning', () => {
 
   it('by using the payment password often for another application: it says how often, and that there is more', async () => {
     const harmless = await server.createClient({ name: 'Harmless' });
-    await note('payment_confirmed', { days: 1, by: client });
-    await note('payment_confirmed', { count: 50, by: harmless });
+    await note('approved', { days: 1, by: client });
+    await note('approved', { count: 50, by: harmless });
     const { text } = await agent.get('/account');
     expect(text).toContain('Your payment password was used in another browser, for Corner Shop');
-    expect(text).toContain('It happened 50 times, first on ');
+    expect(text).toContain('50 times since ');
     expect(text).not.toContain(MORE);
-    await note('payment_confirmed', { count: 300, by: harmless });
+    await note('approved', { count: 300, by: harmless });
     expect((await agent.get('/account')).text).toContain(MORE);
     const after = await press(agent, await agent.get('/account'), '/account/warnings');
     expect(after.text).toContain('Your payment password was used in another browser, for Corner Shop');
   });
 
   it.each([
-    ['203.0.113.77', '203.0.113'],
-    ['2001:db8:1::7', '2001:db8:1'],
-  ])('by what the owner does afterwards elsewhere (%s)', async (address, beginning) => {
-    await note('payment_confirmed', { days: 1, by: client, from: address });
+    ['203.0.113.77', '203.0.113.x'],
+    ['2001:db8:1::7', '2001:db8:1:x'],
+  ])('by what the owner does afterwards elsewhere (%s)', async (address, network) => {
+    await note('approved', { days: 1, by: client, from: address });
     expect((await agent.get('/account')).text).not.toContain(MORE);
-    await note('payment_confirmed', { by: client, from: '198.51.100.7' });
+    await note('payment_confirmed', { by: client, from: '198.51.100.7' }); // of an earlier version
     const { text } = await agent.get('/account');
-    expect(text).toContain(`IP address beginning ${beginning}.`);
-    expect(text).toContain('IP address beginning 198.51.100.');
+    expect(text).toContain(`IP address ${network}`);
+    expect(text).toContain('IP address 198.51.100.x');
     expect(text).not.toContain(MORE);
-    await note('payment_confirmed', { by: client, from: '198.51.100.8' });
+    await note('approved_again', { by: client, from: '198.51.100.8' });
     const again = (await agent.get('/account')).text;
     expect(again.match(/was used in another browser/g)).toHaveLength(2);
-    expect(again).toContain('It happened 2 times, first on ');
+    expect(again).toContain('2 times since ');
   });
 
   it('by using the payment password in many networks', async () => {
     await note('replayed', { days: 1, by: client });
-    for (let n = 1; n <= 12; n += 1) await note('payment_confirmed', { by: client, from: `198.51.${n}.7` });
+    for (let n = 1; n <= 12; n += 1) await note('approved', { by: client, from: `198.51.${n}.7` });
     const { text } = await agent.get('/account');
     expect(text).toContain('A one-time code for Corner Shop was used twice');
     expect(text.match(/was used in another browser/g)).toHaveLength(9);
@@ -194,26 +231,23 @@ describe('nobody hides a warning', () => {
     await note('user_password_set');
     await press(agent, await agent.get('/account'), '/account/warnings');
     const after = await press(agent, earlier, '/account/warnings');
-    expect(after.text).not.toContain('We set a new password');
+    expect(after.text).not.toContain(SET);
   });
 });
 
 describe('a sign-in', () => {
   const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
-  const WARNED = 'Somebody signed in as you';
+  const WARNED = 'New sign-in with';
   const says = (by: Agent) => areSaid(by, WARNED);
 
-  it('in a browser that was not known is told in the others, with what, where and what to do', async () => {
+  it('in a browser that was not known is told in the others, with what, when and where', async () => {
     const thief = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
     expect(await says(agent)).toEqual([false, false]);
     await signIn(thief, user.login, user.password);
     for (const path of PAGES) {
       const page = await agent.get(path);
-      expect(page.text).toMatch(
-        /Somebody signed in as you on .+ UTC with Firefox on Linux, IP address beginning 127\.0\.0, in a browser that we did not recognise\. If that was not you, stop everything and change your passwords\./,
-      );
-      expect(linksOf(page)?.[0]).toBe('/account/stop');
-      expect(page.text).toContain('Yes, this was me');
+      expect(page.text).toMatch(told('New sign-in with Firefox on Linux', 'IP address 127.0.0.x'));
+      expect(linksOf(page)).toEqual(['/account/stop']);
     }
   });
 
@@ -300,7 +334,23 @@ describe('stopping everything', () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
-  it('says that something is left, and nothing untrue, whoever made the link', async () => {
+  it('answers every warning of its browser, and none of another one', async () => {
+    await note('replayed', { by: client });
+    await note('user_password_set');
+    const stop = await agent.get(ACTION);
+    for (const path of PAGES) expect((await agent.get(path)).body).toContain(BOX);
+    const after = await press(agent, stop, ACTION);
+    for (const page of [after, ...(await Promise.all(PAGES.map((path) => agent.get(path))))])
+      expect(page.body).not.toContain(BOX);
+    expect(await areSaid(await signedIn(server, user), 'used twice')).toEqual([true, true]);
+    await note('user_password_set');
+    expect([await areSaid(agent, SET), await areSaid(agent, 'used twice')]).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+  });
+
+  it('says that something is left, and nothing untrue, even by a link of others', async () => {
     await obtainToken(agent, client, user);
     const session = await sessionOf(server, agent);
     const late = { ...CALLER, decideBy: performance.now() };

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, decide, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import {
+  codeOf,
+  confirm,
+  leadsTo,
+  obtainToken,
+  press,
+  reachConsent,
+  requestOf,
+  returnFrom,
+  tokenRequestOf,
+} from '../support/flow.ts';
 import { newSecret } from '../support/ledger.ts';
 import { type TestServer, useServer } from '../support/server.ts';
 
@@ -30,22 +40,29 @@ describe.each([
 ] as const)('replacing SECRETS, from the roll-out "%s" to "%s"', (from, to) => {
   const request = () => requestOf(client, { ...FIELDS, instance_name: `${from} ${to}` });
 
-  it('keeps a sign-in page, a payment password page and a consent page good', async () => {
+  it('keeps a sign-in page, a consent page, a page of the payment password and a receipt good', async () => {
     let agent = new Agent(servers[from].baseUrl);
     let page: Answer = await agent.get((await agent.post('/oauth/authorize', request())).location ?? '');
-    for (const [name, fields] of [
-      ['login', { login: user.login, password: user.password }],
-      ['payment_password', { payment_password: user.paymentPassword ?? '' }],
-    ] as const) {
+    /** Sends a form to the next roll-out, and goes where that leads at the one before. */
+    const send = async (name: string, fields: Record<string, string>) => {
       agent = movedTo(servers[to], agent);
-      const answer = await agent.submit(page, name, fields);
+      const { pathname, search } = new URL((await agent.submit(page, name, fields)).location ?? '');
       agent = movedTo(servers[from], agent);
-      page = await agent.get(new URL(answer.location ?? '').pathname + new URL(answer.location ?? '').search);
-    }
-    expect(page.page).toBe('consent');
-    const code = codeOf(await decide(movedTo(servers[to], agent), page, 'allow'));
-    const again = codeOf(await decide(movedTo(servers[to], agent), page, 'allow'));
-    expect(again).toBe(code);
+      page = await agent.get(pathname + search);
+    };
+    await send('login', { login: user.login, password: user.password });
+    await send('decision', { decision: 'allow' });
+    const confirmation = page;
+    await send('payment_password', { payment_password: user.paymentPassword ?? '' });
+    const onward = /^0; url=(.+)$/.exec(page.headers.get('refresh') ?? '')?.[1] ?? '';
+    const again = await confirm(movedTo(servers[to], agent), confirmation, user.paymentPassword);
+    const answers = [
+      await movedTo(servers[from], agent).get(onward),
+      await movedTo(servers[to], agent).get(onward),
+      await returnFrom(agent, again),
+    ];
+    const [code = '', ...others] = answers.map(codeOf);
+    expect(others).toEqual([code, code]);
     expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
   });
 });
@@ -55,8 +72,12 @@ it('an entry of SECRETS that is gone makes its pages stale and nothing worse: th
   const token = await obtainToken(agent, client, user, { instance_name: 'kept' });
   const page = await reachConsent(agent, requestOf(client, FIELDS), user);
   const later = movedTo(servers.third, agent);
-  const answer = await decide(later, page, 'allow');
-  expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
+  expect(leadsTo(await press(later, page, 'allow'), '/oauth/authorize')).toBe(true);
+  // Signed by the new entry, on a page of the old one.
+  const pressed = await press(movedTo(servers.second, agent), page, 'allow');
+  expect(leadsTo(pressed, '/confirm')).toBe(true);
+  const { pathname, search } = new URL(pressed.location ?? '');
+  expect(leadsTo(await later.get(pathname + search), '/oauth/authorize')).toBe(true);
   expect((await later.get('/account')).text).toContain('kept');
   const { clientId: client_id, clientSecret } = client;
   const revoked = await later.post('/oauth/revoke', {

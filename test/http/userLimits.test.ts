@@ -2,7 +2,18 @@ import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { copyOf, follow } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import {
+  codeOf,
+  confirm,
+  introspect,
+  leadsTo,
+  obtainCode,
+  reachConsent,
+  requestOf,
+  returnFrom,
+  tokenRequestOf,
+} from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
 import { rowsOf } from '../support/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -23,7 +34,7 @@ let agent: Agent;
 
 beforeEach(async () => {
   client = await server.createClient({ userLimits: true });
-  [user, agent] = [await server.createUser(), new Agent(server.baseUrl)];
+  [user, agent] = [await server.createUser({ paymentPassword: null }), new Agent(server.baseUrl)];
 });
 
 const consentFor = (scope = SCOPE, state = 'state') =>
@@ -41,13 +52,16 @@ function fieldsOf({ body }: Answer): Record<string, [value: string, problem: str
   const fields = $('input[name^=limit_]:not([type=hidden])')
     .toArray()
     .map((field) => {
-      const said = ($(field).attr('aria-describedby') ?? '')
-        .split(' ')
-        .map((id) => $(`#${id}`).text().replaceAll(/\s+/g, ' ').trim());
-      expect($(`label[for=${$(field).attr('id')}]`).text()).not.toBe('');
+      const textOf = (id: string) => $(`#${id}`).text().replaceAll(/\s+/g, ' ').trim();
+      const problem = $(field).attr('aria-describedby');
+      const labels = $(field).attr('aria-labelledby')?.split(' ') ?? [`${$(field).attr('id')}-label`];
+      expect(labels.map(textOf)).not.toContain('');
+      expect($(`label[for=${$(field).attr('id')}] .small`).text()).toMatch(
+        /you can lower it|можно уменьшить/,
+      );
       expect($(field).closest('form').find('[name=decision_token]')).toHaveLength(1);
-      expect(said.length).toBe($(field).attr('aria-invalid') === 'true' ? 2 : 1);
-      return [$(field).attr('name'), [$(field).attr('value'), said[1] ?? null]] as const;
+      expect(problem !== undefined).toBe($(field).attr('aria-invalid') === 'true');
+      return [$(field).attr('name'), [$(field).attr('value'), problem ? textOf(problem) : null]] as const;
     });
   return Object.fromEntries(fields);
 }
@@ -60,8 +74,7 @@ async function exchange(code: string): Promise<Record<string, unknown>> {
 
 async function events(): Promise<unknown[]> {
   const { rows } = await pool.query(
-    `select kind, scope, limits, detail from audit_events where client_id = $1 and user_id = $2
-      and kind <> 'payment_confirmed' order by at`,
+    `select kind, scope, limits, detail from audit_events where client_id = $1 and user_id = $2 order by at`,
     [client.clientId, user.userId],
   );
   return rows;
@@ -77,14 +90,14 @@ describe('a limit that the user lowers', () => {
     const page = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
     expect(fieldsOf(page)).toEqual({ limit_0: ['999.50', null], limit_1: ['3000', null] });
     expect(page.text).toMatch(
-      /At most RUB 999\.50 in any 7 days ?You can lower this limit, but not raise it:/,
+      /At most RUB 999\.50 in any 7 days ?Your limit, RUB in any 7 days you can lower it/,
     );
     agent.cookies.set('assent_language', 'ru');
     const russian = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
     expect(fieldsOf(russian)).toEqual({ limit_0: ['999,50', null], limit_1: ['3000', null] });
   });
 
-  it('is what is granted: in the token answer, introspection, the trail and on the account page', async () => {
+  it('is granted: in the token answer, introspection, the trail and on the account page', async () => {
     const answer = await exchange(codeOf(await allow(await consentFor(), LOWER)));
     expect(answer.scope).toBe(LOWERED);
     const told = await introspect(server, resource, String(answer.access_token));
@@ -102,6 +115,19 @@ describe('a limit that the user lowers', () => {
       { kind: 'approved', scope: LOWERED, limits, detail: { asked_scope: SCOPE } },
       { kind: 'exchanged', scope: LOWERED, limits: null, detail: null },
     ]);
+  });
+
+  it('is shown by the pages of the payment password and of the receipt, and granted by it', async () => {
+    user = await server.createUser();
+    const page = await follow(agent, await allow(await consentFor(), LOWER));
+    const answer = await confirm(agent, page, user.paymentPassword);
+    for (const { text } of [page, await follow(agent, answer)]) {
+      expect(text).toContain('At most RUB 5,000.50 in any 30 days');
+      expect(text).not.toContain('45,000');
+    }
+    expect((await exchange(codeOf(await returnFrom(agent, answer)))).scope).toBe(LOWERED);
+    const confirmed = { confirmed_by: 'payment_password', session: expect.any(String) };
+    expect(await events()).toMatchObject([{ detail: { asked_scope: SCOPE, ...confirmed } }, {}]);
   });
 
   it('leaves the scope byte for byte when it is not lower, and the application is told nothing', async () => {
@@ -124,15 +150,24 @@ describe('a limit that the user lowers', () => {
     expect(await scopeOf()).toEqual([SCOPE]);
   });
 
-  it('may be each of as many as a request has room for, and one that is pressed again says so', async () => {
-    const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
-    const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
-    const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, '1']));
-    await exchange(codeOf(await allow(page, typed)));
-    expect(String(await scopeOf()).match(/\.limit\(1,1\)/g)).toHaveLength(185);
-    const again = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
-    expect((await follow(agent, again)).text).toContain('You already allowed this');
-  });
+  it.each([
+    ['1', null],
+    ['2 999.50', newSecret()],
+  ])(
+    'may be each of as many as a request has room for, whatever else is sent: %s',
+    async (sum, paymentPassword) => {
+      user = await server.createUser({ paymentPassword });
+      const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
+      const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
+      const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, sum]));
+      const pressed = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
+      const confirmed = async () => confirm(agent, await follow(agent, pressed), paymentPassword);
+      const answer = paymentPassword === null ? pressed : await returnFrom(agent, await confirmed());
+      await exchange(codeOf(answer));
+      const limit = sum.replace(' ', '');
+      expect(String(await scopeOf()).split(`.limit(1,${limit})`)).toHaveLength(186);
+    },
+  );
 
   it('is compared with the application’s ceiling as it was asked', async () => {
     client = await server.createClient({ userLimits: true, most: { days: 30, sum: '44999' } });
@@ -183,14 +218,11 @@ describe('a sum that can’t be granted', () => {
     expect(await scopeOf()).toEqual([]);
   });
 
-  it('begins afresh when the payment password has to be asked again', async () => {
-    const page = await consentFor();
-    await pool.query('update sessions set confirmed_request = null, confirmed_at = null where user_id = $1', [
-      user.userId,
-    ]);
-    const answer = await allow(page, { limit_1: '', limit_2: '' });
-    expect(answer.status).toBe(303);
-    expect((await agent.get(answer.location ?? '')).page).toBe('payment-password');
+  it('is told before the payment password is asked for', async () => {
+    user = await server.createUser();
+    const again = await follow(agent, await allow(await consentFor(), { limit_1: '', limit_2: '' }));
+    expect(again.page).toBe('consent');
+    expect((await follow(agent, await allow(again, LOWER))).page).toBe('confirm');
   });
 });
 
@@ -211,7 +243,7 @@ describe('a form', () => {
     client = await server.createClient({ userLimits });
     const page = await consentFor(scope);
     expect(fieldsOf(page)).toEqual({});
-    expect(page.text).not.toContain('You can lower this limit');
+    expect(page.text).not.toContain('you can lower it');
     const answer = await exchange(codeOf(await allow(page, { limit_0: '1' })));
     expect(answer).not.toHaveProperty('scope');
     expect(await scopeOf()).toEqual([scope]);
@@ -252,6 +284,22 @@ describe('a page that was decided', () => {
     expect((await allow(page, { limit_1: '5000.50', limit_2: '2999' })).status).toBe(303);
     expect(await scopeOf()).toEqual([LOWERED]);
     expect((await consentFor()).text).toContain('Before: at most RUB 5,000.50');
+  });
+
+  it('is confirmed once, for the sums that are confirmed first', async () => {
+    user = await server.createUser();
+    const consent = await consentFor();
+    const asked = [];
+    for (const typed of [LOWER, { limit_1: '100', limit_2: '3000' }])
+      asked.push(await follow(agent, await allow(consent, typed)));
+    const answers = [];
+    for (const page of [...asked, ...asked]) answers.push(await confirm(agent, page, user.paymentPassword));
+    const [first, other, again] = answers as [Answer, Answer, Answer];
+    for (const answer of [other, answers[3] as Answer])
+      expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
+    const code = codeOf(await returnFrom(agent, first));
+    expect(codeOf(await returnFrom(agent, again))).toBe(code);
+    expect((await exchange(code)).scope).toBe(LOWERED);
   });
 
   it.each([

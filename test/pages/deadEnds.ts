@@ -5,7 +5,7 @@ import type { Page } from '../../src/http/pages/pages.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/error.ts';
 import { fieldsFor, follow } from '../support/account.ts';
-import { decide, obtainCode, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { confirm, decide, obtainCode, press, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { expireCode } from '../support/state.ts';
 import { goOn, leaveFor, passWallet } from '../support/wallet.ts';
 import {
@@ -134,7 +134,7 @@ const ERRORS: Record<
       await goOn(wallet, browser, '/account');
       const asked = queryOf(requestOf(await server.createClient(), SPENDING));
       wallet.user = { sub: 'another' };
-      return passWallet(wallet, browser, asked);
+      return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
     }),
   },
   sign_in_refused: {
@@ -208,11 +208,10 @@ const PRESSED: WithSample[] = [
       whileLocked('clients')(stage, () => decide(browser, page, 'allow')),
     ),
   ),
-  unavailable('/payment-password', async (browser, stage) => {
-    await signIn(browser, stage.anna.login, stage.anna.password);
-    const page = await sent(SPENDING)(browser, stage);
-    const typed = { payment_password: 'x' };
-    return whileLocked('sessions')(stage, () => browser.submit(page, 'payment_password', typed));
+  unavailable('/confirm', async (browser, stage) => {
+    const consent = await reachConsent(browser, requestOf(stage.shop, SPENDING), stage.anna);
+    const page = await follow(browser, await press(browser, consent, 'allow'));
+    return whileLocked('sessions')(stage, () => confirm(browser, page, 'x'));
   }),
   unavailableOn('/account', '/account/disconnect'),
   unavailableOn('/account', '/sign-out'),
@@ -232,8 +231,6 @@ export const noticeSample = (
 
 const toAccount = ({ account }: Texts) => ({ href: '/account', text: account.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
-
-const REJECT = '/reject?client_id=x';
 
 const NOTICES: WithSample[] = [
   {
@@ -268,7 +265,7 @@ const NOTICES: WithSample[] = [
   {
     name: 'notice, sign-in elsewhere',
     status: 200,
-    sample: ({ signIn: { title, elsewhere } }) =>
+    sample: ({ signIn: { button: title, elsewhere } }) =>
       noticeSample({ title, text: elsewhere('localhost') }, [{ href: '/sign-in', text: title }], null),
     reach: atWallet((browser) => browser.get('/account')),
   },
@@ -285,19 +282,17 @@ const NOTICES: WithSample[] = [
   {
     name: 'notice, not confirmed',
     status: 200,
-    sample: ({ notices, errors, consent }) =>
+    sample: (texts) =>
       noticeSample(
-        notices.notSignedIn,
-        [
-          { href: '/sign-in?client_id=x', text: errors.tryAgain },
-          { href: REJECT, text: consent.reject },
-        ],
+        texts.notices.notSignedIn,
+        [{ href: '/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
         null,
       ),
     reach: atWallet(async (browser, wallet, server) => {
       await goOn(wallet, browser, '/account');
       wallet.replaced = CANCELLED;
-      return passWallet(wallet, browser, queryOf(requestOf(await server.createClient(), SPENDING)));
+      const asked = queryOf(requestOf(await server.createClient(), SPENDING));
+      return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
     }),
   },
   {
@@ -310,13 +305,14 @@ const NOTICES: WithSample[] = [
         text: texts.security.setPaymentPassword,
         inNewTab: true,
       };
-      const links = [set, toRequest(texts), { href: REJECT, text: texts.consent.reject }];
+      const links = [set, toRequest(texts)];
       return noticeSample({ title, text: text(SHOP) }, links, texts.errors.tellUs);
     },
     reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
       const { login, password } = await server.createUser({ paymentPassword: null });
       await signIn(browser, login, password);
-      return browser.get(queryOf(requestOf(await server.createClient({ name: SHOP }), SPENDING)));
+      const asked = queryOf(requestOf(await server.createClient({ name: SHOP }), SPENDING));
+      return follow(browser, await press(browser, await browser.get(asked), 'allow'));
     }),
   },
 ];
@@ -392,13 +388,6 @@ const OUTCOMES: Record<Note, Reach> = {
     browser.cookies.delete('assent_visit');
     return asAnna(browser, stage, () => fillIn(browser, page, stage.boris));
   },
-  not_confirmed: async (browser, stage) => {
-    const { shop, boris } = stage;
-    await reachConsent(browser, requestOf(shop), boris);
-    const page = await sent(SPENDING)(browser, stage);
-    const typed = { payment_password: boris.paymentPassword ?? '' };
-    return asAnna(browser, stage, () => browser.submit(page, 'payment_password', typed));
-  },
   not_decided: onConsent('boris', (page, browser, stage) =>
     asAnna(browser, stage, () => decide(browser, page, 'allow')),
   ),
@@ -432,7 +421,6 @@ const OUTCOMES: Record<Note, Reach> = {
 };
 
 const NOTED_ON: Partial<Record<Note, Page['name']>> = {
-  not_confirmed: 'payment-password',
   not_stopped: 'stop',
 };
 const WAITS: readonly Note[] = ['too_many_decisions', 'not_stopped'];

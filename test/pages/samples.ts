@@ -3,8 +3,8 @@ import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/accoun
 import type { DisconnectedAccess } from '../../src/flows/account/disconnect.ts';
 import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/account/history.ts';
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
-import type { WarningKind } from '../../src/flows/account/warnings.ts';
-import type { RequestedAccess } from '../../src/flows/authorize/authorize.ts';
+import type { Warning } from '../../src/flows/account/warnings.ts';
+import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
 import {
   describeApplications,
   describeDisconnected,
@@ -12,9 +12,8 @@ import {
   describeSessions,
 } from '../../src/http/describe/describeAccount.ts';
 import {
-  describeAsking,
   describeClient,
-  describeGuard,
+  describeGranted,
   describeRequest,
   type typedLimits,
 } from '../../src/http/describe/describeRequest.ts';
@@ -176,23 +175,28 @@ const EARLIER: Asked = {
   lastUsedOn: '2026-05-09',
 };
 
-function access(asked: Asked): RequestedAccess {
+function access(asked: Asked): ConsentStep {
   const { scope = 'account-info operation-history payment-shop.limit(7,3000)', earlier, others = [] } = asked;
   const { lastUsedOn = null, user = { name: 'Anna Petrova', login: 'anna' } } = asked;
   const { hasPaymentPassword = true } = asked;
+  const rights = parseScope(scope);
   return {
+    step: 'consent',
+    decisionToken: 'decision.token',
+    needsConfirmation: hasPaymentPassword && spends(rights),
+    mayHold: true,
+    revision: 0,
     authorizationRequest: {
       client: { ...CLIENT, ...asked.client },
       redirectUri: asked.returnsTo ?? CLIENT.redirectUri,
       scope,
-      rights: parseScope(scope),
+      rights,
       instanceName: asked.instanceName ?? null,
       state: null,
       codeChallenge: null,
       canonicalQuery: REQUEST,
     },
     user: { ...user, hasPaymentPassword },
-    confirms: hasPaymentPassword,
     expiresAt: new Date('2029-11-20T12:00:00Z'),
     daysLeft: 1_096,
     earlier: earlier
@@ -215,7 +219,7 @@ function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEven
     network: '203.0.113.0/24',
     browser: 'Firefox',
     system: 'Linux',
-    isConfirmed: false,
+    confirmedBy: null,
     ...changes,
   };
 }
@@ -223,8 +227,6 @@ function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEven
 export function pageSamplesIn(language: Language): Record<string, Page> {
   const texts = TEXTS[language];
   const words = { ...OPERATORS, language, texts };
-  const asking = (asked: Asked) => describeAsking(access(asked), words);
-
   const asker = (client: Partial<Client> = {}) => describeClient({ client: { ...CLIENT, ...client } }, words);
 
   const signIn = like<PageOf<'sign-in'>>({
@@ -238,22 +240,28 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   });
   const signInToAccount = (undone: string | null) => signIn({ request: null, client: null, undone });
 
-  const paymentPassword = (asked: Asked = {}, error: string | null = null): PageOf<'payment-password'> => ({
-    name: 'payment-password',
-    ...asking(asked),
-    undone: asked.undone ?? null,
+  const granted = (asked: Asked) => {
+    const step = access(asked);
+    return describeGranted(step.authorizationRequest.rights, step.authorizationRequest, step, words);
+  };
+
+  const confirm = (asked: Asked = {}, error: string | null = null): PageOf<'confirm'> => ({
+    ...granted(asked),
+    name: 'confirm',
+    request: REQUEST,
+    signOutToken: 'sign-out.token',
     keptAs: 'anna (payment)',
-    formToken: 'form.token',
+    decision: 'signed.decision',
+    back: `/oauth/authorize?${REQUEST}`,
     error,
   });
 
-  const earlierDay = texts.formats.day(new Date('2026-02-03'), 'UTC');
-  const reject = (asked: Asked = {}): PageOf<'reject'> => ({
-    ...asking(asked),
-    name: 'reject',
-    decisionToken: 'reject.token',
-    back: `/oauth/authorize?${REQUEST}`,
-    stays: asked.earlier ? texts.reject.stays(asker(asked.client).name, earlierDay) : null,
+  const receipt = (asked: Asked = {}, changes: Partial<PageOf<'receipt'>> = {}): PageOf<'receipt'> => ({
+    ...granted(asked),
+    name: 'receipt',
+    choice: 'allow',
+    onward: `/return?${REQUEST}&decision=signed.decision`,
+    ...changes,
   });
 
   const consent = (
@@ -263,7 +271,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     name: 'consent',
     ...describeRequest(access(asked), typed, words),
     undone: asked.undone ?? null,
-    ...describeGuard(access(asked), words),
     decisionToken: 'decision.token',
     error: typed && texts.consent.limits.undone,
   });
@@ -301,7 +308,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       clientName,
       clientLogo: null,
       isBlocked,
-      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
+      canSpend: !isBlocked && (changes.orMore || authorizations.some(({ rights }) => spends(rights))),
+      spending: changes.orMore ? null : authorizations.map(({ rights }) => rights).filter(spends),
       authorizations: authorizations.map((one) => ({ ...one, clientName, isBlocked })),
       live: authorizations.length,
       orMore: false,
@@ -330,21 +338,20 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   });
 
   const warnings = (
-    page: 'account' | 'security',
-    kinds: readonly WarningKind[],
+    kinds: readonly Warning['kind'][],
     changes: Partial<HistoryEvent> = {},
     hasMore = false,
   ) => {
     const alike = { seen: '1', hasMore, firstAt: new Date('2026-11-02T09:30:00Z') };
-    const found = kinds.map((kind, at) => ({ ...eventOf(kind, changes), ...alike, kind, times: 1 + 2 * at }));
+    const found = kinds.map((kind, at) => ({
+      ...eventOf('signed_in', changes),
+      ...alike,
+      kind,
+      times: 1 + 2 * at,
+    }));
     const answerable = (warnings: typeof found) => ({ warnings, answered: '1', seenToken: 'seen.token' });
     const others = found.length > 1 ? answerable(found.slice(1)) : null;
-    return describeWarnings(
-      page,
-      { first: answerable(found.slice(0, 1)), others, hasMore },
-      { hasPaymentPassword: true },
-      words,
-    );
+    return describeWarnings({ first: answerable(found.slice(0, 1)), others, hasMore }, words);
   };
 
   /** What the page says after a disconnection. */
@@ -442,24 +449,27 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'sign-in, right to left': signIn({ client: asker({ name: HEBREW }), login: ARABIC }),
 
-    'payment-password': paymentPassword(),
-    'payment-password after a wrong one': paymentPassword({}, texts.paymentPassword.wrong),
-    'payment-password after too many tries': paymentPassword({}, tooManyTries),
-    'payment-password, default limit': paymentPassword({ scope: 'payment-p2p' }),
-    'payment-password, one payment': paymentPassword({ scope: ONE_TIME }),
-    'payment-password, earlier': paymentPassword(EARLIER),
-    'payment-password, hostile': paymentPassword(HOSTILE_ASKED, HOSTILE),
-    'payment-password, long': paymentPassword(LONG_ASKED),
+    confirm: confirm(),
+    'confirm after a wrong password': confirm({}, texts.confirm.wrong),
+    'confirm after too many tries': confirm({}, tooManyTries),
+    'confirm, one payment': confirm({ scope: ONE_TIME, instanceName: 'anna-phone' }),
+    'confirm, twelve rights': confirm({ scope: TWELVE }),
+    'confirm, hostile': confirm(HOSTILE_ASKED, HOSTILE),
+    'confirm, long': confirm(LONG_ASKED),
+    'confirm, right to left': confirm(RIGHT_TO_LEFT),
 
-    reject: reject(),
-    'reject, earlier': reject(EARLIER),
-    'reject, hostile': reject(HOSTILE_ASKED),
-    'reject, long': reject(LONG_ASKED),
+    receipt: receipt(),
+    'receipt, used': receipt({}, { onward: null }),
+    'receipt, reads only': receipt({ scope: READ_ONLY }),
+    'receipt, rejected': receipt({}, { choice: 'reject' }),
+    'receipt, hostile': receipt(HOSTILE_ASKED),
+    'receipt, long': receipt(LONG_ASKED),
 
     consent: consent(),
     'consent, reads only': consent({ scope: READ_ONLY }),
     'consent, default limit': consent({ scope: 'payment-p2p' }),
     'consent, one payment': consent({ scope: ONE_TIME }),
+    'consent, two payments': consent({ scope: `${ONE_TIME} payment-shop.limit(,500)` }),
     'consent, from a card': consent({ scope: 'operation-details payment-p2p money-source("card")' }),
     'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop:/back' }),
     'consent, earlier': consent(EARLIER),
@@ -600,7 +610,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)])],
       {
         ...disconnected({ clientName: HOSTILE, instanceName: HOSTILE, live: 2 }),
-        warnings: warnings('account', ['payment_confirmed', 'replayed'], {
+        warnings: warnings(['payment_confirmed', 'replayed'], {
           clientName: HOSTILE,
           network: null,
         }),
@@ -608,10 +618,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
 
     'account, warned': account([connected('Demo Shop', [shop])], {
-      warnings: warnings('account', ['signed_in', 'payment_confirmed']),
+      warnings: warnings(['signed_in', 'payment_confirmed']),
     }),
     'account, warned of much': account([connected('Demo Shop', [shop, tablet]), diary], {
-      warnings: warnings('account', ['user_password_set', 'replayed', 'payment_confirmed'], {}, true),
+      warnings: warnings(['user_password_set', 'replayed', 'payment_confirmed'], {}, true),
     }),
     'account, everything stopped': account([], {
       title: texts.stop.titleDone,
@@ -628,7 +638,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped('', '', '') }),
     history: history({
       events: told([
-        eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), isConfirmed: true }),
+        eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), confirmedBy: 'payment_password' }),
         ...HISTORY_KINDS.map((kind) =>
           eventOf(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {}),
         ),
@@ -650,7 +660,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
     security: security([{ ...thisSession, seenAt: new Date('2026-11-22T08:05:00Z') }, session(), session()]),
     'security, warned': security([thisSession, session()], {
-      warnings: warnings('security', ['payment_password_guessed', 'password_guessed', 'payment_confirmed']),
+      warnings: warnings(['payment_password_guessed', 'password_guessed', 'payment_confirmed']),
     }),
     'security, this browser only': security([{ ...thisSession, network: null }], {
       passwords: toPasswords(words, false),

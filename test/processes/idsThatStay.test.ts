@@ -31,8 +31,13 @@ describe('an application keeps its client_id and its secret', () => {
     ledger.note('client secret', clientSecret);
     const clientId = 'Shop_of.old~1-a';
     const created = await json(`${CREATE} --id ${clientId} --secret-stdin`, `${clientSecret}\n`);
-    expect(created).toEqual({ client_id: clientId, name: 'Shop', redirect_uri: redirectUri });
-    expect(await json(`client show ${clientId}`)).toMatchObject({ client_id: clientId, verified: true });
+    expect(created).toMatchObject({
+      client_id: clientId,
+      name: 'Shop',
+      redirect_uri: redirectUri,
+      verified: true,
+    });
+    expect(await json(`client show ${clientId}`)).toEqual(created); // without the secret, which is known
     const user = await server.createUser();
     const token = await obtainToken(new Agent(server.baseUrl), { clientId, clientSecret, redirectUri }, user);
     expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });

@@ -6,9 +6,19 @@ import { MAX_CODE_SECONDS, MAX_SESSION_HOURS } from '../../src/rules/common/life
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { findBroken, readInvariants } from '../../src/store/schema/invariants.ts';
+import { follow } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, createRole, ownDatabase, type TestDatabase } from '../support/database.ts';
-import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import {
+  confirm,
+  decide,
+  leadsTo,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  tokenRequestOf,
+} from '../support/flow.ts';
 import { plant } from '../support/plant.ts';
 import { withClient } from '../support/postgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
@@ -49,7 +59,9 @@ async function beBusy(): Promise<void> {
   await obtainToken(agent, client, user, again);
   const lower = { scope: 'payment-shop.limit(7,1500)', instance_name: 'lowered' };
   const page = await reachConsent(agent, requestOf(lowering, lower), user);
-  expect((await agent.submit(page, 'decision', { decision: 'allow', limit_0: '100' })).status).toBe(302);
+  const pressed = await agent.submit(page, 'decision', { decision: 'allow', limit_0: '100' });
+  const confirmed = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
+  expect(leadsTo(confirmed, '/receipt')).toBe(true);
   await obtainToken(new Agent(server.baseUrl), client, other);
   for (const args of [
     ['client', 'update', client_id, '--name', 'Another Shop'],

@@ -49,8 +49,9 @@ describe('--json', () => {
     const created = await json(`client create --name Shop ${uri} --verified --most 30,5000`);
     const id = created.client_id ?? '';
     expect(created).toEqual({
-      client_id: id,
+      ...(await json(`client show ${id}`)),
       ...about,
+      most: { days: 30, sum: '5000' },
       client_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
       warnings: [expect.stringContaining('unencrypted')],
     });
@@ -164,11 +165,10 @@ describe('--json', () => {
     expect(grant).toMatchObject({ client_id: clientId, last_used_on: '2026-11-20' });
     const { grant_id } = grant ?? {};
     expect(await json(`grant revoke ${grant_id}`)).toEqual({ grant_id, revoked: 1 });
-    expect(await json(`grant revoke --client ${clientId} --login ${user.login} --yes`)).toEqual({
-      login: user.login,
-      client_id: clientId,
-      revoked: 0,
-    });
+    const none = `grant revoke --client ${clientId} --login ${user.login} --yes`;
+    expect(await json(none)).toEqual({ login: user.login, client_id: clientId, revoked: 0 });
+    const stderr = 'there is no live authorization to revoke\n';
+    expect(await assent(none)).toEqual({ code: 0, stdout: '', stderr });
   });
 
   it.each([

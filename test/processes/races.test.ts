@@ -67,6 +67,21 @@ describe('races between two processes', () => {
     expect(await events('approved%', client)).toBe(1);
   });
 
+  it('gives one answer to 20 presses of Allow and Reject on one form: a code or access_denied', async () => {
+    const [client, user] = await people();
+    const both = agents();
+    for (let round = 1; round <= 5; round += 1) {
+      const form = await formOf(both[0], requestOf(client, { instance_name: String(round) }), user);
+      const decisionOf = (index: number) => (index % 4 < 2 ? 'allow' : 'reject');
+      const press = (agent: Agent, index: number) =>
+        agent.post('/consent', { ...form.fields, decision: decisionOf(index) });
+      const answers = await race(20, press, both);
+      const given = answers.filter(({ status }) => status === 302).map(({ location }) => location);
+      expect(new Set(given).size).toBe(1);
+      expect((await events('approved%', client)) + (await events('rejected', client))).toBe(round);
+    }
+  });
+
   it('takes one of 20 forms for one key that were opened first and posted together, and shows the others afresh', async () => {
     const [client, user] = await people();
     const both = agents();

@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { follow } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
 import { createDatabase, createRole } from '../support/database.ts';
 import {
   codeOf,
+  confirm,
   decide,
+  press,
   reachConsent,
   requestOf,
   signIn,
@@ -50,7 +53,7 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
   const signInPage = await stranger.get('/account');
   const consent = await reachConsent(anna, requestOf(client), user);
   const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)' });
-  const payment = await anna.get((await anna.post('/oauth/authorize', spending)).location ?? '');
+  const payment = await follow(anna, await press(anna, await reachConsent(anna, spending, user), 'allow'));
   const exchange = tokenRequestOf(client, code, { code_verifier });
   const authorization = `Bearer ${token}`;
   return async () => {
@@ -113,9 +116,8 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(await trySignIn(agent, user.password, user.login)).toBe('wrong'); // in each other's place
     await signIn(agent, user.login, user.password);
     const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)', instance_name: 'other' });
-    const page = await agent.get((await agent.post('/oauth/authorize', spending)).location ?? '');
-    const payment_password = nearly(secrets.payment_password);
-    const confirmed = await agent.submit(page, 'payment_password', { payment_password });
+    const page = await follow(agent, await press(agent, await reachConsent(agent, spending, user), 'allow'));
+    const confirmed = await confirm(agent, page, nearly(secrets.payment_password));
     expect(await verdictOn(agent, confirmed)).toBe('wrong');
     const consent = await reachConsent(agent, requestOf(client, { instance_name: 'third' }), user);
     const code = codeOf(await decide(agent, consent, 'allow'));

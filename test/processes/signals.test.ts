@@ -318,7 +318,7 @@ describe('a command in trial mode', () => {
       expect(existsSync(clusterOf(folder)), 'data that were just made are not kept half-made').toBe(
         reached !== makesData,
       );
-      expect(launch.output()).toMatch(/^(applied migrations\/\S+\n)*$/);
+      expect(launch.output()).toMatch(/^(migrated the schema .+\n)?$/);
     }
   });
 

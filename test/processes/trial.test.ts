@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -148,10 +148,10 @@ describe('trial mode', () => {
     expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
   });
 
-  it('says in one line that its own port is taken, and leaves nothing running', async () => {
-    const port = await takenPort('localhost');
-    const { code, stderr } = await runAssent(['serve'], { PORT: String(port), DATA_DIR: newFolder() });
-    expect(code).toBe(1);
+  it('says in one line that its own port is taken, before PostgreSQL is made', async () => {
+    const variables = { PORT: String(await takenPort('localhost')), DATA_DIR: newFolder() };
+    const { code, stderr } = await runAssent(['serve'], variables);
+    expect([code, existsSync(clusterOf(variables.DATA_DIR))]).toEqual([1, false]);
     expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is taken: .+\n$/);
   });
 });

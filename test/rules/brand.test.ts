@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BACKGROUNDS, BUILT_IN_BRAND, contrast, logoNameIn, parseBrand } from '../../src/rules/face/brand.ts';
+import {
+  BACKGROUNDS,
+  BUILT_IN_BRAND,
+  backgroundsOf,
+  contrast,
+  logoNameIn,
+  parseBrand,
+  TINT,
+} from '../../src/rules/face/brand.ts';
 import { mistakesIn } from './refusal.ts';
 
 const COMPLETE = {
@@ -55,13 +63,14 @@ describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
     for (const [name, colour] of Object.entries(BACKGROUNDS[theme])) {
       expect([name, variableIn(THEMES[theme], name)]).toEqual([name, colour]);
     }
+    expect(STYLE).toContain(`--tint: color-mix(in srgb, var(--accent) ${TINT * 100}%, var(--surface));`);
   });
 
   it.each(SHOWN)('shows %s with a contrast of %s or more on %j', (name, least, backgrounds) => {
     const colour = variableIn(THEMES[theme], name) ?? '';
-    for (const background of backgrounds) {
-      expect(contrast(colour, BACKGROUNDS[theme][background] ?? '')).toBeGreaterThanOrEqual(least);
-    }
+    const all = backgroundsOf(variableIn(THEMES[theme], 'accent') ?? '', theme);
+    for (const background of backgrounds)
+      expect(contrast(colour, all[background] ?? '')).toBeGreaterThanOrEqual(least);
   });
 });
 

@@ -2,9 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { countStrays } from '../../src/store/schema/auditPartitions.ts';
 import { pruneAuditPartitions } from '../../src/store/schema/auditPruning.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
-import { fieldsFor } from '../support/account.ts';
+import { fieldsFor, follow } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import {
+  confirm,
+  decide,
+  obtainCode,
+  obtainToken,
+  press,
+  reachConsent,
+  requestOf,
+  tokenRequestOf,
+} from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer({ trustProxy: 1 });
@@ -39,14 +48,21 @@ describe('the audit trail', () => {
   it('says of a decision who, what, within which limits, from where and in which request', async () => {
     const fields = requestOf(client, { scope: SCOPE, instance_name: 'decisions' });
     const rejected = await decide(agent, await reachConsent(agent, fields, user), 'reject');
-    const allowed = await decide(agent, await reachConsent(agent, fields, user), 'allow');
-    const again = await decide(agent, await reachConsent(agent, fields, user), 'allow');
+    const allow = async () => {
+      const pressed = await press(agent, await reachConsent(agent, fields, user), 'allow');
+      return confirm(agent, await follow(agent, pressed), user.paymentPassword);
+    };
+    const [allowed, again] = [await allow(), await allow()];
     const whose = { user_id: user.userId, client_id: client.clientId, instance_name: 'decisions' };
     const about = { ...whose, scope: SCOPE, limits: [LIMIT], address: ADDRESS };
+    const detail = {
+      confirmed_by: 'payment_password',
+      session: expect.stringMatching(/^[0-9a-f]{32}$/),
+    };
     expect(await eventsOf('decisions')).toMatchObject([
-      { ...about, kind: 'rejected', reference: referenceOf(rejected) },
-      { ...about, kind: 'approved', reference: referenceOf(allowed) },
-      { ...about, kind: 'approved_again', reference: referenceOf(again) },
+      { ...about, kind: 'rejected', reference: referenceOf(rejected), detail: null },
+      { ...about, kind: 'approved', reference: referenceOf(allowed), detail },
+      { ...about, kind: 'approved_again', reference: referenceOf(again), detail },
     ]);
   });
 

@@ -136,13 +136,15 @@ select distinct format('it may create %sin the %s %I', case privilege_type when 
   from role, places, aclexplode(acl)
  where privilege_type in ('CREATE', 'TEMPORARY') and grantee in (0, role.oid);
 
--- account-grant-count(uuid, text[]) → clientId text, orMore boolean, live integer
+-- account-grant-count(uuid, text[]) → clientId text, orMore boolean, live integer, scopes json
 with read as materialized (
   select * from grants where user_id = $1 order by confirmed_at desc limit 1000
 )
 select client_id as "clientId", (select count(*) from read) = 1000 as "orMore",
-       (select count(*)::int from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) as live
-  from unnest($2::text[]) as c (client_id);
+       live, case when length(scopes::text) <= 32000 then scopes end as scopes
+  from unnest($2::text[]) as c (client_id) cross join lateral (
+    select count(*)::int as live, coalesce(json_agg(scope) filter (where position('payment' in scope) > 0), '[]') as scopes
+      from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) counted;
 
 -- account-grant-disconnected(uuid, uuid) → clientName text, instanceName text, orMore boolean, live integer
 with newest as materialized (
@@ -308,15 +310,15 @@ delete from throttles where slot = any (array(
   select slot from throttles where (select is_alone from alone) and greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
    limit 1000 for update skip locked));
 
--- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], timestamp with time zone[], integer[], boolean[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
+-- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], integer[], boolean[], text[], text[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
 with requests as materialized (
-  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::bytea[], $12::float8[], $13::text[], $14::bytea[], $15::bytea[], $16::timestamptz[], $17::int[], $18::boolean[], $19::text[], $20::text[]) with ordinality as input (grant_id, user_id, client_id, client_revision, instance_name, revision, scope, asked_scope, limits, redirect_uri, code_hash, code_lifetime_seconds, code_challenge, session_hash, request_digest, form_expires_at, max_instances, confirms_payments, address, reference, n)
+  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::bytea[], $12::float8[], $13::text[], $14::bytea[], $15::bytea[], $16::int[], $17::boolean[], $18::text[], $19::text[], $20::text[], $21::text[]) with ordinality as input (grant_id, user_id, client_id, client_revision, instance_name, revision, scope, asked_scope, limits, redirect_uri, code_hash, code_lifetime_seconds, code_challenge, session_hash, page, max_instances, confirms_payments, confirming_hash, confirming_id, address, reference, n)
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
-         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ((u.payment_password_hash is null and not r.confirms_payments) or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
-  (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - interval '1200000 milliseconds') as is_current
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (not position('payment' in r.scope) > 0 or (u.payment_password_hash is null and not r.confirms_payments)
+  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)) as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
     left join lateral (select u.*, greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 as may_decide from users u
@@ -332,27 +334,27 @@ with requests as materialized (
    order by u.user_id for no key update
 ), counted as (
   update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) + 1, decided_at = clock_timestamp() where u.user_id = any (array(select user_id from locked))
-  returning u.user_id, u.payment_password_hash
+  returning u.user_id, u.payment_password_hash, u.external_id
 ), locked_sessions as materialized (
-  select s.session_hash, s.confirmed_request, s.confirmed_at, s.confirmed_before from sessions s
+  select s.session_hash from sessions s
    where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours')
    order by s.session_hash for no key update
 ), moment as materialized (
-  select clock_timestamp() >= $21::timestamptz as late
+  select clock_timestamp() >= $22::timestamptz as late
     from (select (select count(*) from counted) + (select count(*) from locked_sessions) as rows) locked where rows >= 0
 ), capacity as materialized (
-  select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
+  select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity, answer_to(page, grant_id, code_hash) as answer
     from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
-   where not late and ((u.payment_password_hash is null and not r.confirms_payments) or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
-  (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - interval '1200000 milliseconds')
+   where not late and (not position('payment' in r.scope) > 0 or (u.payment_password_hash is null and not r.confirms_payments)
+  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false))
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)
   select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
          clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision,
          asked_scope is not null
-    from capacity where has_capacity order by grant_id
+    from capacity where has_capacity and answer is null order by grant_id
   on conflict (grant_id) do update
      set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
@@ -360,20 +362,16 @@ with requests as materialized (
          code_expires_at = clock_timestamp() + (excluded.code_expires_at - excluded.confirmed_at),
          client_revision = excluded.client_revision, lowered = excluded.lowered, token_hash = null, token_issued_at = null, revoked_at = null,
          last_used_on = null
-   where g.revision = excluded.revision - 1 and clock_timestamp() < $21::timestamptz  -- checked again when the row is locked
+   where g.revision = excluded.revision - 1 and clock_timestamp() < $22::timestamptz  -- checked again when the row is locked
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
-), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
-  update sessions s set confirmed_request = nullif(s.confirmed_request, r.request_digest),
-  confirmed_before = s.confirmed_before - encode(r.request_digest, 'hex')
-    from (select session_hash, request_digest from capacity join written using (grant_id)) r
-   where s.session_hash = any (array(select session_hash from capacity join written using (grant_id)))
-     and s.session_hash = r.session_hash
-     and (s.confirmed_request = r.request_digest or s.confirmed_before ? encode(r.request_digest, 'hex'))
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, detail, address, reference)
-  select case revision when 1 then 'approved' else 'approved_again' end, grant_id, user_id, client_id, instance_name, scope, limits, case when asked_scope is not null then jsonb_build_object('asked_scope', asked_scope) end, address, reference from (select w.*, limits, asked_scope, address, reference from written w join capacity using (grant_id)) w
+  select case revision when 1 then 'approved' else 'approved_again' end, grant_id, user_id, client_id, instance_name, scope, limits, case when asked_scope is not null or confirmed_by is not null then jsonb_strip_nulls(jsonb_build_object(
+  'asked_scope', asked_scope, 'confirmed_by', confirmed_by,
+  'session', case when confirmed_by is not null then substr(encode(sha256(session_hash), 'hex'), 1, 32) end)) end, address, reference from (select w.*, limits, asked_scope, address, reference, session_hash, case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end as confirmed_by
+        from written w join capacity using (grant_id)) w
 )
 select j.n::int as n,
        case when w.grant_id is not null then 'written'
@@ -381,12 +379,13 @@ select j.n::int as n,
             when not j.session_is_valid then 'ended'
             when j.code_is_stored then case when j.code_is_usable then 'written' else 'spent' end
             when not j.may_decide then 'too_many'
+            when r.answer = 'rejected' then 'rejected'
             when not r.has_capacity then 'full'
             when j.is_current then 'changed_since_read'
             else 'stale' end as verdict,
        w.grant_id is not null as written, w.grant_id is not null and j.was_live is true as annulled,
        -- an approval that is retried after a lost answer is there already
-       w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= $21::timestamptz as late
+       w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= $22::timestamptz as late
   from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id;
 
 -- grant-exchange(uuid[], bytea[], text[], bytea[], text[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, verdict text, late boolean, issuedAt timestamp with time zone, scope text
@@ -475,6 +474,10 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
                   order by confirmed_at desc limit input.max_instances + 1000) newest) g) g
   ) beside;
 
+-- grant-find-approval(uuid, bytea, text) → isUsable boolean, isLive boolean
+select g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive" 
+     from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
+
 -- grant-find-of-token(bytea, uuid) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, login text, clientName text, refused text
 select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
   g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
@@ -492,17 +495,16 @@ update grants set last_used_on = (clock_timestamp() at time zone 'UTC')::date
     where g.grant_id = any ($1::uuid[]) and g.token_hash = any ($2::bytea[]) and g.last_used_on is distinct from (clock_timestamp() at time zone 'UTC')::date and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)
       for no key update skip locked));
 
--- grant-reject(uuid, bytea, bytea, bytea, uuid, timestamp with time zone, text, text, text, jsonb, text, text, timestamp with time zone) → verdict text, noted boolean, late boolean
+-- grant-reject(bytea, uuid, bytea, bytea, uuid, timestamp with time zone, text, text, text, jsonb, text, text, timestamp with time zone) → verdict text, noted boolean, late boolean
 with earlier as materialized (
-  select exists (select from grants where grant_id = $1 and code_hash = $2) as allowed,
-         exists (select from rejections where code_hash = $3) as rejected
+  select answer_to($1, $2, $3) as answer
 ), session as materialized (
   select greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 as may_decide from sessions s join users u using (user_id)
    where s.session_hash = $4 and s.user_id = $5 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours')
 ), counted as (
   update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) + 1, decided_at = clock_timestamp()
-   where u.user_id = $5 and greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 and exists (select from earlier where not allowed and not rejected)
+   where u.user_id = $5 and greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 and exists (select from earlier where answer is null)
      and exists (select from session where may_decide)
   returning u.user_id
 ), locked_sessions as (
@@ -513,23 +515,25 @@ with earlier as materialized (
 ), moment as materialized (
   select clock_timestamp() >= $13::timestamptz as late
     from (select (select count(*) from counted) + (select count(*) from locked_sessions) as rows) locked where rows >= 0
+), answered as materialized (  -- by the decisions that this one waited for, too
+  select answer_to($1, $2, $3) as answer from locked_sessions, moment where not late
 ), noted as (
-  insert into rejections (code_hash, expires_at) select $3, $6 from locked_sessions, moment where not late
+  insert into rejections (code_hash, expires_at) select $1, $6 from answered where answer is null
   on conflict do nothing returning code_hash
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
-  select 'rejected', $1::uuid, $5, $7, $8, $9, $10, $11, $12 from noted
+  select 'rejected', $2::uuid, $5, $7, $8, $9, $10, $11, $12 from noted
 ), swept as (
   delete from rejections where exists (select from noted) and code_hash = any (array(
     select code_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
 )
-select case when allowed then 'allowed'
-            when rejected or exists (select from locked_sessions) then 'rejected'
+select case when exists (select from noted) then 'rejected'
+            when coalesce(answered.answer, earlier.answer) is not null then coalesce(answered.answer, earlier.answer)
             when not exists (select from session) then 'ended'
             when exists (select from session where not may_decide) then 'too_many'
             else 'stale' end as verdict,
-       exists (select from noted) as noted, late and not allowed and not rejected as late
-  from earlier, moment;
+       exists (select from noted) as noted, late and earlier.answer is null as late
+  from earlier cross join moment left join answered on true;
 
 -- grant-revoke-all-of-user(uuid, text, text, text, timestamp with time zone) → hasMore boolean, revoked integer, late boolean
 with  locked as (
@@ -609,9 +613,9 @@ select exists (select from revoked) as revoked, late from moment;
 select current_setting('transaction_read_only') = 'on' as "readOnly"
            from (select) one left join (select from clients limit 0) ours on true;
 
--- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, browser text, system text
+-- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
   from (
 select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
@@ -619,9 +623,9 @@ offset (select count(*) from (select from audit_events where user_id = $1 and ki
   left join clients c using (client_id)
  order by a.at desc;
 
--- history-find-warnings(bigint, uuid, bigint, text[], text[]) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, browser text, system text, times integer, firstAt timestamp with time zone, seen text, hasMore boolean
+-- history-find-warnings(bigint, uuid, bigint, text[], text[]) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text, times integer, firstAt timestamp with time zone, seen text, hasMore boolean
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
        a.times, a.first_at as "firstAt", concat_ws('-', a.alike, (extract(epoch from a.first_at) * 1000000)::bigint, (extract(epoch from a.at) * 1000000)::bigint) as seen,
        a.has_more as "hasMore"
@@ -629,15 +633,16 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
 select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_more from (
   select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
          count(*) over (partition by kind) as read_of_kind
-    from (values ('payment_confirmed'), ('replayed'), ('password_guessed'), ('payment_password_guessed'), ('user_password_set'), ('signed_in')) of_kind (wanted) cross join lateral (
-    select *, left(encode(sha256(convert_to(row(kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12) as alike from audit_events
-     where user_id = $2 and kind = wanted and kind in ('payment_confirmed', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
-       and (kind <> 'signed_in' or (detail ->> 'known_device' = 'false' and detail ->> 'session' is not null))
+    from (values ('approved'), ('approved_again'), ('payment_confirmed'), ('replayed'), ('password_guessed'), ('payment_password_guessed'), ('user_password_set'), ('signed_in')) of_kind (wanted) cross join lateral (
+    select *, left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind in ('approved', 'approved_again', 'payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12) as alike from audit_events
+     where user_id = $2 and kind = wanted and kind in ('approved', 'approved_again', 'payment_confirmed', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
+       and (kind not in ('approved', 'approved_again', 'signed_in')
+  or detail ->> 'known_device' is distinct from 'true' and detail ->> 'session' is not null)
        and at > now() - interval '30 days' and at < now() + interval '1 day'
        and at > timestamptz 'epoch' + $3::bigint * interval '1 microsecond'
        and (left(detail ->> 'session', 16) = any ($4::text[])) is not true
        and not exists (
-         select from unnest($5::text[]) w where split_part(w, '-', 1) = left(encode(sha256(convert_to(row(kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)
+         select from unnest($5::text[]) w where split_part(w, '-', 1) = left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind in ('approved', 'approved_again', 'payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)
             and (extract(epoch from at) * 1000000)::bigint between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
      order by at desc limit 200) newest
    order by alike, at desc) one_of_each
@@ -878,9 +883,9 @@ insert into audit_events (kind, user_id, address, reference)
 -- session-delete-of-user(uuid) → nothing
 delete from sessions where user_id = $1;
 
--- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, confirmedRequest bytea, confirmedAt timestamp with time zone, now timestamp with time zone
+-- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, now timestamp with time zone
 with found as (
-  select input.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
+  select input.n, s.session_hash, s.user_id,
          u.login, u.name, u.status, u.external_id, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '1 minute' as unseen
     from unnest($1::bytea[]) with ordinality as input (session_hash, n)
@@ -896,8 +901,7 @@ with found as (
               for no key update skip locked))
 )
 select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status, external_id as "externalId",
-       payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
-       confirmed_at as "confirmedAt", clock_timestamp() as now
+       payment_password_hash as "paymentPasswordHash", clock_timestamp() as now
   from found;
 
 -- session-insert(uuid, text, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, language text, late boolean
@@ -925,27 +929,6 @@ with locked as (
   'session', substr(encode(sha256($5::bytea), 'hex'), 1, 32)), $10, $11 from locked, moment where not late
 )
 select exists (select from locked) as valid, (select language from locked) as language, late from moment;
-
--- session-mark-confirmed(bytea, text, text, bytea, text, text, text, timestamp with time zone) → valid boolean, late boolean
-with locked as (
-  select s.session_hash, s.user_id, jsonb_build_object('session', substr(encode(sha256(s.session_hash), 'hex'), 1, 32)) as detail
-    from sessions s join users u using (user_id)
-   where s.session_hash = $1 and (u.payment_password_hash = $2 or u.external_id = $3)
-     for no key update of s
-), moment as materialized (
-  select clock_timestamp() >= $8::timestamptz as late
-    from (select (select count(*) from locked) as rows) locked where rows >= 0
-), confirmed as (
-  update sessions s set confirmed_request = $4, confirmed_at = clock_timestamp(), confirmed_before = (select coalesce(jsonb_object_agg(request, at), '{}') from (
-    select * from jsonb_each_text(s.confirmed_before || jsonb_build_object(coalesce(encode(s.confirmed_request, 'hex'), ''), s.confirmed_at))
-        as earlier (request, at)
-     where at::timestamptz > clock_timestamp() - interval '1200000 milliseconds' order by at desc limit 8) kept)
-    from locked, moment where s.session_hash = locked.session_hash and not late
-), logged as (
-  insert into audit_events (kind, user_id, client_id, detail, address, reference)
-  select 'payment_confirmed', user_id, $5, detail, $6, $7 from locked, moment where not late
-)
-select exists (select from locked) as valid, late from moment;
 
 -- throttle-find(integer[]) → slot integer, level double precision, countedAt timestamp with time zone, freeAt timestamp with time zone, now timestamp with time zone
 with clock as materialized (select clock_timestamp() as now)

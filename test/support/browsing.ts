@@ -70,9 +70,9 @@ export async function signIn(
   await page.locator('main[data-page]:not([data-page="sign-in"])').waitFor();
 }
 
-/** Types the payment password on the page that asks for it. */
+/** Types the payment password on the page that confirms a decision, which leads to the application. */
 export async function confirmPayment(page: Page, paymentPassword: string | null): Promise<void> {
+  await expectPage(page, 'confirm');
   await page.locator('[name=payment_password]').fill(paymentPassword ?? '');
   await page.keyboard.press('Enter');
-  await expectPage(page, 'consent');
 }

@@ -60,7 +60,10 @@ async function submitPassword(agent: Agent, page: Answer, name: string, fields: 
   return answer;
 }
 
-/** Sends the request and walks over sign-in and payment password as `user`, up to the consent page. */
+/** Who uses a browser: known from the way to the consent page, for the confirmation behind it. */
+const PEOPLE = new WeakMap<Agent, TestUser>();
+
+/** Sends the request and walks over sign-in as `user`, up to the consent page. */
 export async function reachConsent(agent: Agent, fields: Fields, user: TestUser): Promise<Answer> {
   return goOnToConsent(agent, await agent.post('/oauth/authorize', fields), user);
 }
@@ -68,6 +71,7 @@ export async function reachConsent(agent: Agent, fields: Fields, user: TestUser)
 /** The same from an answer on, however the request was sent. */
 export async function goOnToConsent(agent: Agent, from: Answer, user: TestUser): Promise<Answer> {
   let answer = from;
+  PEOPLE.set(agent, user);
   for (let steps = 0; steps < 8 && answer.page !== 'consent'; steps += 1)
     answer = await nextPage(agent, answer, user);
   if (answer.page !== 'consent') {
@@ -78,14 +82,37 @@ export async function goOnToConsent(agent: Agent, from: Answer, user: TestUser):
 
 function nextPage(agent: Agent, answer: Answer, user: TestUser): Promise<Answer> {
   if (answer.location !== null) return agent.get(answer.location);
-  if (answer.page === 'sign-in') {
-    return submitPassword(agent, answer, 'login', { login: user.login, password: user.password });
-  }
-  return submitPassword(agent, answer, 'payment_password', { payment_password: user.paymentPassword ?? '' });
+  return submitPassword(agent, answer, 'login', { login: user.login, password: user.password });
 }
 
-export function decide(agent: Agent, consent: Answer, decision: 'allow' | 'reject'): Promise<Answer> {
+/** Presses a button of the consent page, and confirms with the payment password where that is asked. @returns the last answer */
+export async function decide(agent: Agent, consent: Answer, decision: 'allow' | 'reject'): Promise<Answer> {
+  const answer = await press(agent, consent, decision);
+  if (!leadsTo(answer, '/confirm')) return returnFrom(agent, answer);
+  const { paymentPassword } = PEOPLE.get(agent) ?? {};
+  return returnFrom(agent, await confirm(agent, await agent.get(answer.location ?? ''), paymentPassword));
+}
+
+/** Presses a button of the consent page, and goes no further. */
+export function press(agent: Agent, consent: Answer, decision: 'allow' | 'reject'): Promise<Answer> {
   return agent.submit(consent, 'decision', { decision });
+}
+
+/** Types the payment password on the page that confirms a decision. */
+export function confirm(agent: Agent, page: Answer, paymentPassword: string | null = ''): Promise<Answer> {
+  return submitPassword(agent, page, 'payment_password', { payment_password: paymentPassword ?? '' });
+}
+
+/** Goes on from an answer that leads to a receipt, as its page does by itself, up to the answer that leads to the application. */
+export async function returnFrom(agent: Agent, answer: Answer): Promise<Answer> {
+  if (!leadsTo(answer, '/receipt')) return answer;
+  const receipt = await agent.get(answer.location ?? '');
+  const [, onward] = /^0; url=(.+)$/.exec(receipt.headers.get('refresh') ?? '') ?? [];
+  return onward === undefined ? receipt : agent.get(onward);
+}
+
+export function leadsTo({ status, location }: Answer, path: string): boolean {
+  return status === 303 && location !== null && new URL(location).pathname === path;
 }
 
 export async function obtainCode(agent: Agent, fields: Fields, user: TestUser): Promise<string> {

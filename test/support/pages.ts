@@ -20,5 +20,6 @@ export function expectErrorPage(answer: Answer, error: string): void {
 export function factsOf({ body }: Answer): Record<string, string> {
   const $ = cheerio.load(body);
   const facts = $('dt').toArray();
-  return Object.fromEntries(facts.map((term) => [$(term).text().trim(), $(term).next('dd').text().trim()]));
+  const textOf = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+  return Object.fromEntries(facts.map((term) => [textOf($(term).text()), textOf($(term).next('dd').text())]));
 }

@@ -118,7 +118,10 @@ export async function sendRequest(baseUrl: string, { text, plain }: RawRequest):
 }
 
 /** What is looked at last of all, so that a request with nothing else wrong gets far. */
-const LOOKED_AT_LAST = ['password', 'decision_token', 'form_token', 'code', 'token', 'header authorization'];
+const LOOKED_AT_LAST = [
+  ...['password', 'decision_token', 'form_token', 'payment_password', 'decision'],
+  ...['code', 'token', 'header authorization'],
+];
 
 /** The sample with one thing altered that it needs: nothing may come of it any more, whatever else is changed. */
 export function spoiled(sample: Sample): Sample {

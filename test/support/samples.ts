@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { CONSENT_FORM_MS } from '../../src/rules/common/lifetimes.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import type { Approval } from '../../src/store/authorize/approvals.ts';
 import { fieldsFor, signedIn } from './account.ts';
 import { Agent, type Answer } from './agent.ts';
-import { introspect, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
+import {
+  confirm,
+  introspect,
+  obtainCode,
+  obtainToken,
+  press,
+  reachConsent,
+  requestOf,
+  tokenRequestOf,
+} from './flow.ts';
 import { newSecret } from './ledger.ts';
 import { CALLER, type TestClient, type TestServer, type TestUser } from './server.ts';
 
@@ -29,6 +37,7 @@ const LOOK_AT = { disconnected: 'x', disconnected_all: 'x', older: 'x' };
 const VERIFIER = newSecret();
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
+const OF_DECISION = { needs: ['decision', 'header cookie'] };
 
 /** A right request to every route, with each parameter that is read there. In this order none takes away what another needs. */
 const SAMPLES = {
@@ -37,15 +46,21 @@ const SAMPLES = {
   'POST /oauth/authorize': ({ look, session }) => person(look, 303, session),
   'POST /sign-in': ({ user: { login, password }, signIn, visit }) =>
     form(signIn, '/sign-in', { login, password }, { ...visit, gives: /assent_session=[\w-]{43};/ }),
-  'GET /reject': ({ spend, session }) => person(spend, 200, session),
-  'POST /reject': ({ payment, session }) => form(payment, '/reject', {}, { ...session, needs: [] }),
-  'POST /payment-password': ({ user: { paymentPassword }, payment, session }) =>
-    form(payment, '/payment-password', { payment_password: paymentPassword ?? '' }, session),
   'POST /consent': ({ consent, session }) => {
     const more = { ...session, status: 302, gives: /[?&]code=/ };
     const sample = form(consent, '/consent', { decision: 'allow' }, more);
     return { ...sample, fields: { ...sample.fields, language: 'ru' } }; // it is read, and not needed
   },
+  'GET /confirm': ({ confirm, session }) =>
+    person(queryOf(confirm), 200, { ...session, ...OF_DECISION, gives: /name="payment_password"/ }),
+  'POST /confirm': ({ user: { paymentPassword }, confirmPage, session }) => {
+    const gives = /location: \S+\/receipt\?/;
+    return form(confirmPage, '/confirm', { payment_password: paymentPassword ?? '' }, { ...session, gives });
+  },
+  'GET /receipt': ({ receipt, session }) =>
+    person(queryOf(receipt), 200, { ...session, ...OF_DECISION, gives: /refresh: 0; url=\/return/ }),
+  'GET /return': ({ receipt, session }) =>
+    person(queryOf(receipt), 302, { ...session, ...OF_DECISION, gives: /[?&]code=/ }),
   'GET /account': ({ session }) =>
     person({ ...LOOK_AT, undone: 'x', stopped: 'x' }, 200, {
       ...session,
@@ -100,7 +115,7 @@ export type Samples = Readonly<Record<Route, Sample>>;
 export const ROUTES = Object.keys(SAMPLES) as Route[];
 
 /** Whether it looks at a password, which is slow on purpose, and where a wrong one makes others wait. */
-export const isSlow = (route: Route) => /^POST .*(sign-in|account\/.*password)$/.test(route);
+export const isSlow = (route: Route) => /^POST .*(sign-in|confirm|account\/.*password)$/.test(route);
 
 export async function prepareSamples(server: TestServer): Promise<Samples> {
   const stage = await setStage(server);
@@ -126,10 +141,15 @@ async function setStage(server: TestServer) {
   await vi.waitFor(async () => expect((await pool.query(noted, [client.clientId])).rowCount).toBe(1));
 
   const look = everythingAsked(client, 'look');
-  const spend = { ...everythingAsked(client, 'spend'), scope: SPENDING };
   const consent = await reachConsent(agent, everythingAsked(client, 'consent'), user);
-  const payment = await agent.get(`/oauth/authorize?${new URLSearchParams(spend)}`);
   const other = await server.createClient(); // so that disconnecting takes nothing from the samples of programs
+  const toConfirm = async (of: TestClient, instance: string) => {
+    const page = await reachConsent(agent, { ...everythingAsked(of, instance), scope: SPENDING }, user);
+    return (await press(agent, page, 'allow')).location ?? '';
+  };
+  const confirmAt = await toConfirm(client, 'confirm');
+  const toPay = await toConfirm(other, 'paid');
+  const receipt = await confirm(agent, await agent.get(toPay), user.paymentPassword);
   for (const instance_name of ['one', 'two'])
     await obtainCode(agent, requestOf(other, { instance_name }), user);
   return {
@@ -140,9 +160,10 @@ async function setStage(server: TestServer) {
     asks,
     asked,
     look,
-    spend,
     consent,
-    payment,
+    confirm: confirmAt,
+    confirmPage: await agent.get(confirmAt),
+    receipt: receipt.location,
     account: await agent.get('/account'),
     session: cookieOf(agent, 'assent_session'),
     signIn: await visitor.get(`/oauth/authorize?${new URLSearchParams(look)}`),
@@ -189,6 +210,10 @@ function person(fields: Values, status: number, more: Partial<Sample> = {}): Sam
   return { reader: 'person', fields, headers: {}, status, needs: [], ...more };
 }
 
+function queryOf(location: string | null): Values {
+  return Object.fromEntries(new URL(location ?? '').searchParams);
+}
+
 /** A form as the page has it, filled in. */
 function form(page: Answer, action: string, typed: Values, more: Partial<Sample>): Sample {
   const fields = { ...fieldsFor(page, action), ...typed };
@@ -218,11 +243,11 @@ export function approvalOf(
     codeLifetimeSeconds: 50,
     codeChallenge: null,
     sessionHash: sha256(''),
-    requestDigest: sha256(''),
-    formExpiresAt: new Date(Date.now() + CONSENT_FORM_MS),
+    page: sha256('page'),
     limits: '[]',
     maxInstances: 100,
     confirmsPayments: false,
+    proof: { paymentPasswordHash: null, externalId: null },
     caller: CALLER,
   };
 }

@@ -42,7 +42,8 @@ function expectPage({ headers, body }: RawAnswer, reader: Reader): void {
     /<style|<script(?! type="module" src="\/form-[0-9a-f]{32}\.js"><)|<img|<h1>injected/i,
   );
   // Whoever sends what is not HTTP is told so on a page: nobody can say which route that would have been.
-  if (reader === 'program') expect(body).toMatch(/This request can’t be read|Запрос не читается/);
+  if (reader === 'program')
+    expect(body).toMatch(/This request can’t be read|Запрос не читается|Запрос повреждён/);
 }
 
 function expectDocument({ status, body }: RawAnswer, reader: Reader, type: string | undefined): void {

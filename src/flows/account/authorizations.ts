@@ -75,12 +75,19 @@ async function groupByClient(
     const authorizations = shown.filter((one) => one.clientId === clientId);
     const count = counts.find((counted) => counted.clientId === clientId);
     const form = disconnectForm(session, { action: 'disconnect-all', id: clientId });
+    const scopes = count === undefined ? authorizations.map(({ scope }) => scope) : count.scopes;
+    const spending =
+      count?.orMore || scopes === null
+        ? null
+        : scopes.map((scope) => grantedRights({ clientId, scope }, context.currency)).filter(spends);
     return {
       clientId,
       clientName,
       clientLogo,
       isBlocked,
-      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
+      canSpend: !isBlocked && (spending === null || spending.length > 0),
+      /** The rights of all its connections that spend, on all pages; null if too many to read. */
+      spending,
       authorizations,
       /** On all pages; with `orMore` only the newest were counted. */
       live: Math.max(authorizations.length, count?.live ?? 0),

@@ -1,4 +1,3 @@
-import { CONSENT_FORM_MS } from '../../rules/common/lifetimes.ts';
 import { shownNetwork } from '../../rules/common/network.ts';
 import { parseScope, type Right } from '../../rules/scope/scope.ts';
 import { findHistory, type HistoryKind, type HistoryRow } from '../../store/account/history.ts';
@@ -12,7 +11,7 @@ const MAX_SHOWN = 20;
 const MAX_SCOPE = 16_000;
 
 /** An event for its user: with the granted rights, and the user's network, such as `203.0.113.0/24`. */
-export type HistoryEvent = ReturnType<typeof eventsOf<ReturnType<typeof withConfirmation>[number]>>[number];
+export type HistoryEvent = ReturnType<typeof eventsOf<HistoryRow>>[number];
 
 /** A page of the user's events, newest first, starting at another page's `older`; null if there are none. */
 export async function findHistoryPage({ db, currency }: Context, { user }: Session, from = '') {
@@ -20,7 +19,7 @@ export async function findHistoryPage({ db, currency }: Context, { user }: Sessi
   const rows = await findHistory(db, { userId: user.userId, ...cursor, most: MAX_SHOWN + 1 });
   const shown = rows.slice(0, MAX_SHOWN);
   return {
-    events: eventsOf(shown.flatMap(withConfirmation), currency),
+    events: eventsOf(shown, currency),
     older: rows.length > MAX_SHOWN ? nextCursor(cursor, shown) : null,
   };
 }
@@ -29,20 +28,6 @@ export async function findHistoryPage({ db, currency }: Context, { user }: Sessi
 const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
 
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
-const DECISIONS: readonly HistoryKind[] = [...ALLOWED, 'rejected'];
-
-/** A decision and its payment password confirmation, as one event. @param rows newest first */
-function withConfirmation(row: HistoryRow, at: number, rows: readonly HistoryRow[]) {
-  const [newer, older] = [rows[at - 1], rows[at + 1]];
-  if (newer !== undefined && confirms(row, newer)) return [];
-  return [{ ...row, isConfirmed: older !== undefined && confirms(older, row) }];
-}
-
-function confirms(row: HistoryRow, decision: HistoryRow): boolean {
-  const isAlike = row.clientId === decision.clientId && row.address === decision.address;
-  const isJustBefore = decision.at.getTime() - row.at.getTime() < CONSENT_FORM_MS;
-  return row.kind === 'payment_confirmed' && DECISIONS.includes(decision.kind) && isAlike && isJustBefore;
-}
 
 /** Rights are included while their scopes fit on a page. */
 export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string) {

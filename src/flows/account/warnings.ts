@@ -13,21 +13,21 @@ const MAX_SHOWN = 10;
 const COMMITTED_MS = 60_000;
 
 /** Mostly the user's own acts. */
-const OWN_ACTS: readonly HistoryKind[] = ['payment_confirmed', 'signed_in'];
+const OWN_ACTS: readonly HistoryKind[] = ['approved', 'approved_again', 'payment_confirmed', 'signed_in'];
 
 export function isAlarming(kind: HistoryKind): boolean {
   return (WARNING_KINDS as readonly HistoryKind[]).includes(kind) && !OWN_ACTS.includes(kind);
 }
 
 /** Events possibly caused by another person, grouped by kind, application, network and device. */
-export type Warning = ReturnType<typeof eventsOf<WarningRow>>[number];
+export type Warning = ReturnType<typeof warningsOf>[number];
 
 export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_SHOWN);
-  const warnings = eventsOf(rows, context.currency);
+  const warnings = warningsOf(rows, context);
   // Guesses need no password: they follow all events that prove its use.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
   if (first === undefined) return null;
@@ -37,6 +37,16 @@ export async function findWarnings(context: Context, session: Session, cookie: s
     others: others.length > 0 ? answerable(context, session, others) : null,
     hasMore: rows[0]?.hasMore === true,
   };
+}
+
+function warningsOf(rows: readonly WarningRow[], { currency }: Context) {
+  return eventsOf(rows, currency).map((event) => ({ ...event, kind: kindOf(event) }));
+}
+
+/** A confirmed approval is one of its confirmation: nothing else of it is news. */
+function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>) {
+  if (kind !== 'approved' && kind !== 'approved_again') return kind;
+  return confirmedBy === 'provider' ? ('provider_confirmed' as const) : ('payment_confirmed' as const);
 }
 
 function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {
@@ -64,6 +74,14 @@ export async function seeWarnings(
   const seen = { ...before, warnings: [...new Set([...before.warnings, ...answered.split(' ')])] };
   const left = await findUnseen(context, session, seen, 1);
   return changeSeen(session, cookie, left.length > 0 ? seen : shortened(seen, session.now));
+}
+
+/** Marks all warnings as seen. @returns the new cookie */
+export async function seeAll(context: Context, session: Session, cookie: string | null): Promise<string> {
+  const before = seenBy(session, cookie);
+  const shown = (await findUnseen(context, session, before, MAX_SHOWN)).map(({ seen }) => seen);
+  const seen = { ...before, warnings: [...before.warnings, ...shown] };
+  return changeSeen(session, cookie, shortened(seen, session.now));
 }
 
 /** If no warning is left, a time replaces the earlier ones: before it, no event can still be uncommitted. */

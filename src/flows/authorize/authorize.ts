@@ -1,38 +1,37 @@
 import { grantState, isLive } from '../../rules/account/grantState.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { daysUntil, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
+import { lifetimeFrom } from '../../rules/common/lifetimes.ts';
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
 import { grantedRights } from '../../rules/scope/scope.ts';
 import { findClient } from '../../store/common/clients.ts';
-import { findInstance, type InstanceState } from '../../store/common/grants.ts';
+import { findInstance } from '../../store/common/grants.ts';
 import type { Context } from '../common/context.ts';
-import { signForm } from '../common/signedForm.ts';
 import type { SentCookies } from '../signIn/openSession.ts';
 import { currentSession, signOutToken } from '../signIn/session.ts';
 import { type SignInStep, signInStep } from '../signIn/signIn.ts';
-import { needsConfirmation, paymentPasswordForm } from './confirmPayment.ts';
-import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from './decisionForms.ts';
+import { needsConfirmation } from './decide.ts';
+import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.ts';
 
 // The flow of an authorization (contract 1.2 and section 3):
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
 // 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`, or `providerSignIn.ts` at an
 //    OpenID provider), which leads back to the request.
 // 3. With one, `nextStep` chooses: a notice, if the user has the maximum of instances of this application;
-// 4. or the payment password, if a right spends money (`confirmPayment.ts`), or the provider's confirmation
-//    (`providerSignIn.ts`); a second form rejects without it;
-// 5. or the consent page, with a form token over its contents.
-// 6. Allow writes the grant with a code's hash, Reject a row of `rejections` (`decide.ts`); both lead to the application.
+// 4. or the consent page, with a form token over its contents. Reject writes a row of `rejections` (`decide.ts`).
+// 5. Allow writes the grant with a code's hash. If a right spends money, the decision is signed first, and shown again on a page
+//    that asks for the payment password (`confirmPayment.ts`), or sent to the provider (`providerSignIn.ts`); its confirmation
+//    writes the grant in the same request.
+// 6. The browser returns to the application: from a page of a password by a receipt, because such a page may lead to no other site.
 // 7. The application exchanges the code for a token (`exchange.ts`).
 
 /** A page between a checked request and its answer: its contents, and the tokens of its forms. */
 export type Step = SignInStep | Awaited<ReturnType<typeof nextStep>>;
 
-/** Asks for the payment password; the request can be rejected without it. */
-export type PaymentPasswordStep = Extract<Step, { step: 'payment-password' }>;
+export type ConsentStep = Extract<Step, { step: 'consent' }>;
 
 /** The access that a page asks the user to allow (contract 1.2). */
-export type RequestedAccess = ReturnType<typeof requestedAccess>;
+export type RequestedAccess = Awaited<ReturnType<typeof findAccess>>;
 
 /** The authorization endpoint (contract 4.1): chooses the next page. Writes nothing. @throws {OAuthError} */
 export async function authorize(
@@ -65,41 +64,34 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
 
 /** Chooses a signed-in user's next page (contract 1.2), and is alone in that: pages only lead back to the request. */
 export async function nextStep(context: Context, pending: PendingAuthorization) {
-  const { authorizationRequest, session } = pending;
-  const { clientId } = authorizationRequest.client;
-  const { userId } = session.user;
-  const instance = { grantId: grantIdOf(pending), userId, clientId, maxInstances: context.maxInstances };
-  const state = await findInstance(context.db, instance);
-  if (!state.mayHold) return { step: 'full', authorizationRequest } as const;
-  const access = requestedAccess(context, pending, state);
-  const revision = state.grant?.revision ?? 0;
-  if (!needsConfirmation(context, pending)) {
-    const decisionToken = signForm(context, decisionForm(pending), revision);
-    return { step: 'consent', ...access, decisionToken } as const;
-  }
-  const formToken = signForm(context, paymentPasswordForm(pending));
-  /** Can reject, but not allow. */
-  const rejectToken = signForm(context, rejectForm(pending), revision);
-  return { step: 'payment-password', ...access, formToken, rejectToken } as const;
+  const access = await findAccess(context, pending);
+  const { authorizationRequest } = pending;
+  if (!access.mayHold) return { step: 'full', authorizationRequest } as const;
+  return {
+    step: 'consent',
+    ...access,
+    decisionToken: signPage(context, pending, access.revision),
+    /** Allow leads to the confirmation. */
+    needsConfirmation: needsConfirmation(context, pending),
+  } as const;
 }
 
-function requestedAccess(
-  context: Context,
-  { authorizationRequest, session }: PendingAuthorization,
-  { grant, firstSeen, others }: InstanceState,
-) {
+/** What a request asks for, and what the user has allowed its application so far. */
+export async function findAccess(context: Context, pending: PendingAuthorization) {
+  const { authorizationRequest, session } = pending;
   const { clientId } = authorizationRequest.client;
-  const { name, login, hasPaymentPassword } = session.user;
-  const expiresAt = tokenExpiresAt(session.now);
+  const { userId, name, login, hasPaymentPassword } = session.user;
+  const instance = { grantId: grantIdOf(pending), userId, clientId, maxInstances: context.maxInstances };
+  const { grant, mayHold, firstSeen, others } = await findInstance(context.db, instance);
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },
-    /** Spending needs a confirmation, here by the payment password or at the provider. */
-    confirms: context.confirmsPayments || hasPaymentPassword,
-    /** Expiry of a token issued now, and its lifetime in days, rounded up. */
-    expiresAt,
-    daysLeft: daysUntil(expiresAt, session.now),
+    /** False for the maximum of live instances. */
+    mayHold,
+    /** Of the grant; 0 for none. */
+    revision: grant?.revision ?? 0,
+    ...lifetimeFrom(session.now),
     /** The live authorization that Allow replaces; null for none. */
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,

@@ -1,47 +1,49 @@
 import type { Caller } from '../../rules/common/caller.ts';
-import { PAYMENT_CONFIRMATION_MS } from '../../rules/common/lifetimes.ts';
-import { spends } from '../../rules/scope/scope.ts';
-import { sha256 } from '../../secrets/digest.ts';
-import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, verifyForm } from '../common/signedForm.ts';
-import { type Attempt, attemptPassword } from '../signIn/passwordAttempts.ts';
-import type { PendingAuthorization } from './decisionForms.ts';
+import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
+import { findAccess } from './authorize.ts';
+import { carryOut, type DecisionOutcome, needsConfirmation } from './decide.ts';
+import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
-/** A right spends money, and the payment password, or the provider, hasn't just confirmed this request (contract 5.1). */
-export function needsConfirmation(
-  { confirmsPayments }: Context,
-  { authorizationRequest, session }: PendingAuthorization,
-): boolean {
-  if (!spends(authorizationRequest.rights)) return false;
-  if (!confirmsPayments && !session.user.hasPaymentPassword) return false;
-  const { confirmedRequest, confirmedAt, now } = session;
-  if (confirmedRequest !== sha256(authorizationRequest.canonicalQuery) || confirmedAt === null) return true;
-  return now.getTime() - confirmedAt.getTime() >= PAYMENT_CONFIRMATION_MS;
+/** The page that asks for the payment password: the access as decided, and the decision that its form brings back. */
+export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { step: 'confirm' }>;
+
+/** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
+export async function confirmStep(
+  context: Context,
+  pending: PendingAuthorization,
+  decision: string | undefined,
+) {
+  const pressed = verifyDecision(context, pending, decision, 'allow');
+  if (decision === undefined || pressed === null || !takesPassword(context, pending)) return null;
+  const access = await findAccess(context, pending);
+  if (access.revision !== pressed.revision) return null;
+  const { rights } = granted(pending.authorizationRequest, pressed.sums);
+  return { step: 'confirm', ...access, granted: rights, decision } as const;
 }
 
-export function paymentPasswordForm({ authorizationRequest, session }: PendingAuthorization): Form {
-  return { action: 'payment-password', owner: session, subject: [authorizationRequest.canonicalQuery] };
+/** The provider confirms instead of the password while `SIGN_IN_PAYMENT_ACR` is set. */
+function takesPassword(context: Context, pending: PendingAuthorization): boolean {
+  return context.provider?.paymentAcr == null && needsConfirmation(context, pending);
 }
 
-/** @returns `stale` for an outdated form; after a confirmation the new device cookie @throws {BusyError} */
+/**
+ * Checks the payment password, and carries out the decision that it confirms in the same request (contract 5.1).
+ * @returns `deviceCookie`: the new one after a right password @throws {BusyError}, {OAuthError} as `decide`
+ */
 export async function confirmPayment(
   context: Context,
   pending: PendingAuthorization,
-  sent: Pick<Attempt, 'password' | 'deviceCookie'> & { readonly formToken: string | undefined },
+  sent: Pick<Attempt, 'password' | 'deviceCookie'> & { readonly decision: string | undefined },
   caller: Caller,
-) {
-  if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null)
-    return { outcome: 'stale' } as const;
-  const { sessionHash, paymentPasswordHash, user } = pending.session;
+): Promise<FailedAttempt | (DecisionOutcome & { readonly deviceCookie?: string })> {
+  const pressed = verifyDecision(context, pending, sent.decision, 'allow');
+  if (pressed === null || !takesPassword(context, pending)) return { outcome: 'stale' };
+  const { user, paymentPasswordHash: passwordHash } = pending.session;
   const attempt = { ...sent, guarded: 'payment password', login: user.userId, renews: true } as const;
-  const account = { ...user, passwordHash: paymentPasswordHash };
-  const result = await attemptPassword(context, attempt, caller, async () => account);
+  const result = await attemptPassword(context, attempt, caller, async () => ({ ...user, passwordHash }));
   if (result.outcome !== 'right') return result;
-  const { canonicalQuery, client } = pending.authorizationRequest;
-  const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
-  const proof = { sessionHash, paymentPasswordHash: result.passwordHash, externalId: null };
-  const { valid } = await setSessionConfirmed(context.db, { ...confirmation, ...proof, ...caller });
-  if (!valid) return { outcome: 'wrong' } as const;
-  return { outcome: 'confirmed', deviceCookie: result.deviceCookie } as const;
+  const proof = { paymentPasswordHash: result.passwordHash, externalId: null };
+  const { deviceCookie } = result;
+  return { ...(await carryOut(context, pending, pressed, proof, caller)), deviceCookie };
 }

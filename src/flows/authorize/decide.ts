@@ -1,65 +1,131 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { OAuthError } from '../../rules/common/error.ts';
+import { CONSENT_FORM_MS, DECISION_MS, lifetimeFrom } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { answerLocation } from '../../rules/request/redirectUri.ts';
-import { formatScope } from '../../rules/scope/formatScope.ts';
+import { answerLocation, hasOwnScheme } from '../../rules/request/redirectUri.ts';
 import { limitsAmong, rightData } from '../../rules/scope/rightData.ts';
-import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
-import { type Digest, sha256 } from '../../secrets/digest.ts';
+import { spends } from '../../rules/scope/scope.ts';
+import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering.ts';
+import { sha256 } from '../../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
-import { type Approval, approveGrant } from '../../store/authorize/approvals.ts';
+import {
+  type Approval,
+  approveGrant,
+  findApproval,
+  NO_PROOF,
+  type Proof,
+} from '../../store/authorize/approvals.ts';
 import { type Rejection, rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
-import type { SignedForm } from '../common/signedForm.ts';
-import { grantIdOf, type PendingAuthorization, type SentDecision, verifyDecision } from './decisionForms.ts';
+import { contentOf, verifyForm } from '../common/signedForm.ts';
+import {
+  type Choice,
+  decisionForm,
+  granted,
+  grantIdOf,
+  limitsToLower,
+  type PendingAuthorization,
+  type Pressed,
+  signDecision,
+  verifyDecision,
+} from './decisionForms.ts';
 
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
 
+export interface SentDecision {
+  readonly choice: Choice;
+  readonly decisionToken: string | undefined;
+  /** The fields of the limits, by the index of their rights in the scope. */
+  readonly typedSums: ReadonlyMap<number, string>;
+}
+
 export type DecisionOutcome =
   /** The browser returns to the application, with a code or with `access_denied`. */
-  | { readonly outcome: 'answered'; readonly location: string }
-  /** Invalid sums, by the index of their rights. Nothing was decided. */
-  | { readonly outcome: 'wrong_limits'; readonly problems: ReadonlyMap<number, LoweringProblem> }
+  | { readonly outcome: 'answered'; readonly choice: Choice; readonly location: string }
+  /** Nothing was decided yet: the payment password or the provider confirms this decision first. */
+  | { readonly outcome: 'confirm'; readonly decision: string }
+  /** The decision was carried out. A page says so, and leads to the application. */
+  | { readonly outcome: 'receipt'; readonly choice: Choice; readonly decision: string }
   /**
    * Nothing was decided. `stale`: the form or session is over; `too_many`: faster than a person can read; `full`: the maximum of
    * live instances; `spent`: this page was allowed, its code used or expired; `allowed`: the same, and Reject can't undo it.
    */
   | { readonly outcome: 'stale' | 'too_many' | 'full' | 'spent' | 'allowed' };
 
-/** The limits that this request's users may lower: their fields are part of its consent form. */
-export function limitsToLower({ client, rights }: AuthorizationRequest) {
-  return client.userLimits ? lowerableLimits(rights) : [];
+/** Invalid sums, by the index of their rights. Nothing was decided. */
+interface WrongLimits {
+  readonly outcome: 'wrong_limits';
+  readonly problems: ReadonlyMap<number, LoweringProblem>;
+}
+
+/** For the counters: a confirmation that came after Reject confirmed nothing. */
+export function isAllowed(result: { readonly outcome: string; readonly choice?: Choice }): boolean {
+  return result.outcome === 'receipt' && result.choice === 'allow';
+}
+
+/** Money may be spent, and the user, or the provider, can confirm it (contract 5.1). */
+export function needsConfirmation(
+  { confirmsPayments }: Context,
+  { authorizationRequest, session }: PendingAuthorization,
+): boolean {
+  return spends(authorizationRequest.rights) && (confirmsPayments || session.user.hasPaymentPassword);
 }
 
 /**
  * Decides on the contents of the consent page (contract section 3): Allow replaces an earlier grant, Reject leaves it.
- * Pressing twice is one decision: the code is computed from it, so the second press finds its own code in the row.
  * @throws {OAuthError} `unauthorized_client` if the client or the user was blocked at the last moment
  */
 export async function decide(
   context: Context,
   pending: PendingAuthorization,
-  sent: SentDecision,
+  { choice, decisionToken, typedSums }: SentDecision,
+  caller: Caller,
+): Promise<DecisionOutcome | WrongLimits> {
+  const form = verifyForm(context, decisionToken, decisionForm(pending));
+  const limits = choice === 'allow' ? limitsToLower(pending.authorizationRequest) : [];
+  // A form without a field of its page is stale, too.
+  if (form === null || !limits.every(({ index }) => typedSums.has(index))) return { outcome: 'stale' };
+  const typed = new Map(limits.map(({ index }) => [index, typedSums.get(index) ?? '']));
+  const lowering = lowerLimits(pending.authorizationRequest.rights, typed);
+  if (lowering.problems !== null) return { outcome: 'wrong_limits', problems: lowering.problems };
+  const sums = limits.map(({ index, limit }) => {
+    const granted = lowering.rights[index]?.limit;
+    return granted === undefined || granted === limit ? '' : granted.sum;
+  });
+  const { revision, keyId, digest: page } = form;
+  const pressed: Pressed = { choice, revision, page, keyId, sums };
+  if (choice === 'allow' && needsConfirmation(context, pending))
+    return { outcome: 'confirm', decision: signDecision(context, pending, pressed) };
+  return carryOut(context, pending, pressed, NO_PROOF, caller);
+}
+
+/**
+ * Writes a decision. Sending it twice is one decision: the code is computed from it, so the second finds its own code in the row.
+ * @param proof what confirmed it; PostgreSQL refuses to let money be spent without, unless the user has no way to confirm
+ * @throws {OAuthError} as {@link decide}
+ */
+export async function carryOut(
+  context: Context,
+  pending: PendingAuthorization,
+  pressed: Pressed,
+  proof: Proof,
   caller: Caller,
 ): Promise<DecisionOutcome> {
   const { authorizationRequest } = pending;
-  const form = verifyDecision(context, sent, pending);
-  const limits = sent.choice === 'allow' ? limitsToLower(authorizationRequest) : [];
-  // A form without a field of its page is stale, too.
-  if (form === null || !limits.every(({ index }) => sent.typedSums.has(index))) return { outcome: 'stale' };
-  const typed = new Map(limits.map(({ index }) => [index, sent.typedSums.get(index) ?? '']));
-  const lowering = lowerLimits(authorizationRequest.rights, typed);
-  if (lowering.problems !== null) return { outcome: 'wrong_limits', problems: lowering.problems };
-  const code = codeOf(context, pending, form);
-  const decision = decisionOf(context, pending, form, lowering, sha256(code), caller);
-  const verdict = await (sent.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
-  const answer = (name: 'code' | 'error', value: string) =>
-    ({ outcome: 'answered', location: answerLocation(authorizationRequest, name, value) }) as const;
+  const code = codeOf(context, pending, pressed);
+  const decision = decisionOf(context, pending, pressed, code, proof, caller);
+  const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
+  // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
+  const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
+  const answered = (choice: Choice): DecisionOutcome =>
+    showsReceipt
+      ? { outcome: 'receipt', choice, decision: signDecision(context, pending, { ...pressed, choice }) }
+      : { outcome: 'answered', choice, location: locationOf(authorizationRequest, choice, code) };
   switch (verdict) {
     case 'written':
-      return answer('code', code);
+      return answered('allow');
     case 'rejected':
-      return answer('error', 'access_denied');
+      return answered('reject');
     case 'blocked':
       throw new OAuthError('unauthorized_client', 'client_or_user_blocked', NOT_POSSIBLE, {
         rule: 'the client or the user was blocked',
@@ -71,44 +137,85 @@ export async function decide(
   }
 }
 
+/** A decision that was carried out, for its receipt. */
+export type Receipt = NonNullable<Awaited<ReturnType<typeof findReceipt>>>;
+
+/**
+ * Finds what came of a decision.
+ * @returns null if it was not carried out, or another took its place; `location`: where the application gets its answer
+ * (contract 4.1), null if the code is used or expired; `isLive`: false if nothing is left of what was allowed
+ */
+export async function findReceipt(
+  context: Context,
+  pending: PendingAuthorization,
+  decision: string | undefined,
+) {
+  const { authorizationRequest, session } = pending;
+  const until = lifetimeFrom(session.now);
+  if (verifyDecision(context, pending, decision, 'reject') !== null) {
+    const location = locationOf(authorizationRequest, 'reject', '');
+    return { choice: 'reject', rights: [], location, isLive: true, ...until } as const;
+  }
+  const pressed = verifyDecision(context, pending, decision, 'allow');
+  if (pressed === null) return null;
+  const code = codeOf(context, pending, pressed);
+  const { rights, scope } = granted(authorizationRequest, pressed.sums);
+  const found = await findApproval(context.db, {
+    grantId: grantIdOf(pending),
+    codeHash: sha256(code),
+    scope,
+  });
+  if (found === null) return null;
+  const location = found.isUsable ? locationOf(authorizationRequest, 'allow', code) : null;
+  return { choice: 'allow', rights, location, isLive: found.isLive, ...until } as const;
+}
+
+function locationOf(request: AuthorizationRequest, choice: Choice, code: string): string {
+  return choice === 'allow'
+    ? answerLocation(request, 'code', code)
+    : answerLocation(request, 'error', 'access_denied');
+}
+
 /** One code per form and revision, for any typed sums: a second press finds the Allow by it. */
-function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, content }: SignedForm): string {
-  const secret = keyRing.codeSecret(keyId, Buffer.from(content + pending.authorizationRequest.scope));
+function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, revision }: Pressed): string {
+  const content = contentOf(decisionForm(pending), revision) + pending.authorizationRequest.scope;
   const userSlot = userSlotOf(pending.session.user.userId);
+  const secret = keyRing.codeSecret(keyId, Buffer.from(content));
   return formatToken('code', { grantId: grantIdOf(pending), userSlot }, secret);
 }
 
 function decisionOf(
   { codeLifetimeSeconds, maxInstances, confirmsPayments }: Context,
   pending: PendingAuthorization,
-  { revision, expiresAt: formExpiresAt, page }: SignedForm,
-  { rights, isLower }: Extract<ReturnType<typeof lowerLimits>, { problems: null }>,
-  codeHash: Digest,
+  { page, revision, sums }: Pressed,
+  code: string,
+  proof: Proof,
   caller: Caller,
 ): Approval & Rejection {
-  const { user, sessionHash } = pending.session;
-  const { client, scope, canonicalQuery, instanceName, redirectUri, codeChallenge } =
-    pending.authorizationRequest;
+  const { session, authorizationRequest } = pending;
+  const { client, instanceName, redirectUri, codeChallenge } = authorizationRequest;
+  const { rights, scope, isLower } = granted(authorizationRequest, sums);
   return {
     grantId: grantIdOf(pending),
-    userId: user.userId,
+    userId: session.user.userId,
     clientId: client.clientId,
     clientRevision: client.revision,
     instanceName,
     revision,
-    scope: isLower ? formatScope(rights) : scope, // as sent, byte for byte
-    askedScope: isLower ? scope : null,
+    scope,
+    askedScope: isLower ? authorizationRequest.scope : null,
     limits: JSON.stringify(limitsAmong(rightData(rights))),
     redirectUri,
-    codeHash,
+    codeHash: sha256(code),
     codeLifetimeSeconds,
     codeChallenge,
-    sessionHash,
-    requestDigest: sha256(canonicalQuery),
+    sessionHash: session.sessionHash,
     maxInstances,
     confirmsPayments,
-    formExpiresAt,
+    proof,
     page,
+    // Until then the page, and a decision signed on it, could still be sent.
+    keptUntil: new Date(session.now.getTime() + CONSENT_FORM_MS + DECISION_MS),
     caller,
   };
 }

@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { hundredths, moneyOf } from '../../rules/common/money.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { formatScope } from '../../rules/scope/formatScope.ts';
+import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
+import type { Digest } from '../../secrets/digest.ts';
 import { grantIdFor } from '../../secrets/grantId.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
-import { contentOf, type Form, type SignedForm, verifyForm } from '../common/signedForm.ts';
+import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
 
 /** A checked request without the signed-in user's answer. */
 export interface PendingAuthorization {
@@ -10,11 +15,19 @@ export interface PendingAuthorization {
   readonly session: Session;
 }
 
-export interface SentDecision {
-  readonly choice: 'allow' | 'reject';
-  readonly decisionToken: string | undefined;
-  /** The fields of the limits, by the index of their rights in the scope. */
-  readonly typedSums: ReadonlyMap<number, string>;
+export type Choice = 'allow' | 'reject';
+
+/** A button that the user pressed on a consent page. */
+export interface Pressed {
+  readonly choice: Choice;
+  /** Of the grant on the page; 0 for none. */
+  readonly revision: number;
+  /** Identifies the page, however often that is sent. */
+  readonly page: Digest;
+  /** The entry of `SECRETS` that signed the page. */
+  readonly keyId: Buffer;
+  /** The granted sums of `limitsToLower`, in their order; empty for one as asked. */
+  readonly sums: readonly string[];
 }
 
 /** The only grant of this user to this application instance. */
@@ -23,28 +36,67 @@ export function grantIdOf({ authorizationRequest, session }: PendingAuthorizatio
   return grantIdFor(session.user.userId, client.clientId, instanceName);
 }
 
+/** The limits that this request's users may lower: their fields are part of its consent form. */
+export function limitsToLower({ client, rights }: AuthorizationRequest) {
+  return client.userLimits ? lowerableLimits(rights) : [];
+}
+
+/** What a decision grants; an asked scope as sent, byte for byte. @param sums of {@link Pressed}, checked when they were typed */
+export function granted(request: AuthorizationRequest, sums: readonly string[]) {
+  const lower = limitsToLower(request).flatMap(({ index }, at) =>
+    sums[at] ? [[index, sums[at]] as const] : [],
+  );
+  const { rights = request.rights, isLower = false } = lowerLimits(request.rights, new Map(lower));
+  return { rights, isLower, scope: isLower ? formatScope(rights) : request.scope };
+}
+
 /** The consent form: a decision on this request by this user, as the client is registered now. */
-export function decisionForm(pending: PendingAuthorization): Form {
+export function decisionForm(pending: PendingAuthorization, action: 'decision' | Choice = 'decision'): Form {
   const { authorizationRequest, session } = pending;
   const { client, canonicalQuery } = authorizationRequest;
   const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery];
-  return { action: 'decision', owner: session, subject };
+  return { action, owner: session, subject };
 }
 
-/** The form that can only reject: shown before the payment password is typed, so its token must never allow. */
-export function rejectForm(pending: PendingAuthorization): Form {
-  return { ...decisionForm(pending), action: 'reject' };
+/** The token of a consent page: each page has its own. */
+export function signPage(context: Context, pending: PendingAuthorization, revision: number): string {
+  return signForm(context, decisionForm(pending), revision, [randomUUID()]);
 }
 
-/** Verifies a decision's token, null if invalid. One for rejecting counts as the consent page's: it finds an earlier Allow. */
+/** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
+export function signDecision(
+  context: Context,
+  pending: PendingAuthorization,
+  { choice, revision, page, keyId, sums }: Pressed,
+): string {
+  return signForm(context, decisionForm(pending, choice), revision, [
+    page,
+    keyId.toString('hex'),
+    packed(sums),
+  ]);
+}
+
+/** @returns null if it is not this session's decision on this request, or has expired */
 export function verifyDecision(
   context: Context,
-  { choice, decisionToken }: SentDecision,
   pending: PendingAuthorization,
-): SignedForm | null {
-  const decision = decisionForm(pending);
-  const form = verifyForm(context, decisionToken, decision);
-  if (form !== null || choice === 'allow') return form;
-  const rejection = verifyForm(context, decisionToken, rejectForm(pending));
-  return rejection && { ...rejection, content: contentOf(decision, rejection.revision) };
+  token: string | undefined,
+  choice: Choice,
+): Pressed | null {
+  const form = verifyForm(context, token, decisionForm(pending, choice));
+  if (form === null) return null;
+  const [page = '', id = '', sums = ''] = form.carried;
+  const keyId = Buffer.from(id, 'hex');
+  // The entry of its page may have been retired meanwhile.
+  if (!context.keyRing.has(keyId)) return null;
+  return { choice, revision: form.revision, page: page as Digest, keyId, sums: unpacked(sums) };
+}
+
+/** Hundredths in base 36: with the longest request, the address still fits 8 KB. */
+function packed(sums: readonly string[]): string {
+  return sums.map((sum) => (sum === '' ? '' : hundredths({ sum }).toString(36))).join();
+}
+
+function unpacked(sums: string): string[] {
+  return sums.split(',').map((sum) => (sum === '' ? '' : moneyOf(BigInt(Number.parseInt(sum, 36)), '').sum));
 }

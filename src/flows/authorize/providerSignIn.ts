@@ -5,24 +5,23 @@ import type { Caller } from '../../rules/common/caller.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { spends } from '../../rules/scope/scope.ts';
-import { type Digest, hexOf, s256, sha256 } from '../../secrets/digest.ts';
+import { hexOf, s256, sha256 } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
-import { setSessionConfirmed } from '../../store/authorize/paymentConfirmations.ts';
 import type { Context } from '../common/context.ts';
 import { type Provider, type ProviderAnswer, ProviderAwayError, reasonOf } from '../common/provider.ts';
 import { knownDevice, lastUserOf, newDeviceCookie } from '../signIn/device.ts';
 import { openSession, type SentCookies } from '../signIn/openSession.ts';
 import { refused, userOf } from '../signIn/providerUser.ts';
 import { currentSession, type Session } from '../signIn/session.ts';
-import { needsConfirmation } from './confirmPayment.ts';
+import { carryOut, isAllowed } from './decide.ts';
+import { verifyDecision } from './decisionForms.ts';
 import type { ProviderTurns } from './providerTurns.ts';
 
 // Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
 // The secrets of each sign-in travel in a signed cookie of its own; nothing is stored before the user is known.
 
 /** A sign-in that began in this browser, as in its cookie. */
-interface Begun {
+export interface Begun {
   readonly state: string;
   readonly nonce: string;
   /** Empty after its code came: then it only leads back to its request. */
@@ -30,15 +29,16 @@ interface Begun {
   readonly at: number;
   /** The canonical query of the request to continue; null for the account page. */
   readonly query: string | null;
-  /** The session whose user confirms a payment; null if the user signs in. */
-  readonly sessionHash: Digest | null;
-  readonly isPayment: boolean;
+  /** The signed decision that the provider confirms; null if the user signs in. */
+  readonly decision: string | null;
 }
 
 interface Beginning {
   /** Null for the account page. */
   readonly authorizationRequest: AuthorizationRequest | null;
   readonly session: Session | null;
+  /** The signed decision to confirm; undefined for signing in. */
+  readonly decision: string | undefined;
   /** True after signing out here: the provider must not sign in the same user by its own session. */
   readonly again: boolean;
   /** The page's, as a language tag. */
@@ -53,13 +53,11 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
   const { authorizationRequest, session, again, language } = beginning;
   // A user of our own passwords signs in anew: the provider can't confirm for that user.
   const known = session?.user.externalId == null ? null : session;
-  const needsPayment =
-    provider.paymentAcr !== null &&
-    authorizationRequest !== null &&
-    (known === null
-      ? spends(authorizationRequest.rights)
-      : needsConfirmation(context, { authorizationRequest, session: known }));
-  if (known !== null && !needsPayment) return null;
+  const pending = known && authorizationRequest && { authorizationRequest, session: known };
+  const isConfirmed = provider.paymentAcr !== null && pending !== null;
+  const pressed = isConfirmed ? verifyDecision(context, pending, beginning.decision, 'allow') : null;
+  const decision = pressed && beginning.decision ? beginning.decision : null;
+  if (known !== null && decision === null) return null;
   const { openid, configuration } = await provider.client();
   const begun: Begun = {
     state: openid.randomState(),
@@ -67,8 +65,7 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
     verifier: openid.randomPKCECodeVerifier(),
     at: Date.now(),
     query: authorizationRequest?.canonicalQuery ?? null,
-    sessionHash: known?.sessionHash ?? null,
-    isPayment: needsPayment,
+    decision,
   };
   const location = openid.buildAuthorizationUrl(configuration, {
     redirect_uri: context.baseUrl + CALLBACK,
@@ -78,8 +75,8 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
     code_challenge: s256(begun.verifier),
     code_challenge_method: 'S256',
     ui_locales: language,
-    ...((again || needsPayment) && { prompt: 'login' }),
-    ...(needsPayment && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
+    ...((again || decision) && { prompt: 'login' }),
+    ...(decision && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
   });
   return { location: location.href, cookie: cookieOf(context, begun) };
 }
@@ -101,9 +98,10 @@ export function begunIn({ keyRing }: Context, state: string, cookie: string | nu
 }
 
 /**
- * Completes a sign-in, or the confirmation of a payment, by the provider's answer.
+ * Completes a sign-in, or carries out the decision that the provider confirms, by its answer.
  * @param authorizationRequest of `begun`, checked again @param url the whole callback
- * @returns `rejected` if the user did not sign in there; values of new cookies, null to keep them
+ * @returns `left` if the user did not sign in there; `continued` if this answer came before; for a sign-in the values of new
+ * cookies, null to keep them; for a decision its outcome
  * @throws {OAuthError} for an answer that can't be trusted or used; {@link ProviderAwayError}
  */
 export async function finishSignIn(
@@ -115,25 +113,31 @@ export async function finishSignIn(
   caller: Caller,
 ) {
   if (begun.verifier === '' && (await currentSession(context, cookies.session)) !== null)
-    return { outcome: 'signed_in', opened: null } as const;
+    return { outcome: 'continued' } as const;
   if (begun.verifier === '')
     throw refused('sign_in_lost', 'this sign-in was answered, and no session is left');
   const user = lastUserOf(context, cookies.device);
   const inTurn: InTurn = (exchange) => turns.take(caller, user, begun.state, exchange);
   const claims = await claimsOf(provider, begun, url, inTurn);
-  if (claims === null) return { outcome: 'rejected' } as const;
-  if (begun.isPayment) requireConfirmation(claims, provider, begun);
-  const current = await currentSession(context, cookies.session);
-  if (begun.sessionHash !== null && current?.sessionHash !== begun.sessionHash) throw sessionIsOver();
-  const isSame = current?.user.externalId === claims.sub;
-  if (begun.sessionHash !== null && !isSame)
+  if (claims === null) return { outcome: 'left' } as const;
+  if (begun.decision) requireConfirmation(claims, provider, begun);
+  const session = await currentSession(context, cookies.session);
+  const isSame = session?.user.externalId === claims.sub;
+  if (!begun.decision) {
+    // Another tab may have signed in the same user: its pages stay valid.
+    const opened = isSame ? null : await openFor(context, provider, claims, cookies, caller);
+    return { outcome: 'signed_in', opened } as const;
+  }
+  const pending = session && authorizationRequest && { authorizationRequest, session };
+  const pressed = pending && verifyDecision(context, pending, begun.decision, 'allow');
+  if (pending === null || pressed === null)
+    throw refused('sign_in_lost', 'the session that asked for the confirmation is over');
+  if (!isSame)
     throw refused('sign_in_other_user', 'another user (sub) confirmed than the one who is signed in');
-  // Another tab may have signed in the same user: its pages stay valid.
-  const opened = isSame ? null : await openFor(context, provider, claims, cookies, caller);
-  const sessionHash = opened?.sessionHash ?? current?.sessionHash;
-  if (begun.isPayment && authorizationRequest !== null && sessionHash !== undefined)
-    await confirm(context, authorizationRequest, { sessionHash, externalId: claims.sub }, caller);
-  return { outcome: 'signed_in', opened } as const;
+  const proof = { paymentPasswordHash: null, externalId: claims.sub };
+  const decided = await carryOut(context, pending, pressed, proof, caller);
+  tell('paymentConfirmation', isAllowed(decided) ? 'confirmed' : 'stale');
+  return { outcome: 'decided', decided } as const;
 }
 
 type InTurn = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
@@ -208,18 +212,3 @@ async function openFor(
   tell('signIn', 'signed_in');
   return { ...opened, deviceCookie: newDeviceCookie(context, 'password', key, externalId, cookies.device) };
 }
-
-async function confirm(
-  { db }: Context,
-  { client, canonicalQuery }: AuthorizationRequest,
-  by: { readonly sessionHash: Digest; readonly externalId: string },
-  caller: Caller,
-) {
-  const confirmation = { requestDigest: sha256(canonicalQuery), clientId: client.clientId };
-  const proof = { paymentPasswordHash: null, ...by };
-  const { valid } = await setSessionConfirmed(db, { ...confirmation, ...proof, ...caller });
-  if (!valid) throw sessionIsOver();
-  tell('paymentConfirmation', 'confirmed');
-}
-
-const sessionIsOver = () => refused('sign_in_lost', 'the session that asked for the confirmation is over');

@@ -1,14 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { CONSENT_FORM_MS, SESSION_FORM_MS, SIGN_IN_FORM_MS } from '../../rules/common/lifetimes.ts';
+import {
+  CONSENT_FORM_MS,
+  DECISION_MS,
+  SESSION_FORM_MS,
+  SIGN_IN_FORM_MS,
+} from '../../rules/common/lifetimes.ts';
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from './context.ts';
 
 /** Lifetimes by kind of form. A token for one kind is invalid for others. */
 const LIFETIMES_MS = {
   'sign-in': SIGN_IN_FORM_MS,
-  'payment-password': SESSION_FORM_MS,
   decision: CONSENT_FORM_MS,
-  reject: CONSENT_FORM_MS,
+  allow: DECISION_MS,
+  reject: DECISION_MS,
   'sign-out': SESSION_FORM_MS,
   disconnect: SESSION_FORM_MS,
   'disconnect-all': SESSION_FORM_MS,
@@ -37,40 +41,43 @@ export type SignedForm = NonNullable<ReturnType<typeof verifyForm>>;
 
 /**
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
- * @param revision of the grant on a decision's page, 0 for none: such a page gets a unique token
+ * @param revision of the grant on a decision's page, 0 for none @param carried what the token has to bring back
  */
-export function signForm({ keyRing }: Context, form: Form, revision?: number): string {
+export function signForm(
+  { keyRing }: Context,
+  form: Form,
+  revision = 0,
+  carried: readonly string[] = [],
+): string {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
-  const page = revision === undefined ? [] : [randomUUID()];
-  const signed = JSON.stringify([digestOf(form), revision ?? 0, expiresAt, ...page]);
-  return keyRing.sign('form', Buffer.from(signed));
+  return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried])));
 }
-
-const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)(?:,"[0-9a-f-]+")?\]$/;
 
 /** Checks a form's token. @returns null if it was not made by us for this form, or has expired */
 export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form) {
   const signed = keyRing.verify('form', token ?? '');
-  const [, digest, revision, expiresAt] = SIGNED.exec(signed?.payload.toString() ?? '') ?? [];
-  if (signed === undefined || digest !== digestOf(form)) return null;
-  if (form.owner.now.getTime() >= Number(expiresAt)) return null;
+  if (signed === undefined) return null;
+  const [digest, revision, expiresAt, ...carried]: Payload = JSON.parse(signed.payload.toString());
+  if (digest !== digestOf(form) || form.owner.now.getTime() >= expiresAt) return null;
   return {
     /** The grant's revision on the page; 0 for none. */
-    revision: Number(revision),
+    revision,
     /** By the owner's clock. */
-    expiresAt: new Date(Number(expiresAt)),
+    expiresAt: new Date(expiresAt),
+    carried,
     /** The entry of `SECRETS` that signed it. */
     keyId: signed.keyId,
-    content: contentOf(form, Number(revision)),
-    /** SHA-256 of the signed payload. For a decision it identifies one page, however often that is sent. */
-    page: sha256(signed.payload),
+    /** SHA-256 of the signed payload. */
+    digest: sha256(signed.payload),
   };
 }
 
-/** The signed payload without expiry and page: the same for every token of one form and revision. */
+/** The signed payload without expiry and what it carries: the same for every token of one form and revision. */
 export function contentOf(form: Form, revision: number): string {
   return JSON.stringify([digestOf(form), revision]);
 }
+
+type Payload = [digest: string, revision: number, expiresAt: number, ...carried: string[]];
 
 /** JSON makes the encoding unambiguous. */
 function digestOf({ action, owner, subject }: Form): string {

@@ -100,8 +100,9 @@ export function signInNote(reply: FastifyReply, about: About): string | null {
   const { signIn, outcomes } = textsOf(request);
   const outcome = lastOutcome(reply, about)?.outcome;
   if (keepsNoCookies(request)) return signIn.cookiesOff(new URL(request.server.context.baseUrl).hostname);
+  if (outcome === 'signed_out') return signIn.signedOut;
   if (outcome === 'not_signed_in') return outcomes.not_signed_in;
-  if (outcome === 'not_confirmed' || outcome === 'not_decided') return outcomes.sessionOver;
+  if (outcome === 'not_decided') return outcomes.sessionOver;
   return readCookies(request).session === null ? null : signIn.sessionOver;
 }
 

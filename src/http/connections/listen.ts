@@ -29,6 +29,15 @@ export async function listenAt(
   await Promise.all(listeners.map(({ host, listener }) => listen(listener, host, port)));
 }
 
+/** Listens and stops at once. @throws what listening throws, as where the port is taken */
+export async function tryPort(addresses: readonly string[], port: number): Promise<void> {
+  for (const host of addresses) {
+    const listener = createServer();
+    await listen(listener, host, port);
+    await once(listener.close(), 'close');
+  }
+}
+
 /** `localhost` may resolve to a disabled address family. */
 const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 

@@ -5,7 +5,7 @@ import type { UserSession } from '../../flows/account/userSessions.ts';
 import { isAlarming } from '../../flows/account/warnings.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
-import { beginningOf } from '../../rules/common/network.ts';
+import { maskOf } from '../../rules/common/network.ts';
 import { logoPath } from '../../rules/request/client.ts';
 import { describeRights, type Words } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeSpending.ts';
@@ -95,7 +95,7 @@ export function describeDisconnected(
 }
 
 export function describeEvent(event: HistoryEvent, words: Words) {
-  const { kind, at, clientName, instanceName, rights, network, browser, system, isConfirmed } = event;
+  const { kind, at, clientName, instanceName, rights, network, browser, system, confirmedBy } = event;
   const { history, formats, security } = words.texts;
   const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
   return {
@@ -103,11 +103,11 @@ export function describeEvent(event: HistoryEvent, words: Words) {
     device: kind === 'signed_in' ? device : null,
     time: formats.hour(at, words.timeZone),
     text: history.kinds[kind](clientName ?? history.deletedClient),
-    isConfirmed,
+    confirmedBy: confirmedBy && words.texts.history.confirmedBy[confirmedBy],
     isWarning: isAlarming(kind),
     instanceName,
     rights: rights && describeRights(rights, words),
-    network: network === null ? null : history.network(beginningOf(network)),
+    network: network === null ? null : history.network(maskOf(network)),
   };
 }
 
@@ -131,7 +131,7 @@ function describeSession(session: UserSession, { texts, timeZone }: Words) {
   return {
     sessionId,
     device: isCurrent ? `${security.thisSession} (${device})` : device,
-    network: network === null ? null : history.network(beginningOf(network)),
+    network: network === null ? null : history.network(maskOf(network)),
     since: security.since(formats.time(createdAt, timeZone)),
     seen: security.seen(formats.time(seenAt, timeZone)),
     endToken,

@@ -6,7 +6,7 @@ import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
 import { describeLimit, describeRight, namesOfSources, type Words } from './describe.ts';
 
-type DescribedChange = ReturnType<typeof describeChange>;
+export type DescribedChange = ReturnType<typeof describeChange>;
 
 /**
  * The changes against the live authorization that Allow replaces; null for none. `byRight` has those of the request's rights and,

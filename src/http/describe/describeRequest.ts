@@ -1,87 +1,138 @@
-import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
-import { limitsToLower } from '../../flows/authorize/decide.ts';
+import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
+import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
+import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { logoPath } from '../../rules/request/client.ts';
-import { spends } from '../../rules/scope/scope.ts';
+import type { Right } from '../../rules/scope/scope.ts';
 import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
-import { describeLimit, describeRights, describeTarget, type Words } from './describe.ts';
-import { describeChanges } from './describeChanges.ts';
+import { type DescribedRight, describeRights, describeTarget, type Words } from './describe.ts';
+import { type DescribedChange, describeChanges } from './describeChanges.ts';
 import { describeTogether } from './describeSpending.ts';
 
-/** Application, user and maximal cost, for every page between sign-in and the answer. */
-export function describeAsking(access: RequestedAccess, words: Words) {
-  const { authorizationRequest, user, signOutToken } = access;
-  const { redirectUri, canonicalQuery, instanceName } = authorizationRequest;
-  return {
-    request: canonicalQuery,
-    client: describeClient(authorizationRequest, words),
-    instanceName,
-    returnsTo: describeTarget(redirectUri),
-    userName: user.name,
-    userLogin: user.login,
-    signOutToken,
-    ...describeCost(access, words),
-  };
-}
-
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
-export function describeRequest(access: RequestedAccess, typed: TypedLimits | null, words: Words) {
-  const { authorizationRequest, earlier } = access;
-  const { rights, client, redirectUri } = authorizationRequest;
-  const { formats, request } = words.texts;
-  const asking = describeAsking(access, words);
-  const changes = describeChanges(access, words);
+export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: Words) {
+  const { authorizationRequest, earlier, needsConfirmation, user } = step;
+  const { rights, client, redirectUri, instanceName, canonicalQuery } = authorizationRequest;
+  const { formats, request, consent } = words.texts;
+  const changes = describeChanges(step, words);
   const fields = new Map(
     limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, words.texts)]),
   );
-  const described = describeRights(rights, words);
-  // The only limit states the cost itself, with its end.
-  const [only = '', ...more] = described.flatMap(({ limit }) => limit ?? []);
-  const saysCost = more.length === 0 && asking.cost?.startsWith(only) === true;
-  const asked = described.map((right, index) => {
-    // Null if nothing changed or nothing existed.
-    const change = changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null;
-    // Null if the user may not lower the limit.
-    const field = fields.get(index) ?? null;
-    const limit = right.limit && saysCost ? asking.cost : right.limit;
-    return { change, field, ...right, limit };
-  });
-  // Unchanged and without spending: no need to read it again.
-  const isFolded = ({ change, spending }: (typeof asked)[number]) => change?.isSame === true && !spending;
+  const asked = describeRights(rights, words).map(
+    (right, index): RightOnPage => ({
+      // Null if nothing changed or nothing existed.
+      change: changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null,
+      // Null if the user may not lower the limit.
+      field: fields.get(index) ?? null,
+      ...right,
+    }),
+  );
+  const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
+  const money = describeMoney(rights, asked, request.lead, step, words);
   return {
+    client: describeClient(authorizationRequest, words),
     firstSeen:
-      access.firstSeen && !client.reviewed
+      step.firstSeen && !client.reviewed
         ? request.firstSeen(formats.day(client.createdAt, words.timeZone))
         : null,
-    others: describeOthers(access, words),
-    rights: asked.filter((right) => !isFolded(right)),
-    unchanged: asked.filter(isFolded).map((right) => ({ ...right, change: null })),
-    together: asking.cost && !saysCost ? request.cost.together(asking.cost) : null,
+    money: money && { ...money, besides: describeOthers(step, words) },
+    besides: money === null ? describeOthers(step, words) : null,
+    // Unchanged and without spending: no need to read it again.
+    can: others.filter(({ change }) => change?.isSame !== true).map((right) => ledBy(request.lead, right)),
+    unchanged: others
+      .filter(({ change }) => change?.isSame === true)
+      .map((right) => ({ ...right, change: null })),
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
+    cannot: formats.oneOf(boundsOf(rights).map((bound) => request.cannot.bounds[bound])),
+    validUntil: money === null ? formats.day(step.expiresAt, words.timeZone) : null,
+    returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
-    cannot: request.cannot.sentence(
-      formats.oneOf(boundsOf(rights).map((bound) => request.cannot.bounds[bound])),
-    ),
+    allow: needsConfirmation ? consent.allowNext : consent.allow,
+    /** Set if pressing Allow suffices to spend. */
+    unguarded: money !== null && !needsConfirmation ? consent.unguarded : null,
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
     // Last: V8 of Node 20 takes a microsecond for each property added to a copy.
-    ...asking,
+    request: canonicalQuery,
+    instanceName,
+    userName: user.name,
+    userLogin: user.login,
+    signOutToken: step.signOutToken,
   };
 }
 
-export function describeGuard(
-  { authorizationRequest: { rights }, user, confirms }: RequestedAccess,
-  { provider, texts }: Words,
+/** Rights as a user granted them, to confirm them, or to say so afterwards. */
+export function describeGranted(
+  rights: readonly Right[],
+  authorizationRequest: AuthorizationRequest,
+  until: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
+  words: Words,
 ) {
+  const { formats, request } = words.texts;
+  const client = describeClient(authorizationRequest, words);
+  const lead = request.leadOf(client.name);
+  const described = describeRights(rights, words).map((right) => ({ change: null, field: null, ...right }));
+  const money = describeMoney(rights, described, lead, until, words);
+  const others = described.filter(({ spending, isSource }) => !spending && !isSource);
+  const acts = formats.allOf(others.map(sentenceIn));
+  const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also(acts);
+  const most = money && { ...money, source: null };
+  return { client, instanceName: authorizationRequest.instanceName, money: most, also };
+}
+
+function sentenceIn({ before, target, after }: DescribedRight): string {
+  return inSentence(before + (target?.join(' ') ?? '') + after);
+}
+
+/** A right's sentence after words such as "It can"; none in some languages. */
+function ledBy<One extends DescribedRight>(lead: string, right: One): One {
+  return lead === '' ? right : { ...right, before: inSentence(right.before) };
+}
+
+type RightOnPage = DescribedRight & {
+  readonly change: DescribedChange | null;
+  readonly field: ReturnType<typeof describeField> | null;
+};
+
+/** The most that rights can spend, and the share of each; null for nothing. */
+function describeMoney(
+  rights: readonly Right[],
+  described: readonly RightOnPage[],
+  lead: string,
+  { expiresAt, daysLeft }: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
+  { texts, timeZone }: Words,
+) {
+  const worst = worstCase(rights);
+  if (worst === null) return null;
+  const { formats, request } = texts;
+  const { cost } = request;
+  const spending = described.filter((right) => right.spending);
+  const isOnly = spending.length === 1;
+  const end = formats.day(expiresAt, timeZone);
+  const total = formats.amount(mostWithin(rights, daysLeft));
+  const amount = formats.amount(worst);
+  const source = described.find(({ isSource }) => isSource) ?? null;
+  // Such a sum could never be spent: its period exceeds the access's lifetime.
+  const [sum, period] =
+    worst.days === null
+      ? [isOnly ? cost.exactly(amount) : cost.upTo(amount), isOnly ? cost.once : cost.onceEach]
+      : worst.days > daysLeft
+        ? [cost.upTo(total), cost.inAll(end)]
+        : [cost.upTo(amount), cost.until(worst.days, end)];
   return {
-    isSecondStep: spends(rights) && user.hasPaymentPassword && provider?.paymentAcr == null,
-    /** Set if pressing Allow suffices to spend. */
-    unguarded: spends(rights) && !confirms ? texts.consent.unguarded : null,
+    /** Only one right spends: its limit is the sum. */
+    isOnly,
+    lead,
+    sum,
+    period,
+    rights: isOnly ? spending.map((right) => ledBy(lead, right)) : spending,
+    source,
+    total: worst.days === null || worst.days > daysLeft ? null : cost.total(total),
   };
 }
 
@@ -102,7 +153,7 @@ function describeField(
   return {
     name: limitField(index),
     value: typed?.sums.get(index) ?? formats.plain(limit.sum),
-    unit: limits.unit(formats.currency(limit.currency), limit.days ?? 1),
+    label: limits.label(formats.currency(limit.currency), limit.days ?? 1),
     problem: problem === undefined ? null : limits.problems[problem](formats.amount(limit)),
   };
 }
@@ -120,30 +171,6 @@ export function describeClient(
   };
 }
 
-/**
- * @returns `cost`: the requested maximum, such as "At most RUB 45,000 in any 30 days, until 21 November 2029"; null for nothing.
- * `total`: the same until the end, if a limit renews before it. `validUntil`: the end, if not in the cost
- */
-function describeCost(
-  { authorizationRequest: { rights }, expiresAt, daysLeft }: RequestedAccess,
-  { texts, timeZone }: Words,
-): Record<'cost' | 'total' | 'validUntil', string | null> {
-  const { formats, request } = texts;
-  const worst = worstCase(rights);
-  const limit = worst && describeLimit(worst, texts);
-  const end = formats.day(expiresAt, timeZone);
-  if (worst === null || limit === null || worst.days === null) {
-    // One payment ends the use of the whole access, so no page gives a day of its end.
-    const endsEarlier = rights.every(({ name, limit }) => limit?.days === null || name === 'money-source');
-    return { cost: limit && request.cost.once(limit), total: null, validUntil: endsEarlier ? null : end };
-  }
-  const total = formats.amount(mostWithin(rights, daysLeft));
-  // Such a sum could never be spent: its period exceeds the access's lifetime.
-  return worst.days > daysLeft
-    ? { cost: request.cost.inAll(total, end), total: null, validUntil: null }
-    : { cost: request.cost.until(limit, end), total: request.cost.upTo(total), validUntil: null };
-}
-
 /** True if the browser goes to another site than the one under the application's name. */
 function isElsewhere(site: string | null, redirectUri: string): boolean {
   if (site === null || !/^https?:/.test(redirectUri)) return false;
@@ -155,5 +182,5 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
 function describeOthers({ others }: RequestedAccess, { texts }: Words): string | null {
   const { besides } = texts.request;
   if (others === null) return besides.unknown;
-  return others.length === 0 ? null : besides.known(describeTogether(others, texts));
+  return others.length === 0 ? null : besides.known(describeTogether(others, texts), others.length);
 }

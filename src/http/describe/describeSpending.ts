@@ -2,7 +2,7 @@ import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/au
 import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { Limit } from '../../rules/common/money.ts';
-import { type Right, spends } from '../../rules/scope/scope.ts';
+import type { Right } from '../../rules/scope/scope.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
 import { describeLimit } from './describe.ts';
 
@@ -13,29 +13,22 @@ export function describeSpending({ rights, isBlocked }: LiveAuthorization, texts
   return isStopped ? texts.account.spending.nothingNow : describeMost(worst, texts);
 }
 
-/** A line on an application's closed card: the sum of its connections, unless some are on other pages. */
-export function describeTotalSpending(
-  { isBlocked, authorizations, live, orMore }: AuthorizedClient,
-  texts: Texts,
-): string {
+/** A line on an application's closed card: the sum of all its connections. */
+export function describeTotalSpending({ isBlocked, spending: able }: AuthorizedClient, texts: Texts): string {
   const { spending } = texts.account;
-  const areAllHere = live === authorizations.length && !orMore;
-  const able = authorizations.map(({ rights }) => rights).filter(spends);
-  if (able.length === 0) return areAllHere ? spending.none : spending.noneHere;
+  if (able?.length === 0) return spending.none;
   if (isBlocked) return spending.blocked;
-  if (!areAllHere) return spending.some;
-  return spending.can(describeTogether(able, texts));
+  return able === null ? spending.some : spending.can(describeTogether(able, texts));
 }
 
 /** The maximal total spending of connections with these rights, each of which spends; phrased for within a sentence. */
 export function describeTogether(connections: readonly (readonly Right[])[], texts: Texts): string {
   const { formats, account } = texts;
   const worst = worstCase(connections.flat());
-  const most = inSentence(describeMost(worst, texts));
-  if (connections.length === 1) return most;
   // One-time payments of several connections are not one payment.
-  if (worst?.days === null) return account.spending.togetherOnce(formats.amount(worst));
-  return account.spending.together(most);
+  if (connections.length > 1 && worst?.days === null)
+    return account.spending.togetherOnce(formats.amount(worst));
+  return inSentence(describeMost(worst, texts));
 }
 
 function describeMost(worst: Limit | null, texts: Texts): string {

@@ -1,53 +1,42 @@
 import type { FastifyRequest } from 'fastify';
-import { findWarnings, isAlarming, type Warning, type Warnings } from '../../flows/account/warnings.ts';
+import { findWarnings, type Warning, type Warnings } from '../../flows/account/warnings.ts';
 import type { Session } from '../../flows/signIn/session.ts';
-import { inSentence } from '../../languages/formats.ts';
-import { beginningOf } from '../../rules/common/network.ts';
+import { maskOf } from '../../rules/common/network.ts';
 import { readCookies } from '../browser/cookies.ts';
 import { type Words, wordsFor } from './describe.ts';
-import { toAccount, toPasswords, toStop } from './links.ts';
 
-export async function warningsOn(page: 'account' | 'security', request: FastifyRequest, session: Session) {
+export async function warningsOn(request: FastifyRequest, session: Session) {
   const warnings = await findWarnings(request.server.context, session, readCookies(request).seen);
-  return warnings && describeWarnings(page, warnings, session.user, wordsFor(request));
+  return warnings && describeWarnings(warnings, wordsFor(request));
 }
 
-export function describeWarnings(
-  page: 'account' | 'security',
-  { first, others, hasMore }: Warnings,
-  { hasPaymentPassword }: Pick<Session['user'], 'hasPaymentPassword'>,
-  words: Words,
-) {
-  const { texts } = words;
-  const toPage = page === 'account' ? [] : [toAccount(texts)];
+/** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
+export function describeWarnings({ first, others, hasMore }: Warnings, words: Words) {
+  const { warnings } = words.texts;
   return {
-    first: describeForm(first, 'one', words),
+    first: describeForm(first, words),
     others: others && {
-      ...describeForm(others, 'all', words),
-      heading: texts.warnings.others(others.warnings.length),
+      ...describeForm(others, words),
+      heading: warnings.others(others.warnings.length),
     },
     hasMore,
-    ways: [toStop(texts), ...toPage, ...toPasswords(words, hasPaymentPassword)],
   };
 }
 
-function describeForm(
-  { warnings, answered, seenToken }: Warnings['first'],
-  which: 'one' | 'all',
-  words: Words,
-) {
-  const areOwn = !warnings.some(({ kind }) => isAlarming(kind));
-  const button = words.texts.warnings[areOwn ? 'wasMe' : 'seen'][which];
-  return { texts: warnings.map((warning) => textOf(warning, words)), answered, seenToken, button };
+function describeForm({ warnings, answered, seenToken }: Warnings['first'], words: Words) {
+  return { warnings: warnings.map((warning) => describeWarning(warning, words)), answered, seenToken };
 }
 
-function textOf(warning: Warning, { texts, timeZone }: Words): string {
+function describeWarning(warning: Warning, { texts, timeZone }: Words) {
   const { kind, at, times, firstAt, clientName, network, browser, system } = warning;
   const { warnings, history, security, formats } = texts;
   const client = clientName ?? history.deletedClient;
-  const from = network === null ? warnings.unknownNetwork : history.network(beginningOf(network));
-  const name = browser ?? inSentence(security.unknownBrowser);
-  const device = security.device(name, system ?? security.unknownSystem);
-  const last = warnings.kinds[kind](client, formats.time(at, timeZone), from, device);
-  return times === 1 ? last : `${last} ${warnings.times(times, formats.time(firstAt, timeZone))}`;
+  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const { event, question, yes = warnings.yes.one } = warnings.kinds[kind];
+  const facts = [
+    ...(times > 1 ? [warnings.times(times, formats.day(firstAt, timeZone))] : []),
+    warnings.on(formats.time(at, timeZone), times > 1),
+    network === null ? warnings.unknownNetwork : history.network(maskOf(network)),
+  ];
+  return { event: event(client, device), facts: facts.join(' · '), question, yes };
 }

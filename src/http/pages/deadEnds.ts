@@ -50,7 +50,7 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
 /** A button's possible outcome after 500 or 503, by the path of its form. */
 const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/sign-in': 'signIn',
-  '/payment-password': 'paymentPassword',
+  '/confirm': 'decision',
   '/consent': 'decision',
   '/account/disconnect': 'disconnect',
   '/account/disconnect-all': 'disconnect',

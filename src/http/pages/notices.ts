@@ -16,7 +16,7 @@ import { showPage } from './views.ts';
 /** The text of an error at its form. */
 const ERRORS = {
   signIn: ({ signIn }) => signIn.wrong,
-  paymentPassword: ({ paymentPassword }) => paymentPassword.wrong,
+  paymentPassword: ({ confirm }) => confirm.wrong,
   oldPassword: ({ security }) => security.form.wrong,
   oldPaymentPassword: ({ security }) => security.form.wrongPayment,
   too_many_tries: (texts, seconds) => texts.tooManyTries(describeWait(seconds, texts)),
@@ -107,15 +107,15 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
   return showRefusal(reply, 409, { title, text: text(request.client.name), links });
 }
 
-/** The user rejected, or left, at the provider. @param rejectable the request that a signed-in user can reject; null for none */
+/** The user rejected, or left, at the provider. @param request of the decision that was to be confirmed; null for none */
 export function showNotSignedIn(
   reply: FastifyReply,
   again: string,
-  rejectable: AuthorizationRequest | null,
+  request: AuthorizationRequest | null,
 ): FastifyReply {
   const texts = textsOf(reply.request);
-  const reject = rejectable ? [toReject(rejectable, texts)] : [];
-  const links = [{ href: again, text: texts.errors.tryAgain }, ...reject];
+  const back = request ? [toRequest(request, texts)] : [];
+  const links = [{ href: again, text: texts.errors.tryAgain }, ...back];
   return showPage(reply, { name: 'notice', ...texts.notices.notSignedIn, links, refusal: null });
 }
 
@@ -126,12 +126,8 @@ export function showNoPaymentPassword(reply: FastifyReply, request: Authorizatio
   const { title, text } = texts.notices.noPaymentPassword;
   const set = { href: '/account/payment-password', text: texts.security.setPaymentPassword, inNewTab: true };
   const isSetHere = reply.server.context.provider === null;
-  const links = [...(isSetHere ? [set] : []), toRequest(request, texts), toReject(request, texts)];
+  const links = [...(isSetHere ? [set] : []), toRequest(request, texts)];
   return showRefusal(reply, 403, { title, text: text(request.client.name), links });
-}
-
-function toReject({ canonicalQuery }: AuthorizationRequest, { consent }: Texts): Link {
-  return { href: `/reject?${canonicalQuery}`, text: consent.reject };
 }
 
 export function toRequest(request: AuthorizationRequest, { notices }: Texts): Link {

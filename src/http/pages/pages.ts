@@ -1,16 +1,9 @@
+import type { Choice } from '../../flows/authorize/decisionForms.ts';
 import type { describeApplications, describeEvent, describeSessions } from '../describe/describeAccount.ts';
-import type {
-  describeAsking,
-  describeClient,
-  describeGuard,
-  describeRequest,
-} from '../describe/describeRequest.ts';
+import type { describeClient, describeGranted, describeRequest } from '../describe/describeRequest.ts';
 import type { Link } from '../describe/links.ts';
 import type { describeWarnings } from '../describe/warnings.ts';
 import type { errorPage, refusalOf } from './deadEnds.ts';
-
-/** The pages between sign-in and the answer. */
-type AskingPage = ReturnType<typeof describeAsking>;
 
 interface AnsweredForm {
   /** The outcome of the previous form, or the reason for the page. */
@@ -19,7 +12,7 @@ interface AnsweredForm {
 }
 
 /** A signed-in user's own pages, with the same head. */
-type OwnPage = Pick<AskingPage, 'userName' | 'userLogin' | 'signOutToken'>;
+type OwnPage = Pick<ReturnType<typeof describeRequest>, 'userName' | 'userLogin' | 'signOutToken'>;
 
 /** Shown once at the top after a form. */
 interface Said {
@@ -40,26 +33,28 @@ interface Pages {
     /** Typed before, so that a wrong password doesn't clear the login too. */
     readonly login: string;
   };
-  'payment-password': AskingPage &
-    AnsweredForm & {
-      readonly formToken: string;
-      /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
-      readonly keptAs: string;
-    };
-  reject: AskingPage & {
-    /** Sent by Reject, and valid for nothing else. */
-    readonly decisionToken: string;
-    /** The request's own page. */
-    readonly back: string;
-    /** Stays unchanged after a rejection. */
-    readonly stays: string | null;
-  };
   consent: ReturnType<typeof describeRequest> &
-    ReturnType<typeof describeGuard> &
     AnsweredForm & {
       /** Signed over the contents of this page. */
       readonly decisionToken: string;
     };
+  confirm: ReturnType<typeof describeGranted> & {
+    readonly error: string | null;
+    /** The canonical query. */
+    readonly request: string;
+    readonly signOutToken: string;
+    /** Signed as decided; sent with the payment password. */
+    readonly decision: string;
+    /** The request's own page. */
+    readonly back: string;
+    /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
+    readonly keptAs: string;
+  };
+  receipt: ReturnType<typeof describeGranted> & {
+    readonly choice: Choice;
+    /** The address that leads to the application; null if its code is used or expired. */
+    readonly onward: string | null;
+  };
   error: ReturnType<typeof errorPage>;
   notice: {
     readonly title: string;

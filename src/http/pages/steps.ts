@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import type { PaymentPasswordStep, RequestedAccess, Step } from '../../flows/authorize/authorize.ts';
+import type { ConsentStep, RequestedAccess, Step } from '../../flows/authorize/authorize.ts';
+import type { ConfirmStep } from '../../flows/authorize/confirmPayment.ts';
+import type { Receipt } from '../../flows/authorize/decide.ts';
 import type { Provider } from '../../flows/common/provider.ts';
 import { type Session, signOutToken } from '../../flows/signIn/session.ts';
 import type { SignInStep } from '../../flows/signIn/signIn.ts';
@@ -9,14 +11,13 @@ import { requestPath, textsOf } from '../browser/language.ts';
 import { noteOn, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
 import {
-  describeAsking,
   describeClient,
-  describeGuard,
+  describeGranted,
   describeRequest,
   typedLimits,
 } from '../describe/describeRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
-import { errorAt, showFull, showNoPaymentPassword } from './notices.ts';
+import { errorAt, showFull } from './notices.ts';
 import { showPage } from './views.ts';
 
 /** Redirects to one of our paths. 303 ends the post, so reload and Back work. */
@@ -48,9 +49,20 @@ export function signInPath(query: string | null, more: string | null = null): st
   return withQuery('/sign-in', query, more);
 }
 
+/** The address of a page about a signed decision. */
+export function decisionPath(
+  path: '/confirm' | '/receipt' | '/return' | '/sign-in',
+  { canonicalQuery }: AuthorizationRequest,
+  decision: string,
+): string {
+  return withQuery(path, canonicalQuery, withDecision(decision));
+}
+
+export const withDecision = (decision: string): string => `decision=${decision}`;
+
 /** Leads to the provider by a page: a redirect would be part of an application's form, whose `form-action` may forbid it. */
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
-  const { title, elsewhere } = textsOf(reply.request).signIn;
+  const { button: title, elsewhere } = textsOf(reply.request).signIn;
   const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : null;
   const href = signInPath(query, again);
   const links = [{ href, text: title }];
@@ -63,20 +75,7 @@ function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | 
 export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
-  if (step.step === 'consent') return showConsent(reply, step);
-  const { canonicalQuery } = step.authorizationRequest;
-  const { provider } = reply.server.context;
-  if (provider?.paymentAcr != null) return showLeaving(reply, provider, canonicalQuery);
-  if (!step.user.hasPaymentPassword) return showNoPaymentPassword(reply, step.authorizationRequest);
-  const error = errorAt(reply, '/payment-password', step.authorizationRequest)?.error ?? null;
-  return showPage(reply, {
-    name: 'payment-password',
-    undone: error === null ? requestNote(reply, step) : null,
-    keptAs: keptAs(step.user),
-    formToken: step.formToken,
-    error,
-    ...describeAsking(step, wordsFor(reply.request)),
-  });
+  return showConsent(reply, step);
 }
 
 /** The outcome of the previous form of a request. */
@@ -84,18 +83,36 @@ function requestNote(reply: FastifyReply, { authorizationRequest, user }: Reques
   return noteOn(reply, authorizationRequest, user, authorizationRequest.client.name);
 }
 
-/** The page that can only reject, instead of the payment password's. */
-export function showReject(reply: FastifyReply, step: PaymentPasswordStep): FastifyReply {
-  const words = wordsFor(reply.request);
-  const { authorizationRequest, earlier, rejectToken } = step;
-  const { formats, reject } = words.texts;
-  const { name } = authorizationRequest.client;
+/** Asks for the payment password, for exactly what was decided. */
+export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyReply {
+  const { authorizationRequest, decision, granted, signOutToken } = step;
   return showPage(reply, {
-    name: 'reject',
-    decisionToken: rejectToken,
+    name: 'confirm',
+    error: errorAt(reply, '/confirm', authorizationRequest)?.error ?? null,
+    request: authorizationRequest.canonicalQuery,
+    decision,
+    signOutToken,
     back: requestPath(authorizationRequest),
-    stays: earlier && reject.stays(name, formats.day(earlier.confirmedAt, words.timeZone)),
-    ...describeAsking(step, words),
+    keptAs: keptAs(step.user),
+    ...describeGranted(granted, authorizationRequest, step, wordsFor(reply.request)),
+  });
+}
+
+/** Says what was decided, and goes on to the application. */
+export function showReceipt(
+  reply: FastifyReply,
+  authorizationRequest: AuthorizationRequest,
+  { choice, rights, location, expiresAt, daysLeft }: Receipt,
+  decision: string,
+): FastifyReply {
+  const onward = location && decisionPath('/return', authorizationRequest, decision);
+  // At once: on Android an application opens only as the consequence of a press, for a few seconds.
+  if (onward !== null) reply.header('refresh', `0; url=${onward}`);
+  return showPage(reply, {
+    name: 'receipt',
+    choice,
+    onward,
+    ...describeGranted(rights, authorizationRequest, { expiresAt, daysLeft }, wordsFor(reply.request)),
   });
 }
 
@@ -104,7 +121,7 @@ export function keptAs({ login }: { readonly login: string }): string {
   return `${login} (payment)`;
 }
 
-function showConsent(reply: FastifyReply, step: Extract<Step, { step: 'consent' }>): FastifyReply {
+function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
   const words = wordsFor(reply.request);
   const failed = errorAt(reply, '/consent', step.authorizationRequest);
   const typed = failed?.typed.length ? typedLimits(step.authorizationRequest, failed.typed) : null;
@@ -113,7 +130,6 @@ function showConsent(reply: FastifyReply, step: Extract<Step, { step: 'consent' 
     undone: failed === null ? requestNote(reply, step) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
-    ...describeGuard(step, words),
     ...describeRequest(step, typed, words),
   });
 }

@@ -64,8 +64,8 @@ const OF_USERS = [
 export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
   'sign-in': ['request', 'formToken'],
-  'payment-password': [...OF_USERS, 'keptAs', 'formToken'],
-  reject: [...OF_USERS, 'decisionToken', 'back'],
+  confirm: [...OF_USERS, 'keptAs', 'decision', 'back'],
+  receipt: ['onward', 'instanceName'],
   consent: [...OF_USERS, 'decisionToken'],
 };
 /** Random: no text contains it. */
@@ -110,7 +110,7 @@ const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[langua
 
 /** The only pages with a script, for the password field. */
 function asksForPassword({ name }: Page): boolean {
-  return name === 'sign-in' || name === 'payment-password' || name === 'password';
+  return name === 'sign-in' || name === 'confirm' || name === 'password';
 }
 
 /** A text as HTML: escaped, each name in `<bdi>`. @param mark wraps `name`, for example in a link */
@@ -125,14 +125,13 @@ function html(text: string, name?: string, mark?: (bdi: string) => string): stri
 /** Against framing, caching, and leaks of the URL. */
 export function pageHeaders(page: Page, language: Language, branding: Branding): Record<string, string> {
   const policy = asksForPassword(page) ? `${branding.policy}; ${branding.scriptPolicy}` : branding.policy;
-  const leadsToApplication = page.name === 'consent' || page.name === 'reject';
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,
     'cache-control': 'no-store',
     // Browsers also apply form-action to the redirect after a post: it would block the redirect to the application. The other
     // pages post only to us.
-    'content-security-policy': leadsToApplication ? policy : `${policy}; form-action 'self'`,
+    'content-security-policy': page.name === 'consent' ? policy : `${policy}; form-action 'self'`,
     // With no-referrer browsers would post our own forms with `Origin: null`.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',

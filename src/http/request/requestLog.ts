@@ -39,6 +39,7 @@ export class RequestLog extends LogController {
       status: reply.statusCode,
       address: addressOf(request),
       ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...request.logOutcome,
       ...request.logFields,
     };
     if ('x-forwarded-for' in request.headers) {

@@ -27,6 +27,8 @@ interface LogFields {
 declare module 'fastify' {
   interface FastifyRequest {
     logFields: LogFields | null;
+    /** Of a decision or an exchange, for its line in the log. */
+    logOutcome: { readonly client_id: string; readonly outcome: string } | null;
     /** The reason of a 503, for the metrics. */
     unavailable: Unavailable | null;
   }
@@ -49,6 +51,7 @@ interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'parameter'
 /** Answers every error of every route. One that is neither a refusal nor a 503 is internal, logged with its cause. */
 export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
+  app.decorateRequest('logOutcome', null);
   app.decorateRequest('unavailable', null);
   const failures = new FailureLimit(MAX_FAILURES_PER_MINUTE, 60_000);
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {

@@ -14,14 +14,14 @@ export const MAX_SESSION_HOURS = 12;
 
 /** A consent form: time to read it twice. A later one is shown again. */
 export const CONSENT_FORM_MS = 15 * MINUTE_MS;
+/** Allow or Reject, from the press to its confirmation and its receipt. */
+export const DECISION_MS = 15 * MINUTE_MS;
 /** Any other form of a session: as long as the longest session, whose end decides. */
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
 /** A sign-in form: a page left open over a night or a holiday weekend still works. */
 export const SIGN_IN_FORM_MS = 7 * 24 * 60 * MINUTE_MS;
 /** A sign-in at the OpenID provider, from leaving for it to its answer. */
 export const PROVIDER_SIGN_IN_MS = 10 * MINUTE_MS;
-/** A payment password confirmation, valid for one request: time until its consent page is requested. */
-export const PAYMENT_CONFIRMATION_MS = 5 * MINUTE_MS;
 
 /** A browser that has sent a right password is a known device (OWASP's device cookie), even after sign-out. */
 export const KNOWN_DEVICE_SECONDS = 90 * 24 * 60 * 60;
@@ -47,9 +47,10 @@ export function tokenExpiresAt(issuedAt: Date): Date {
   return expiresAt;
 }
 
-/** Days from one time to a later one, rounded up. */
-export function daysUntil(later: Date, now: Date): number {
-  return Math.ceil((later.getTime() - now.getTime()) / (24 * 60 * MINUTE_MS));
+/** The expiry of a token issued now, and its lifetime in days, rounded up. */
+export function lifetimeFrom(now: Date) {
+  const expiresAt = tokenExpiresAt(now);
+  return { expiresAt, daysLeft: Math.ceil((expiresAt.getTime() - now.getTime()) / (24 * 60 * MINUTE_MS)) };
 }
 
 /** Shown as expiring: time for a new authorization before the old one stops working. */

@@ -11,9 +11,9 @@ export function shownNetwork(address: string): string | null {
   return address.includes(':') ? `${networkOf(address)}::/48` : null;
 }
 
-/** The common beginning of a {@link shownNetwork}: `203.0.113`, `2001:db8:1`. */
-export function beginningOf(network: string): string {
-  return network.replace(/\.0\/24$|::\/48$/, '');
+/** A {@link shownNetwork} as people know addresses: `203.0.113.x`, `2001:db8:1:x`. */
+export function maskOf(network: string): string {
+  return network.replace(/\.0\/24$/, '.x').replace(/::\/48$/, ':x');
 }
 
 /** A subscriber's network: an IPv4 address, or the first 48 bits of an IPv6 address. @param address in Node's form */

@@ -24,9 +24,19 @@ type Theme = 'light' | 'dark';
  * accent's colour; the text of a button has the surface's.
  */
 export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
-  light: { surface: '#ffffff', page: '#f2f4f3', tint: '#edf4f1', warn: '#fff6df', bad: '#fdeeec' },
-  dark: { surface: '#161d1b', page: '#0d1211', tint: '#1c2a26', warn: '#2b2412', bad: '#331a18' },
+  light: { surface: '#ffffff', page: '#f2f4f3', warn: '#fff6df', bad: '#fdeeec' },
+  dark: { surface: '#161d1b', page: '#0d1211', warn: '#2b2412', bad: '#331a18' },
 };
+/** The share of the accent in the tint of boxes, as in `views/style.css`. */
+export const TINT = 0.08;
+
+/** All backgrounds, with the tint that is mixed from the accent. */
+export function backgroundsOf(accent: string, theme: Theme): Readonly<Record<string, string>> {
+  const { surface = '' } = BACKGROUNDS[theme];
+  const mixed = partsOf(accent).map((part, at) => part * TINT + (partsOf(surface)[at] ?? 0) * (1 - TINT));
+  const hex = mixed.map((part) => Math.round(part).toString(16).padStart(2, '0'));
+  return { ...BACKGROUNDS[theme], tint: `#${hex.join('')}` };
+}
 
 /** WCAG 2.2, 1.4.3, for text of any size. */
 const MIN_CONTRAST = 4.5;
@@ -91,7 +101,7 @@ export function parseBrand(json: string) {
 
 /** The background with too little contrast, as the end of a sentence; undefined for none. */
 function contrastProblem(accent: string, theme: Theme): string | undefined {
-  const ratios = Object.entries(BACKGROUNDS[theme]).map(([name, background]) => {
+  const ratios = Object.entries(backgroundsOf(accent, theme)).map(([name, background]) => {
     return { name, background, ratio: contrast(accent, background) };
   });
   const [worst] = ratios.sort((a, b) => a.ratio - b.ratio);
@@ -110,9 +120,13 @@ export function contrast(one: string, other: string): number {
 
 /** 0 for black to 1 for white (WCAG 2.2, "relative luminance"). */
 function luminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const [red = 0, green = 0, blue = 0] = partsOf(colour).map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function partsOf(colour: string): number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
 }

@@ -106,3 +106,8 @@ export function answerLocation(
   // Only the first `?` begins a query; a later one at the end belongs to the value before it.
   return redirectUri + (/^[^?]*\?$|&$/.test(redirectUri) ? '' : '&') + query;
 }
+
+/** True for the scheme of an application on the device: the browser asks, and its page stays. */
+export function hasOwnScheme(redirectUri: string): boolean {
+  return !/^https?:/i.test(redirectUri);
+}

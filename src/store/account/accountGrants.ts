@@ -1,6 +1,6 @@
 import type { Status } from '../../rules/request/client.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
+import { GRANT_COLUMNS, type Grant, IS_LIVE, spendsIn } from '../common/grants.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, write } from '../database/query.ts';
@@ -62,17 +62,24 @@ interface GrantCount {
 }
 
 const MAX_COUNTED = 1_000;
+/** Characters of JSON: reading more scopes of an application takes milliseconds. */
+const MAX_SCOPES = 32_000;
 
-/** Counts a user's live grants by application. */
-export const countAccountGrants = findAll<{ userId: string; clientIds: readonly string[] }, GrantCount>(
+/** Counts a user's live grants by application. `scopes`: of those that spend; null if too long to read. */
+export const countAccountGrants = findAll<
+  { userId: string; clientIds: readonly string[] },
+  GrantCount & { readonly scopes: readonly string[] | null }
+>(
   'account-grant-count',
   `
 with read as materialized (
   select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
 )
 select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as "orMore",
-       (select count(*)::int from read g where g.client_id = c.client_id and ${IS_LIVE}) as live
-  from unnest(@clientIds::text[]) as c (client_id)`,
+       live, case when length(scopes::text) <= ${MAX_SCOPES} then scopes end as scopes
+  from unnest(@clientIds::text[]) as c (client_id) cross join lateral (
+    select count(*)::int as live, coalesce(json_agg(scope) filter (where ${spendsIn('scope')}), '[]') as scopes
+      from read g where g.client_id = c.client_id and ${IS_LIVE}) counted`,
 );
 
 /** A disconnection, and the application's remaining grants. */

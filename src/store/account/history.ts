@@ -10,6 +10,8 @@ export const HISTORY_KINDS = AUDIT_KINDS.filter((kind): kind is HistoryKind => I
 
 /** Events that may mean a stolen password or code: pages warn about them. */
 export const WARNING_KINDS = [
+  'approved',
+  'approved_again',
   'payment_confirmed',
   'replayed',
   'password_guessed',
@@ -31,13 +33,15 @@ export interface HistoryRow extends Device {
   readonly instanceName: string | null;
   readonly scope: string | null;
   readonly address: string | null;
+  /** Of an approval that spends; null also if nothing had to confirm it. */
+  readonly confirmedBy: 'payment_password' | 'provider' | null;
 }
 
 const micros = (at: string) => `(extract(epoch from ${at}) * 1000000)::bigint`;
 
 const select = (events: string, others = '') => `
 select a.kind, a.at, ${micros('a.at')}::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system${others}
   from (${events}) a
   left join clients c using (client_id)
@@ -64,7 +68,13 @@ export const WARNING_DAYS = 30;
 const MAX_READ = 200;
 
 /** Kinds with a password warn once per network: the user's own events must not hide an attacker's. */
-const BY_NETWORK: readonly WarningKind[] = ['payment_confirmed', 'payment_password_guessed', 'signed_in'];
+const BY_NETWORK = [
+  'approved',
+  'approved_again',
+  'payment_confirmed',
+  'payment_password_guessed',
+  'signed_in',
+];
 
 /** A user, and the warnings that one of that user's browsers doesn't need. Times are microseconds since 1970. */
 interface SeenByUser {
@@ -83,14 +93,15 @@ export const SESSION_ID_BEGINNING = 16;
 // The common prefix of an IPv4 /24 or an IPv6 /48.
 const NETWORK = `case when kind in ('${BY_NETWORK.join(`', '`)}') then substring(address from '^(?:\\d+\\.){3}|^(?:[^:]*:){3}') end`;
 
-// Sign-ins in a browser that has sent the password before are no news. One without a session in the trail could be that of
-// the requesting browser.
-const IS_NEWS = `(kind <> 'signed_in' or (detail ->> 'known_device' = 'false' and detail ->> 'session' is not null))`;
+// Neither a sign-in in a browser that has sent the password before is news, nor an approval without a confirmation. An event
+// without a session in the trail could be that of the requesting browser.
+const IS_NEWS = `(kind not in ('approved', 'approved_again', 'signed_in')
+  or detail ->> 'known_device' is distinct from 'true' and detail ->> 'session' is not null)`;
 
 const KINDS = WARNING_KINDS.map((kind) => `('${kind}')`).join(', ');
 
-// Events of one kind, application, network and device form one warning.
-const ALIKE = `left(encode(sha256(convert_to(row(kind, client_id, ${NETWORK}, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)`;
+// Events of one kind, application, network and device form one warning. A confirmed approval was once an event of its own.
+const ALIKE = `left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, ${NETWORK}, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)`;
 
 /** A warning: the newest of similar events. */
 export interface WarningRow extends HistoryRow {
@@ -104,7 +115,7 @@ export interface WarningRow extends HistoryRow {
   readonly hasMore: boolean;
 }
 
-// By `audit_events_warnings_idx`, which PostgreSQL uses only for a literal `kind in`. `now()` prunes partitions. Each kind is
+// By `audit_events_alerts_idx`, which PostgreSQL uses only for a literal `kind in`. `now()` prunes partitions. Each kind is
 // read separately, so that none displaces another.
 /** Warnings of the last days, unseen in the browser, newest first, at most so many. */
 export const findWarningEvents = findAll<SeenByUser & { most: number }, WarningRow>(

@@ -1,12 +1,11 @@
 import type pg from 'pg';
-import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
-import { SESSION_IS_VALID } from '../common/sessions.ts';
+import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
 import { batchedDecision, momentOf } from '../database/deadline.ts';
-import { IS_CONFIRMED, USE_CONFIRMATION } from './paymentConfirmations.ts';
+import { findOne } from '../database/query.ts';
 
 /** An approval of exactly the consent page's contents. */
 export interface Approval extends Decision {
@@ -19,25 +18,36 @@ export interface Approval extends Decision {
   readonly redirectUri: string;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  /** The request: this approval uses up its payment password confirmation. */
-  readonly requestDigest: Digest;
   /** The user's maximum of live grants for this application. */
   readonly maxInstances: number;
   /** Spending is confirmed even by a user without a payment password. */
   readonly confirmsPayments: boolean;
+  readonly proof: Proof;
 }
+
+/** What confirmed the decision, checked just now; both null for nothing. */
+export interface Proof {
+  /** The stored hash that the payment password was compared with. */
+  readonly paymentPasswordHash: string | null;
+  /** The `sub` of the provider's answer. */
+  readonly externalId: string | null;
+}
+
+export const NO_PROOF: Proof = { paymentPasswordHash: null, externalId: null };
 
 type ApprovalVerdict =
   /** Its code exists, now or since an earlier submission of the same form, and can be exchanged. */
   | 'written'
   /** The client or the user is blocked. */
   | 'blocked'
+  /** Reject on the same page came first. */
+  | 'rejected'
   | DecisionRefusal
   /** The code of this form existed before, and is used, revoked or expired. */
   | 'spent'
   /** The user has the maximum of live grants for this application. */
   | 'full'
-  /** The grant or the client has changed since the page was shown, or the payment password is required first. */
+  /** The grant or the client has changed since the page was shown, or spending is not confirmed. */
   | 'stale';
 
 /** `changed_since_read`: another server changed a row after this statement began, so this didn't see its current state. */
@@ -48,12 +58,20 @@ type ApprovalResult = {
   readonly annulled: boolean;
 };
 
-/** For an approval `r`, its user `u` and session `s`: spending requires a confirmation, if there is a way (contract 5.1). */
-const PAYMENT_IS_CONFIRMED = `((u.payment_password_hash is null and not r.confirms_payments) or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
+/** For an approval `r` and its user `u`: spending requires a proof, if the user can give one (contract 5.1). */
+const IS_CONFIRMED = `(not ${spendsIn('r.scope')} or (u.payment_password_hash is null and not r.confirms_payments)
+  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false))`;
+
+const CONFIRMED_BY = `case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end`;
+/** Of the event. Its session is named for the warnings of the user's other browsers. */
+const DETAIL = `case when asked_scope is not null or confirmed_by is not null then jsonb_strip_nulls(jsonb_build_object(
+  'asked_scope', asked_scope, 'confirmed_by', confirmed_by,
+  'session', case when confirmed_by is not null then ${sessionIdOf('session_hash')} end)) end`;
 
 // A page gives one code, for any typed sums: a second Allow, or Reject, finds the first; with other sums its page is stale.
 // Optimistic locking: of many forms for one key the one with the row's current `revision` writes (contract section 3).
-// `judged` locks nothing. A user's approvals wait for each other: `may_hold` counts earlier ones (docs/develop/runtime.md#locks).
+// `judged` locks nothing. A user's decisions wait for each other: `may_hold` and `answer_to` see the earlier ones
+// (docs/develop/runtime.md#locks).
 const approve = batchedDecision<ApprovalResult, Approval>(
   'grant-approve',
   {
@@ -71,10 +89,11 @@ const approve = batchedDecision<ApprovalResult, Approval>(
     code_lifetime_seconds: 'float8',
     code_challenge: 'text',
     session_hash: 'bytea',
-    request_digest: 'bytea',
-    form_expires_at: 'timestamptz',
+    page: 'bytea',
     max_instances: 'int',
     confirms_payments: 'boolean',
+    confirming_hash: ['text', ({ proof }) => proof.paymentPasswordHash],
+    confirming_id: ['text', ({ proof }) => proof.externalId],
     ...CALLER_COLUMNS,
   },
   (input) => `
@@ -84,7 +103,7 @@ with requests as materialized (
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
          ${IS_LIVE} as was_live,
-         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${PAYMENT_IS_CONFIRMED} as is_current
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${IS_CONFIRMED} as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
     left join lateral (select u.*, ${MAY_DECIDE} as may_decide from users u
@@ -99,22 +118,22 @@ with requests as materialized (
    order by u.user_id for no key update
 ), counted as (
   update users u set ${COUNT_DECISION} where u.user_id = any (array(select user_id from locked))
-  returning u.user_id, u.payment_password_hash
+  returning u.user_id, u.payment_password_hash, u.external_id
 ), locked_sessions as materialized (
-  select s.session_hash, s.confirmed_request, s.confirmed_at, s.confirmed_before from sessions s
+  select s.session_hash from sessions s
    where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and ${SESSION_IS_VALID}
    order by s.session_hash for no key update
 ), ${momentOf('counted', 'locked_sessions')}, capacity as materialized (
-  select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
+  select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity, answer_to(page, grant_id, code_hash) as answer
     from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
-   where not late and ${PAYMENT_IS_CONFIRMED}
+   where not late and ${IS_CONFIRMED}
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)
   select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
          clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision,
          asked_scope is not null
-    from capacity where has_capacity order by grant_id
+    from capacity where has_capacity and answer is null order by grant_id
   on conflict (grant_id) do update
      set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
@@ -126,22 +145,17 @@ with requests as materialized (
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
-), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
-  update sessions s set ${USE_CONFIRMATION}
-    from (select session_hash, request_digest from capacity join written using (grant_id)) r
-   where s.session_hash = any (array(select session_hash from capacity join written using (grant_id)))
-     and s.session_hash = r.session_hash
-     and (s.confirmed_request = r.request_digest or s.confirmed_before ? encode(r.request_digest, 'hex'))
 ), logged as (
   ${recordEvents(
     {
       kind: `case revision when 1 then 'approved' else 'approved_again' end`,
       ...OF_GRANT,
       limits: 'limits',
-      detail: `case when asked_scope is not null then jsonb_build_object('asked_scope', asked_scope) end`,
+      detail: DETAIL,
       ...OF_REQUEST,
     },
-    '(select w.*, limits, asked_scope, address, reference from written w join capacity using (grant_id)) w',
+    `(select w.*, limits, asked_scope, address, reference, session_hash, ${CONFIRMED_BY} as confirmed_by
+        from written w join capacity using (grant_id)) w`,
   )}
 )
 select j.n::int as n,
@@ -150,6 +164,7 @@ select j.n::int as n,
             when not j.session_is_valid then 'ended'
             when j.code_is_stored then case when j.code_is_usable then 'written' else 'spent' end
             when not j.may_decide then 'too_many'
+            when r.answer = 'rejected' then 'rejected'
             when not r.has_capacity then 'full'
             when j.is_current then 'changed_since_read'
             else 'stale' end as verdict,
@@ -170,3 +185,13 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
   if (annulled) tell('grantEnd', 'approval');
   return verdict === 'changed_since_read' ? 'stale' : verdict;
 }
+
+/** The approval that stored this code, for exactly this scope; null for none. `isUsable`: the code can still be exchanged. */
+export const findApproval = findOne<
+  Pick<Approval, 'grantId' | 'codeHash' | 'scope'>,
+  { isUsable: boolean; isLive: boolean }
+>(
+  'grant-find-approval',
+  `select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive" 
+     from grants g where g.grant_id = @grantId and (g.code_hash, g.scope) = (@codeHash, @scope)`,
+);

@@ -1,5 +1,4 @@
 import type { Caller } from '../../rules/common/caller.ts';
-import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
@@ -8,32 +7,33 @@ import type { Database } from '../database/database.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 
 export interface Rejection extends Decision {
-  /** Identifies the page, so that a second press records nothing. */
-  readonly page: Digest;
+  /** When neither the page nor a decision signed on it is valid any more. */
+  readonly keptUntil: Date;
 }
 
-// A page is kept until it expires, in the column `code_hash`.
+// A page is kept in the column `code_hash`, until no Allow of it can come.
 // Each rejection deletes two expired pages, so that the table stays small.
 const reject = decision<Rejection & Caller, RejectionResult>(
   'grant-reject',
   `
 with earlier as materialized (
-  select exists (select from grants where grant_id = @grantId and code_hash = @codeHash) as allowed,
-         exists (select from rejections where code_hash = @page) as rejected
+  select answer_to(@page, @grantId, @codeHash) as answer
 ), session as materialized (
   select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
    where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
 ), counted as (
   update users u set ${COUNT_DECISION}
-   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from earlier where not allowed and not rejected)
+   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from earlier where answer is null)
      and exists (select from session where may_decide)
   returning u.user_id
 ), locked_sessions as (
   select s.session_hash from sessions s
    where s.session_hash = @sessionHash and s.user_id = (select user_id from counted) and ${SESSION_IS_VALID}
      for no key update
-), ${momentOf('counted', 'locked_sessions')}, noted as (
-  insert into rejections (code_hash, expires_at) select @page, @formExpiresAt from locked_sessions, moment where not late
+), ${momentOf('counted', 'locked_sessions')}, answered as materialized (  -- by the decisions that this one waited for, too
+  select answer_to(@page, @grantId, @codeHash) as answer from locked_sessions, moment where not late
+), noted as (
+  insert into rejections (code_hash, expires_at) select @page, @keptUntil from answered where answer is null
   on conflict do nothing returning code_hash
 ), logged as (
   ${recordEvents(
@@ -53,13 +53,13 @@ with earlier as materialized (
   delete from rejections where exists (select from noted) and code_hash = any (array(
     select code_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
 )
-select case when allowed then 'allowed'
-            when rejected or exists (select from locked_sessions) then 'rejected'
+select case when exists (select from noted) then 'rejected'
+            when coalesce(answered.answer, earlier.answer) is not null then coalesce(answered.answer, earlier.answer)
             when not exists (select from session) then 'ended'
             when exists (select from session where not may_decide) then 'too_many'
             else 'stale' end as verdict,
-       exists (select from noted) as noted, late and not allowed and not rejected as late
-  from earlier, moment`,
+       exists (select from noted) as noted, late and earlier.answer is null as late
+  from earlier cross join moment left join answered on true`,
 );
 
 type RejectionVerdict =

@@ -17,7 +17,8 @@ export interface Decision {
   /** The hash of the code for Allow. */
   readonly codeHash: Digest;
   readonly sessionHash: Digest;
-  readonly formExpiresAt: Date;
+  /** Identifies the consent page: it is answered once. */
+  readonly page: Digest;
   readonly caller: Caller;
 }
 

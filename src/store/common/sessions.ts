@@ -18,9 +18,6 @@ export interface Session {
   readonly user: User & { readonly hasPaymentPassword: boolean };
   /** For the comparison with user input; pages have `hasPaymentPassword`. */
   readonly paymentPasswordHash: string | null;
-  /** Digest and time of the request last confirmed by the payment password. (`paymentConfirmations.ts` keeps earlier ones.) */
-  readonly confirmedRequest: Digest | null;
-  readonly confirmedAt: Date | null;
   /** The database's clock at reading time, for every lifetime on the page. */
   readonly now: Date;
 }
@@ -90,7 +87,7 @@ const find = findBatched<Digest, Omit<Session, 'user'> & User>(
   { session_hash: ['bytea', (hash) => hash] },
   (input) => `
 with found as (
-  select input.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
+  select input.n, s.session_hash, s.user_id,
          u.login, u.name, u.status, u.external_id, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
     from ${input}
@@ -105,8 +102,7 @@ with found as (
               for no key update skip locked))
 )
 select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status, external_id as "externalId",
-       payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
-       confirmed_at as "confirmedAt", clock_timestamp() as now
+       payment_password_hash as "paymentPasswordHash", clock_timestamp() as now
   from found`,
 );
 

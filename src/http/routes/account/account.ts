@@ -42,7 +42,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
     const [page, warnings, found, stopped] = await Promise.all([
       findAuthorizationsPage(context, session, from),
-      warningsOn('account', request, session),
+      warningsOn(request, session),
       findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
       query.get('stopped') === undefined ? null : describeStop(context, session, texts),
     ]);

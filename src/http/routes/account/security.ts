@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isEverythingStopped, stopEverything, stopToken } from '../../../flows/account/disconnect.ts';
 import { endSession, findUserSessions } from '../../../flows/account/userSessions.ts';
-import { seeWarnings } from '../../../flows/account/warnings.ts';
+import { seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import type { Texts } from '../../../languages/languages.ts';
@@ -32,7 +32,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     const { account, security } = words.texts;
     const [{ sessions, endOthersToken }, warnings] = await Promise.all([
       findUserSessions(context, session),
-      warningsOn('security', request, session),
+      warningsOn(request, session),
     ]);
     return showPage(reply, {
       name: 'security',
@@ -88,6 +88,8 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
       refuseDecision(reply, STOP, 'not_stopped');
       return seeOther(reply, STOP);
     }
+    // Who stops everything has answered all warnings.
+    setCookie(reply, 'seen', await seeAll(context, session, readCookies(request).seen));
     return seeOther(reply, '/account?stopped=everything');
   });
 }

@@ -1,96 +1,111 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { authorize } from '../../../flows/authorize/authorize.ts';
-import { confirmPayment } from '../../../flows/authorize/confirmPayment.ts';
-import { decide, limitsToLower } from '../../../flows/authorize/decide.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
+import { confirmPayment, confirmStep } from '../../../flows/authorize/confirmPayment.ts';
+import { type DecisionOutcome, decide, findReceipt, isAllowed } from '../../../flows/authorize/decide.ts';
+import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { tell } from '../../../signals/happenings.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
-import { OWN_FORM, receiveRequestForm, typedSums } from '../../browser/forms.ts';
+import { OWN_FORM, receiveRequestForm, sessionOf, typedSums } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
-import { refuseAttempt, refuseDecision, refuseForm } from '../../pages/notices.ts';
-import { backToRequest, seeOther, showReject } from '../../pages/steps.ts';
+import {
+  refuseAttempt,
+  refuseDecision,
+  refuseForm,
+  showFull,
+  showNoPaymentPassword,
+} from '../../pages/notices.ts';
+import { backToRequest, decisionPath, seeOther, showConfirm, showReceipt } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
-/** The forms of the payment password and the decision (contract 1.2). An invalid one only shows the request again. */
+/** The decision, its confirmation and its receipt (contract 1.2). An invalid form only shows the request again. */
 export function decisionRoutes(app: FastifyInstance, context: Context): void {
-  app.post('/payment-password', OWN_FORM, async (request, reply) => {
+  app.post('/consent', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request);
-    if (session === null) return backUnanswered(reply, authorizationRequest, 'not_confirmed');
-    const pending = { authorizationRequest, session };
-    const sent = {
-      formToken: form.get('form_token'),
-      password: form.get('payment_password') ?? '',
-      deviceCookie: readCookies(request).paymentDevice,
-    };
-    const attempt = confirmPayment(context, pending, sent, callerOf(request));
+    const choice = form.get('decision');
+    if (session === null || (choice !== 'allow' && choice !== 'reject')) {
+      return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
+    }
+    const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
+    const sums = typedSums(form, indexes);
+    const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
+    const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+    if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
+    const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
+    const typed = [...sums.values()];
+    refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, { typed });
+    return backToRequest(reply, authorizationRequest);
+  });
+
+  app.get('/confirm', async (request, reply) => {
+    const { authorizationRequest, session, decision } = await receiveDecision(request);
+    const step = session && (await confirmStep(context, { authorizationRequest, session }, decision));
+    if (step === null) {
+      const earlier = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+      return backUnanswered(reply, authorizationRequest, earlier ? 'spent' : 'not_decided');
+    }
+    if (!step.mayHold) return showFull(reply, authorizationRequest);
+    if (!step.user.hasPaymentPassword) return showNoPaymentPassword(reply, authorizationRequest);
+    return showConfirm(reply, step);
+  });
+
+  app.post('/confirm', OWN_FORM, async (request, reply) => {
+    const { form, authorizationRequest, session } = await receiveRequestForm(request);
+    if (session === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
+    const { paymentDevice: deviceCookie, seen } = readCookies(request);
+    const decision = form.get('decision');
+    const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
+    const attempt = confirmPayment(context, { authorizationRequest, session }, sent, callerOf(request));
     attempt.then(
-      ({ outcome }) => tell('paymentConfirmation', outcome),
+      (result) => tell('paymentConfirmation', countedAs(result)),
       () => tell('paymentConfirmation', 'unavailable'),
     );
     const result = await attempt;
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
       refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
+      return seeOther(reply, decisionPath('/confirm', authorizationRequest, decision ?? ''));
     }
-    if (result.outcome === 'stale') {
-      return backUnanswered(reply, authorizationRequest, 'not_confirmed');
-    }
-    if (result.outcome === 'confirmed') {
+    if (result.deviceCookie !== undefined) {
       setCookie(reply, 'paymentDevice', result.deviceCookie);
-      setCookie(reply, 'seen', rememberSession(session, readCookies(request).seen));
-      forgetOutcome(reply);
+      setCookie(reply, 'seen', rememberSession(session, seen));
     }
-    return backToRequest(reply, authorizationRequest);
+    return answerDecision(reply, authorizationRequest, result);
   });
 
-  // Reject on the payment password page. Its policy lets no form end at the application, so this leads to a page that
-  // can. Neither writes anything.
-  app.post('/reject', OWN_FORM, async (request, reply) => {
-    const { authorizationRequest } = await receiveRequestForm(request);
-    forgetOutcome(reply);
-    return seeOther(reply, `/reject?${authorizationRequest.canonicalQuery}`);
+  app.get('/receipt', async (request, reply) => {
+    const { authorizationRequest, session, decision = '' } = await receiveDecision(request);
+    const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+    if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
+    if (!receipt.isLive) return backUnanswered(reply, authorizationRequest, 'spent');
+    return showReceipt(reply, authorizationRequest, receipt, decision);
   });
 
-  app.get('/reject', async (request, reply) => {
-    const step = await authorize(context, queryParameters(request), readCookies(request));
-    // After Back from the application the request's page says so, and can be answered again.
-    const isNoted = lastOutcome(reply, step.authorizationRequest) !== null;
-    if (step.step === 'payment-password' && !isNoted) return showReject(reply, step);
-    return backToRequest(reply, step.authorizationRequest);
+  app.get('/return', async (request, reply) => {
+    const { authorizationRequest, session, decision } = await receiveDecision(request);
+    const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+    if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
+    const { choice, location } = receipt;
+    if (location === null) return backUnanswered(reply, authorizationRequest, 'spent');
+    return backToApplication(reply, authorizationRequest, choice, location);
   });
+}
 
-  app.post('/consent', OWN_FORM, async (request, reply) => {
-    const { form, authorizationRequest, session } = await receiveRequestForm(request);
-    const choice = form.get('decision');
-    if (session === null || (choice !== 'allow' && choice !== 'reject')) {
-      return backUnanswered(reply, authorizationRequest, 'not_decided');
-    }
-    const pending = { authorizationRequest, session };
-    const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
-    const sums = typedSums(form, indexes);
-    const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
-    const result = await decide(context, pending, sent, callerOf(request));
-    switch (result.outcome) {
-      case 'answered':
-        // For Back from the application.
-        rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', authorizationRequest);
-        return backToApplication(reply, result.location);
-      case 'wrong_limits': {
-        const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
-        const typed = [...sums.values()];
-        refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, { typed });
-        break;
-      }
-      case 'too_many':
-        refuseDecision(reply, authorizationRequest);
-        break;
-      default:
-        rememberOutcome(reply, UNANSWERED[result.outcome], authorizationRequest);
-    }
-    return backToRequest(reply, authorizationRequest);
-  });
+/** A page about a signed decision. @throws {OAuthError} if its request is no longer valid */
+async function receiveDecision(request: FastifyRequest) {
+  const query = queryParameters(request);
+  const [authorizationRequest, session] = await Promise.all([
+    loadAuthorizationRequest(request.server.context, query),
+    sessionOf(request),
+  ]);
+  return { authorizationRequest, session, decision: query.find('decision') };
+}
+
+function countedAs(result: Awaited<ReturnType<typeof confirmPayment>>) {
+  if (isAllowed(result)) return 'confirmed';
+  return result.outcome === 'wrong' || result.outcome === 'wait' ? result.outcome : 'stale';
 }
 
 /** What the request's page says of an answer without effect. That of one that is full needs no more. */
@@ -101,17 +116,57 @@ const UNANSWERED = {
   allowed: 'not_rejected',
 } as const;
 
+const LOGGED = { allow: 'approved', reject: 'rejected' } as const;
+
+/** Leads on: to the application, to the confirmation or the receipt, or back to the request. */
+export function answerDecision(
+  reply: FastifyReply,
+  authorizationRequest: AuthorizationRequest,
+  result: DecisionOutcome,
+): FastifyReply {
+  const outcome = 'choice' in result ? LOGGED[result.choice] : result.outcome;
+  reply.request.logOutcome = { client_id: authorizationRequest.client.clientId, outcome };
+  switch (result.outcome) {
+    case 'answered':
+      return backToApplication(reply, authorizationRequest, result.choice, result.location);
+    case 'confirm': {
+      const isAtProvider = reply.server.context.provider?.paymentAcr != null;
+      const path = isAtProvider ? '/sign-in' : '/confirm';
+      // Allow pressed again after it was confirmed: the request has to say so.
+      if (lastOutcome(reply, authorizationRequest)?.outcome !== 'allowed') forgetOutcome(reply);
+      return seeOther(reply, decisionPath(path, authorizationRequest, result.decision));
+    }
+    case 'receipt':
+      forgetOutcome(reply);
+      return seeOther(reply, decisionPath('/receipt', authorizationRequest, result.decision));
+    case 'too_many':
+      refuseDecision(reply, authorizationRequest);
+      break;
+    default:
+      rememberOutcome(reply, UNANSWERED[result.outcome], authorizationRequest);
+  }
+  return backToRequest(reply, authorizationRequest);
+}
+
+/** A page of a decision that is over. After Back from the application the request already says what came of it. */
 function backUnanswered(
   reply: FastifyReply,
   authorizationRequest: AuthorizationRequest,
-  outcome: Note,
+  note: Note,
 ): FastifyReply {
-  rememberOutcome(reply, outcome, authorizationRequest);
+  if (lastOutcome(reply, authorizationRequest) === null) rememberOutcome(reply, note, authorizationRequest);
   return backToRequest(reply, authorizationRequest);
 }
 
 /** Contract 4.1: a 302, whose `Location` must reach only the application. */
-function backToApplication(reply: FastifyReply, location: string): FastifyReply {
+function backToApplication(
+  reply: FastifyReply,
+  authorizationRequest: AuthorizationRequest,
+  choice: Choice,
+  location: string,
+): FastifyReply {
+  // For Back from the application.
+  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', authorizationRequest);
   return reply
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')

@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import {
+  type Begun,
   beginSignIn,
   begunIn,
   CALLBACK,
@@ -11,14 +12,16 @@ import {
 import { ProviderTurns } from '../../../flows/authorize/providerTurns.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { ProviderAwayError } from '../../../flows/common/provider.ts';
+import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { languageOf } from '../../browser/language.ts';
 import { showNotSignedIn } from '../../pages/notices.ts';
-import { AGAIN, backToRequest, signInPath } from '../../pages/steps.ts';
+import { AGAIN, backToRequest, signInPath, withDecision } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
+import { answerDecision } from './decision.ts';
 import { keepSignedIn } from './signIn.ts';
 
 /** Without HEAD: looking at a link begins no sign-in, and uses none up. */
@@ -34,7 +37,8 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const query = queryParameters(request);
     const [authorizationRequest, session] = await Promise.all([requestIn(query), sessionOf(request)]);
     const again = query.only(['prompt']) === AGAIN;
-    const beginning = { authorizationRequest, session, again, language: languageOf(request) };
+    const decision = query.find('decision');
+    const beginning = { authorizationRequest, session, again, decision, language: languageOf(request) };
     const left = await beginSignIn(context, provider, beginning);
     if (left === null) return backToRequest(reply, authorizationRequest);
     setSignIn(reply, ...left.cookie);
@@ -46,10 +50,10 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
     const begun = begunIn(context, state, readSignIn(request, nameOf(state)));
-    request.wayBack = signInPath(begun.query);
+    request.wayBack = signInPath(begun.query, begun.decision && withDecision(begun.decision));
     const url = new URL(context.baseUrl + CALLBACK);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
-    const used = { ...begun, nonce: '', verifier: '', sessionHash: null };
+    const used = { ...begun, nonce: '', verifier: '' };
     // An error uses nothing up: the user may go Back there, and sign in.
     if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, used));
     const authorizationRequest = await requestIn(new Parameters(begun.query ?? ''));
@@ -60,13 +64,27 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
       if (error instanceof ProviderAwayError) setSignIn(reply, ...cookieOf(context, begun));
       throw error;
     });
-    if (result.outcome === 'rejected')
-      return showNotSignedIn(reply, request.wayBack, begun.sessionHash ? authorizationRequest : null);
-    if (result.opened !== null) keepSignedIn(reply, result.opened);
-    return backToRequest(reply, authorizationRequest);
+    return answerSignIn(reply, authorizationRequest, begun, result);
   });
 
   async function requestIn(query: Parameters) {
     return query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
   }
+}
+
+type Finished = Awaited<ReturnType<typeof finishSignIn>>;
+
+function answerSignIn(
+  reply: FastifyReply,
+  authorizationRequest: AuthorizationRequest | null,
+  { decision }: Begun,
+  result: Finished,
+): FastifyReply {
+  const confirmed = decision ? authorizationRequest : null;
+  if (result.outcome === 'left') return showNotSignedIn(reply, reply.request.wayBack ?? '', confirmed);
+  if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
+  if (confirmed === null || !decision) return backToRequest(reply, authorizationRequest);
+  // The receipt of a callback that came before, by Back or a reload, knows what came of it.
+  const earlier = { outcome: 'receipt', choice: 'allow', decision } as const;
+  return answerDecision(reply, confirmed, result.outcome === 'decided' ? result.decided : earlier);
 }

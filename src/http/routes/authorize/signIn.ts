@@ -58,6 +58,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     if (outcome === 'stale' && authorizationRequest !== null) {
       rememberOutcome(reply, 'not_signed_out', authorizationRequest);
     }
+    if (outcome === 'signed_out') rememberOutcome(reply, outcome, authorizationRequest);
     const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : null;
     return backToRequest(reply, authorizationRequest, more);
   });

@@ -12,6 +12,7 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
     const [query, body] = [queryParameters(request), bodyParameters(request)];
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
     const { accessToken, expiresIn, scope } = await exchange(context, tokenRequest, callerOf(request));
+    request.logOutcome = { client_id: tokenRequest.clientId, outcome: 'issued' };
     const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn };
     // RFC 6749 section 5.1: the scope, if different from the requested one.
     return sendJson(reply, 200, scope === null ? token : { ...token, scope });
