@@ -204,7 +204,6 @@ with checks (name, level, holds, fails, remedy) as (values
   union all select 'other_hashes', 'a secret of client ' || client_id, secret_hash from client_secrets
   union all select 'other_hashes', 'a secret of resource ' || resource_id, secret_hash from resource_secrets
   union all select 'other_hashes', 'a session of user ' || user_id, session_hash from sessions
-  union all select 'other_hashes', 'a confirmation of user ' || user_id, confirmed_request from sessions
   union all select 'other_hashes', 'a rejection', code_hash from rejections
 ), stored (user_id, hash) as (select user_id, unnest(array[password_hash, payment_password_hash]) from users
 ), broken (name, example) as (
