@@ -38,13 +38,15 @@ const routes = {
   'POST /authorize': (query, form) => {
     const isAssent = query.get('client_id') === CLIENT_ID && query.get('redirect_uri') === REDIRECT_URI;
     if (!isAssent) return 'This sign-in was not asked for by Assent.'; // never to another address
-    const user = USERS[form.get('login')];
+    const login = form.get('login');
+    const user = USERS[login];
     const isRight = user !== undefined && user.password === form.get('password');
     if (!isRight && !form.has('cancel')) return PAGE;
     const code = randomUUID();
     const acr = query.get('acr_values') === 'payment' ? 'payment' : 'login'; // the password was typed just now
     const challenge = query.get('code_challenge');
-    codes.set(code, { user, acr, challenge, at: Math.floor(Date.now() / 1000), nonce: query.get('nonce') });
+    const at = Math.floor(Date.now() / 1000);
+    codes.set(code, { user, login, acr, challenge, at, nonce: query.get('nonce') });
     const answer = form.has('cancel') ? { error: 'access_denied' } : { code };
     return new URL(
       `${REDIRECT_URI}?${new URLSearchParams({ ...answer, state: query.get('state'), iss: ISSUER })}`,
@@ -58,8 +60,8 @@ const routes = {
     const verifier = createHash('sha256').update(form.get('code_verifier') ?? '');
     const isAssent = isClient && given?.challenge === verifier.digest('base64url');
     if (!isAssent) return { error: 'invalid_grant' };
-    const { user, acr, at: auth_time, nonce } = given;
-    const claims = { name: user.name, acr, auth_time, nonce };
+    const { user, login, acr, at: auth_time, nonce } = given;
+    const claims = { name: user.name, preferred_username: login, acr, auth_time, nonce };
     const id_token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', kid: '1' })
       .setIssuer(ISSUER)

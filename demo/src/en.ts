@@ -20,7 +20,7 @@ export const en = {
     lessons: {
       connect: 'Connect the shop, and read the messages one by one.',
       spend: 'Let it pay RUB 3,000 twice: the second time the limit says no.',
-      again: 'Have it ask again: the earlier token stops at once.',
+      again: 'Ask again: the earlier token stops at once.',
       steal: 'Send the code a second time, as a thief would.',
       leave: 'Disconnect the shop on the server, then let it try to pay.',
     },
@@ -43,7 +43,7 @@ export const en = {
   },
   copy: { now: 'Copy', done: 'Copied' },
   compose: {
-    heading: 'Have it ask for something else',
+    heading: 'Change what it asks for',
     scope: 'What is sent as `scope`',
     instance: 'Connection name (optional)',
     instanceNote: 'Each name is a connection of its own; asking with it again replaces that connection.',
@@ -96,12 +96,12 @@ export const en = {
     },
     token: {
       title: 'The exchange: a token for the code',
-      text: 'The servers talk directly, and your browser never has the token. The secret shows who is asking, and `code_verifier` that it is the one who started. The token works for three years: a real shop keeps it encrypted.',
+      text: 'The servers talk directly, and your browser never has the token. The secret proves who is asking; `code_verifier` proves that the same shop started the request. The token works for three years: a real shop keeps it encrypted.',
     },
     refused: { title: 'The server refuses', text: 'The shop gets nothing for it.' },
     replayed: {
       title: 'The same code again',
-      text: 'A used code that comes again looks stolen. The server refuses it and, as long as the code could still be good, takes back the token that it gave for it. Look at what comes next.',
+      text: 'A used code that comes again looks stolen. The server refuses it and, while the code is still valid, takes back the token that it gave for it. Look at what comes next.',
     },
     unanswered: {
       title: 'No answer',

@@ -94,8 +94,8 @@ export const en = {
     returnsTo: 'Then to',
     returnsElsewhere: 'not its website',
     spending: 'Spend your money, within these limits',
-    /** Before a right, and before its application's name stands instead; empty where a language has no such words. */
-    lead: 'It can',
+    /** Before a right, and before its application's name stands instead; null where a language has no such words. */
+    lead: 'It can' as string | null,
     leadOf: (client: string) => say`${client} can`,
     /** After that, for several rights that spend. */
     spend: 'spend',

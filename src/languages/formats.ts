@@ -66,7 +66,9 @@ function calendarOf(tag: string, timeZone: string) {
   const now = new Date();
   return {
     day: (time: Date) => dayIn(Math.floor(time.getTime() / QUARTER_HOUR_MS)),
-    time: (time: Date) => `${unbroken(times.format(time))} ${zoneOf(time)}`,
+    // The day and the time may stand on two lines.
+    time: (time: Date) =>
+      `${unbroken(times.format(time)).replace(/\u00a0(?=\p{L}+\u00a0\d+:)/u, ' ')} ${zoneOf(time)}`,
     hour: (time: Date) => hours.format(time),
     zone: zoneOf(now) === 'UTC' ? 'UTC' : zoneOf(now, format({ timeZoneName: 'longGeneric' })),
   };

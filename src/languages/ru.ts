@@ -76,7 +76,7 @@ export const ru: Texts = {
     returnsTo: 'Затем на',
     returnsElsewhere: 'это не его сайт',
     spending: 'Тратить ваши деньги в пределах этих лимитов',
-    lead: '',
+    lead: null,
     leadOf: (client) => say`${client} сможет`,
     spend: 'Тратить ваши деньги',
     also: (acts) => `и ${acts}`,
@@ -314,7 +314,7 @@ export const ru: Texts = {
       signed_in: { event: (_client, device) => `Новый вход: ${device}`, question: 'Это были вы?' },
     },
     unknownNetwork: 'IP-адрес неизвестен',
-    times: (times, first) => plural(times, { few: `# раза с ${first}`, other: `# раз с ${first}` }),
+    times: (times, first) => `${plural(times, { one: '# раз', few: '# раза', other: '# раз' })} с ${first}`,
     on: (time, isLast) => (isLast ? `последний: ${time}` : time),
     all: 'Это всё были вы?',
     others: (count) =>

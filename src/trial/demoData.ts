@@ -35,7 +35,13 @@ type Resource = Readonly<Record<'resourceId' | 'resourceSecret', string>>;
 export type Demo = NonNullable<Awaited<ReturnType<typeof prepareDemo>>>;
 
 /** Registers the demo, and at each start its redirect URI, whose port may change. Null for a database with only other data. */
-export function prepareDemo(pool: pg.Pool, dataDir: string, server: string, redirectUri: string) {
+export function prepareDemo(
+  pool: pg.Pool,
+  dataDir: string,
+  server: string,
+  redirectUri: string,
+  hasPasswords: boolean,
+) {
   const file = join(dataDir, 'demo.json');
   return transaction(pool, async (db) => {
     await lockForTransaction(db, DEMO_LOCK);
@@ -47,7 +53,8 @@ export function prepareDemo(pool: pg.Pool, dataDir: string, server: string, redi
     await perform(clients.update, callerOf(pool), { clientId, redirectUri });
     return {
       application: { server, clientId, clientSecret, redirectUri },
-      users: [{ ...FIRST, ...first }, ...(second ? [{ ...SECOND, ...second }] : [])],
+      // Where a provider signs users in, ours can't.
+      users: hasPasswords ? [{ ...FIRST, ...first }, ...(second ? [{ ...SECOND, ...second }] : [])] : [],
       resource: { server, ...(await preparePaymentApi(pool, dataDir)) },
     } as const;
   });

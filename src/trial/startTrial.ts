@@ -39,7 +39,8 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
   const { baseUrl, port, dataDir, timeZone } = config;
   const address = { host: '127.0.0.1', port: port + 1 };
   const url = `http://${address.host}:${address.port}`;
-  const demo = await prepareDemo(pool, dataDir, baseUrl, `${url}/callback`);
+  const hasPasswords = config.provider === null;
+  const demo = await prepareDemo(pool, dataDir, baseUrl, `${url}/callback`, hasPasswords);
   if (demo === null) return null;
   // Loaded only here: production has none of its code.
   const { buildDemo } = (await import(DEMO.href)) as { buildDemo: BuildDemo };
@@ -57,14 +58,15 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
 function greeting({ baseUrl, dataDir }: Config, demo: RunningDemo | null): string {
   const lines = [`Assent is ready at ${baseUrl} (trial mode)`, `  Data              ${dataDir}`];
   if (demo !== null) {
-    const [{ login, password, paymentPassword }, ...others] = demo.users;
-    lines.push(
-      `  Open              ${demo.url}`,
-      `  Login             ${login}`,
-      `  Password          ${password}`,
-      `  Payment password  ${paymentPassword ?? 'none'}`,
-      ...others.map((other) => `  Another user      ${other.login}, password ${other.password}`),
-    );
+    const [user, ...others] = demo.users;
+    lines.push(`  Open              ${demo.url}`);
+    if (user !== undefined)
+      lines.push(
+        `  Login             ${user.login}`,
+        `  Password          ${user.password}`,
+        `  Payment password  ${user.paymentPassword ?? 'none'}`,
+        ...others.map((other) => `  Another user      ${other.login}, password ${other.password}`),
+      );
   }
   return `\n${lines.join('\n')}\n`;
 }

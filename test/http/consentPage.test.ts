@@ -266,4 +266,20 @@ describe('the page', () => {
     expect(text).toContain('Signing in allows nothing yet.');
     expect((await visitor.get('/account')).text).not.toContain('Signing in allows nothing yet.');
   });
+
+  it('leads from an error page to the website of an application that is reviewed, and of no other', async () => {
+    const site = 'https://www.shop.example/';
+    const ways = [];
+    for (const reviewed of [true, false]) {
+      const known = await server.createClient({ name: 'Corner Shop', site, reviewed });
+      const wrong = requestOf(known, { scope: 'no-right-of-ours' });
+      const { body } = await browser.get(`/oauth/authorize?${new URLSearchParams(wrong)}`);
+      const way = cheerio.load(body)('main a.button');
+      ways.push([way.attr('href'), way.text()]);
+    }
+    expect(ways).toEqual([
+      [site, 'Back to Corner Shop'],
+      ['/account', 'See your connected applications'],
+    ]);
+  });
 });

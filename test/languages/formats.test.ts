@@ -35,9 +35,9 @@ describe('numbers', () => {
 
 describe('days in UTC', () => {
   it.each([
-    ['2029-11-20T23:59:59.999Z', '20 November 2029', '20 ноября 2029 г.'],
-    ['2028-02-29T12:00:00Z', '29 February 2028', '29 февраля 2028 г.'],
-    ['2027-01-01T00:00:00Z', '1 January 2027', '1 января 2027 г.'],
+    ['2029-11-20T23:59:59.999Z', '20␣November␣2029', '20␣ноября␣2029␣г.'],
+    ['2028-02-29T12:00:00Z', '29␣February␣2028', '29␣февраля␣2028␣г.'],
+    ['2027-01-01T00:00:00Z', '1␣January␣2027', '1␣января␣2027␣г.'],
   ])('at %s', (time, english, russian) => {
     expect(inBoth(({ day }) => day(new Date(time), 'UTC'))).toEqual([english, russian]);
   });
@@ -45,8 +45,8 @@ describe('days in UTC', () => {
   it('and their times', () => {
     const at = new Date('2029-11-20T14:05:00Z');
     expect(inBoth(({ time }) => time(at, 'UTC'))).toEqual([
-      '20 November 2029 at 14:05 UTC',
-      '20 ноября 2029 г. в 14:05 UTC',
+      '20␣November␣2029 at␣14:05 UTC',
+      '20␣ноября␣2029␣г. в␣14:05 UTC',
     ]);
     expect(inBoth(({ hour }) => hour(at, 'UTC'))).toEqual(['14:05', '14:05']);
     expect(inBoth(({ zone }) => zone('UTC'))).toEqual(['UTC', 'UTC']);
@@ -58,12 +58,12 @@ describe('days and times in another zone', () => {
 
   it('are those of its clocks, with its name', () => {
     expect(inBoth(({ day }) => day(late, 'Europe/Moscow'))).toEqual([
-      '21 November 2029',
-      '21 ноября 2029 г.',
+      '21␣November␣2029',
+      '21␣ноября␣2029␣г.',
     ]);
     expect(inBoth(({ time }) => time(late, 'Europe/Moscow'))).toEqual([
-      '21 November 2029 at 01:05 GMT+3',
-      '21 ноября 2029 г. в 01:05 GMT+3',
+      '21␣November␣2029 at␣01:05 GMT+3',
+      '21␣ноября␣2029␣г. в␣01:05 GMT+3',
     ]);
     expect(en.zone('Europe/Moscow')).toMatch(/^Moscow .*Time$/);
     expect(ru.zone('Europe/Moscow')).toMatch(/^Москва/);
@@ -71,13 +71,13 @@ describe('days and times in another zone', () => {
 
   it('know summer time', () => {
     const july = new Date('2029-07-01T12:00:00Z');
-    expect(en.time(july, 'Europe/Berlin')).toBe('1 July 2029 at 14:00 CEST');
-    expect(en.time(late, 'Europe/Berlin')).toBe('20 November 2029 at 23:05 CET');
+    expect(shown(en.time(july, 'Europe/Berlin'))).toBe('1␣July␣2029 at␣14:00 CEST');
+    expect(shown(en.time(late, 'Europe/Berlin'))).toBe('20␣November␣2029 at␣23:05 CET');
     expect(en.zone('Europe/Berlin')).toBe('Central European Time');
   });
 
   it('leave a day of UTC what it is', () => {
-    expect(inBoth(({ utcDay }) => utcDay('2029-11-20'))).toEqual(['20 November 2029', '20 ноября 2029 г.']);
+    expect(inBoth(({ utcDay }) => utcDay('2029-11-20'))).toEqual(['20␣November␣2029', '20␣ноября␣2029␣г.']);
   });
 });
 

@@ -7,9 +7,10 @@ export interface Leaf {
 }
 
 export function leavesOf(group: object, path = ''): Leaf[] {
-  return Object.entries(group).flatMap(([name, text]) =>
-    typeof text === 'object' && text !== null
+  return Object.entries(group).flatMap(([name, text]) => {
+    if (text === null) return []; // a language without such words
+    return typeof text === 'object'
       ? leavesOf(text, `${path}${name}.`)
-      : [{ path: path + name, group, name, text }],
-  );
+      : [{ path: path + name, group, name, text }];
+  });
 }

@@ -51,7 +51,7 @@ function ownWords(html: string, language: string, page: Page): string {
   if (asker !== null) $('title').text($('title').text().replace(asker.name, ''));
   $(`bdi, code, footer a[href*=":"], [lang]:not(html, [lang=${language}])`).remove();
   // Browsers have one name in all languages, and so has a site without a brand.
-  return readable($).replaceAll(/Assent|UTC|IP|cookie|Firefox|Linux/g, '');
+  return readable($).replaceAll(/Assent|UTC|IP|cookie|Firefox|Linux|(?<=\d\.)x/g, '');
 }
 
 function readable($: cheerio.CheerioAPI): string {

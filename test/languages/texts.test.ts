@@ -56,9 +56,8 @@ describe('the texts', () => {
       const said = (group as Record<string, (...inside: string[]) => unknown>)[name]?.(...inside);
       return /[“«][^”»]*OTHER/.test(String(said)) ? [path] : [];
     });
-    // The operator's name of the service, and ours of a page.
-    const ofService = language === 'ru' ? ['layout.passwordsHereOnly', 'request.reviewed'] : [];
-    expect(quoting).toEqual([...ofService, 'consent.leadsTo']);
+    // The operator's name of the service.
+    expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
   });
 
   it.each(paths)('of $of: $path is used', ({ path, sources }) => {

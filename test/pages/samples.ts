@@ -437,6 +437,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'sign-in after a Disconnect too late': signInToAccount(texts.account.notSignedIn),
     'sign-in after Stop everything too late': signInToAccount(texts.stop.notSignedIn),
+    'sign-in after signing out': signInToAccount(texts.signIn.signedOut),
     'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
     'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
     'sign-in after a stale form': signIn({ undone: texts.outcomes.not_signed_in }),
@@ -620,6 +621,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'account, warned': account([connected('Demo Shop', [shop])], {
       warnings: warnings(['signed_in', 'payment_confirmed']),
     }),
+    'account, warned of a payment': account([connected('Demo Shop', [shop])], {
+      warnings: warnings(['provider_confirmed']),
+    }),
+    'account, warned of a code used twice': account([connected('Demo Shop', [shop])], {
+      warnings: warnings(['replayed']),
+    }),
     'account, warned of much': account([connected('Demo Shop', [shop, tablet]), diary], {
       warnings: warnings(['user_password_set', 'replayed', 'payment_confirmed'], {}, true),
     }),
@@ -639,6 +646,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     history: history({
       events: told([
         eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), confirmedBy: 'payment_password' }),
+        eventOf('approved', { confirmedBy: 'provider' }),
         ...HISTORY_KINDS.map((kind) =>
           eventOf(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {}),
         ),

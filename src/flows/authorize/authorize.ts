@@ -58,7 +58,7 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
     return parseAuthorizationRequest(parameters, client, context);
   } catch (error) {
     // A blocked application's errors reveal no more than an unknown one's.
-    throw error instanceof OAuthError && client?.status === 'active' ? error.ofClient(client.name) : error;
+    throw error instanceof OAuthError && client?.status === 'active' ? error.ofClient(client) : error;
   }
 }
 

@@ -90,8 +90,8 @@ function sentenceIn({ before, target, after }: DescribedRight): string {
 }
 
 /** A right's sentence after words such as "It can"; none in some languages. */
-function ledBy<One extends DescribedRight>(lead: string, right: One): One {
-  return lead === '' ? right : { ...right, before: inSentence(right.before) };
+function ledBy<One extends DescribedRight>(lead: string | null, right: One): One {
+  return lead === null ? right : { ...right, before: inSentence(right.before) };
 }
 
 type RightOnPage = DescribedRight & {
@@ -103,7 +103,7 @@ type RightOnPage = DescribedRight & {
 function describeMoney(
   rights: readonly Right[],
   described: readonly RightOnPage[],
-  lead: string,
+  lead: string | null,
   { expiresAt, daysLeft }: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
   { texts, timeZone }: Words,
 ) {

@@ -68,12 +68,14 @@ export interface DeadEnd {
   readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'> | null;
   /** Null for an unknown application. */
   readonly clientName?: string | null;
+  /** Of a reviewed application: the way back to it. */
+  readonly clientSite?: string | null;
   /** The affected parameter, a known one. */
   readonly parameter?: string | null;
 }
 
 export function wordsOf(
-  { cause, code = null, clientName = null, parameter = null }: DeadEnd,
+  { cause, code = null, clientName = null, clientSite = null, parameter = null }: DeadEnd,
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
 ) {
@@ -91,7 +93,11 @@ export function wordsOf(
     text: isUnsure ? `${text} ${texts.errors.pressed[did]}` : text,
     fault: isReason(cause) ? `${fault} ${unchanged}` : fault,
     next: next[way.next](clientName),
-    link: LEADS_BACK.includes(way.next) ? { href: again, text: tryAgain } : toAccount(texts),
+    link: LEADS_BACK.includes(way.next)
+      ? { href: again, text: tryAgain }
+      : clientSite
+        ? { href: clientSite, text: texts.receipt.onward(clientName ?? '') }
+        : toAccount(texts),
     passOn: isOfApplication ? passOn(clientName) : tellUs,
     code,
     parameter: isReason(cause) ? parameter : null,

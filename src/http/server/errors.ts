@@ -39,7 +39,7 @@ declare module 'fastify' {
 }
 
 /** An error before its formatting for the caller. */
-interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'parameter'>> {
+interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'clientSite' | 'parameter'>> {
   readonly cause: Cause;
   readonly status: number;
   /** The contract's code, or our own. */
@@ -73,7 +73,7 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
 
 /** 400 for programs: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
 function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
-  const { code, rule, ruleId, message, parameter, clientName } = refused;
+  const { code, rule, ruleId, message, parameter, clientName, clientSite } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule, rule_id: ruleId };
   const wait = request.routeOptions.config.limitsFailures ? failures.note(networkOf(addressOf(request))) : 0;
@@ -82,7 +82,7 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, failures: Failu
   const status = ruleId === 'too_many_tries' ? 429 : 400; // of a sign-in
   if (status === 429) reply.header('retry-after', 60);
   const answered = response(status, code, message, causeOf(request, refused));
-  return answerError(reply, { ...answered, parameter, clientName });
+  return answerError(reply, { ...answered, parameter, clientName, clientSite });
 }
 
 /** A form of ours without a known application's request was damaged: no application is at fault. */

@@ -48,6 +48,7 @@ interface Details extends ErrorOptions {
   readonly rule?: string | undefined;
   readonly parameter?: string | null;
   readonly clientName?: string;
+  readonly clientSite?: string | null;
 }
 
 /**
@@ -64,6 +65,8 @@ export class OAuthError extends Error {
   readonly parameter: string | null;
   /** The request's application; null while unknown. */
   readonly clientName: string | null;
+  /** Its website if the operator has reviewed it; null otherwise. */
+  readonly clientSite: string | null;
 
   constructor(code: OAuthErrorCode, ruleId: RuleId, message: string, details: Details = {}) {
     super(message, details);
@@ -73,11 +76,16 @@ export class OAuthError extends Error {
     this.reason = (REASONS as Partial<Record<RuleId, Reason>>)[ruleId] ?? 'unreadable';
     this.parameter = details.parameter ?? null;
     this.clientName = details.clientName ?? null;
+    this.clientSite = details.clientSite ?? null;
   }
 
-  ofClient(clientName: string): OAuthError {
+  ofClient(client: { name: string; site: string | null; reviewed: boolean }): OAuthError {
     const { code, ruleId, message, rule, parameter } = this;
-    return new OAuthError(code, ruleId, message, { rule, parameter, clientName, cause: this });
+    return new OAuthError(code, ruleId, message, {
+      ...{ rule, parameter, cause: this },
+      clientName: client.name,
+      clientSite: client.reviewed ? client.site : null,
+    });
   }
 }
 
