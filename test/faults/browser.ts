@@ -45,7 +45,8 @@ export class Browser extends Agent {
   async #sendTo(replica: number, path: string, search: string, init: Init): Promise<Answer | null> {
     const { during, journal, owners, tokens } = this.#site;
     const { name: actor, userId } = this.#actor;
-    const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : '');
+    const query = path === '/return' ? search : '';
+    const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : query);
     const asked = whatIsAsked({ path, fields, userId }, owners);
     const note = { actor, during, askedAt: Date.now(), ...asked };
     try {

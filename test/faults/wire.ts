@@ -16,6 +16,8 @@ export interface Request {
 
 type What = Omit<Asked, 'actor' | 'during'>;
 
+const [KEY_ID_BYTES, HMAC_BYTES] = [4, 32];
+
 export const hashOf = (secret: string): string => hexOf(sha256(secret));
 
 /** Says what a request asks. Keeps in `owners` whose grant is whose, as decisions tell it. */
@@ -34,7 +36,10 @@ export function whatIsAsked({ path, fields, userId }: Request, owners: Map<strin
       return ofBearer('introspect', 'token');
     case '/oauth/revoke':
       return ofBearer('revoke', 'token');
-    case '/consent': {
+    case '/consent':
+    case '/confirm':
+    case '/return': {
+      if (fields.size === 0) return { act: 'look', userId };
       const decision = decisionOn(fields, userId ?? '');
       owners.set(decision.key ?? '', decision);
       return decision;
@@ -52,17 +57,24 @@ export function whatIsAsked({ path, fields, userId }: Request, owners: Map<strin
   }
 }
 
-/** The decision on a consent page: its form has the whole request. */
+/** The decision on a consent page, its confirmation, or the way back: each has the whole request, and its page. */
 function decisionOn(fields: URLSearchParams, userId: string): What {
-  const asked = new URLSearchParams(fields.get('request') ?? '');
+  const asked = fields.has('client_id') ? fields : new URLSearchParams(fields.get('request') ?? '');
   const clientId = asked.get('client_id') ?? '';
   return {
-    act: fields.get('decision') === 'allow' ? 'approve' : 'reject',
+    act: fields.get('decision') === 'reject' ? 'reject' : 'approve',
     key: grantIdFor(userId, clientId, asked.get('instance_name')),
     userId,
     clientId,
-    form: hashOf(fields.get('decision_token') ?? ''),
+    form: pageOf(fields.get('decision_token') ?? fields.get('decision') ?? ''),
   };
+}
+
+/** The page of a token: of its own, or the one that a signed decision was made on. */
+function pageOf(token: string): string {
+  const payload = Buffer.from(token, 'base64url').subarray(KEY_ID_BYTES, -HMAC_BYTES);
+  const page = /^\["\w+",\d+,\d+,"\\\\x([0-9a-f]{64})"/.exec(payload.toString())?.[1];
+  return page ?? hexOf(sha256(payload));
 }
 
 type Reading = Pick<Entry, 'told' | 'code' | 'token' | 'active' | 'why'>;
@@ -87,6 +99,7 @@ export function whatIsTold(act: Act, answer: Answer): Reading {
   }
   const sign = DONE_AT[act];
   if (sign === undefined) return { told: status < 400 ? 'done' : 'refused', why };
+  if (act === 'approve' && location?.includes('/receipt?')) return { told: 'done' };
   if (!location?.includes(sign)) return { told: 'refused', why };
   const code = new URL(location, 'http://localhost').searchParams.get('code');
   return { told: 'done', code: code === null ? undefined : hashOf(code) };

@@ -75,13 +75,21 @@ function livesOf(evidence: Evidence): TokenLife[] {
     const allowed = (approvals.get(issue.code ?? '') ?? []).flatMap(
       ({ form }) => presses.get(form ?? '') ?? [],
     );
+    // A confirmation is told no code: the way back is, for the same page.
+    const own = new Set(allowed.map(({ form }) => form));
+    const endsIt = (entry: Entry) => ends(entry, issue) && !(entry.act === 'approve' && own.has(entry.form));
     const since = Math.min(issue.askedAt, ...allowed.map(({ askedAt }) => askedAt));
     const others = (byUser.get(issue.userId ?? '') ?? []).filter((entry) => reaches(entry, issue));
     return {
       issue,
-      mayEnd: others.filter((entry) => mayEnd(entry, issue) && endOf(evidence, entry) >= since),
+      mayEnd: others.filter(
+        (entry) =>
+          mayEnd(entry, issue) &&
+          (entry.act === 'exchange' || endsIt(entry)) &&
+          endOf(evidence, entry) >= since,
+      ),
       ended: others.filter(
-        (entry) => ends(entry, issue) && entry.told === 'done' && entry.askedAt >= issue.toldAt,
+        (entry) => endsIt(entry) && entry.told === 'done' && entry.askedAt >= issue.toldAt,
       ),
       replays: others.filter((entry) => isReplay(entry, issue) && entry.toldAt < since + codeLifetimeMs),
       questions: questions.get(issue.token ?? '') ?? [],
