@@ -475,7 +475,7 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
   ) beside;
 
 -- grant-find-approval(uuid, bytea, text) → isUsable boolean, isLive boolean
-select g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive" 
+select g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive"
      from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
 
 -- grant-find-of-token(bytea, uuid) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, login text, clientName text, refused text

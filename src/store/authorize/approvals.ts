@@ -192,6 +192,6 @@ export const findApproval = findOne<
   { isUsable: boolean; isLive: boolean }
 >(
   'grant-find-approval',
-  `select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive" 
+  `select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive"
      from grants g where g.grant_id = @grantId and (g.code_hash, g.scope) = (@codeHash, @scope)`,
 );
