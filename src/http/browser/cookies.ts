@@ -37,10 +37,14 @@ const COOKIES = {
 
 type Cookie = keyof typeof COOKIES;
 
-/** Our cookies in the request; null for missing ones. */
-export function readCookies({ cookies, server }: FastifyRequest) {
-  const { baseUrl } = server.context;
-  const read = (cookie: Cookie) => cookies[wireName(baseUrl, cookie)] ?? null;
+/** One of our cookies in the request; null if it is missing. */
+export function readCookie({ cookies, server }: FastifyRequest, cookie: Cookie): string | null {
+  return cookies[wireName(server.context.baseUrl, cookie)] ?? null;
+}
+
+/** All of them that matter at a sign-in. */
+export function readCookies(request: FastifyRequest) {
+  const read = (cookie: Cookie) => readCookie(request, cookie);
   const language = read('language');
   return {
     /** Only if chosen in this browser. */
@@ -48,9 +52,7 @@ export function readCookies({ cookies, server }: FastifyRequest) {
     session: read('session'),
     preLogin: read('preLogin'),
     device: read('device'),
-    paymentDevice: read('paymentDevice'),
     seen: read('seen'),
-    outcome: read('outcome'),
   };
 }
 
@@ -67,10 +69,15 @@ export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
 }
 
 /** A sign-in's cookie; null if the browser sent no cookie of ours. */
-export function readSignIn({ cookies, server }: FastifyRequest, name: string): string | null {
+export function readSignIn(request: FastifyRequest, name: string): string | null {
+  const { cookies, server } = request;
   const own = `${wireName(server.context.baseUrl, 'signIn')}_${name}`;
-  const hasAny = Object.keys(cookies).some((other) => other.includes(PREFIX));
-  return hasAny ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
+  return sentCookies(request) ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
+}
+
+/** True if the browser sent any cookie of ours. */
+export function sentCookies({ cookies }: FastifyRequest): boolean {
+  return Object.keys(cookies).some((name) => name.includes(PREFIX));
 }
 
 /** Sets a sign-in's cookie, and removes all but the latest others: browsers send the oldest first (RFC 6265 section 5.4). */
@@ -123,6 +130,6 @@ export function languageIn({ cookie }: IncomingHttpHeaders): Language | null {
 /** A language that a user brought from another browser must not affect this browser's next user. */
 export function forgetKeptLanguage(reply: FastifyReply): void {
   const { headers } = reply.request;
-  if (languageIn(headers) !== null && readCookies(reply.request).language === null)
+  if (languageIn(headers) !== null && !isLanguage(readCookie(reply.request, 'language')))
     clearCookie(reply, 'language');
 }

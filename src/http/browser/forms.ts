@@ -3,7 +3,7 @@ import { loadAuthorizationRequest } from '../../flows/authorize/authorize.ts';
 import { currentSession } from '../../flows/signIn/session.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters } from '../request/parameters.ts';
-import { readCookies } from './cookies.ts';
+import { readCookie } from './cookies.ts';
 
 /** Route options of our forms: their canonical query may triple in a browser's encoding. */
 export const OWN_FORM = { bodyLimit: 32 * 1024 };
@@ -26,7 +26,7 @@ export function typedSums(form: Parameters, indexes: readonly number[]): Readonl
 
 /** The cookie's session; it is `SameSite=Lax`, so a cross-site post lacks it. */
 export function sessionOf(request: FastifyRequest) {
-  return currentSession(request.server.context, readCookies(request).session);
+  return currentSession(request.server.context, readCookie(request, 'session'));
 }
 
 /** A posted form of ours; a form from another site has no session either. */

@@ -4,7 +4,7 @@ import type { Session } from '../../flows/signIn/session.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
-import { clearCookie, readCookies, setCookie } from './cookies.ts';
+import { clearCookie, readCookie, sentCookies, setCookie } from './cookies.ts';
 import { isFromOwnPage } from './forms.ts';
 import { textsOf } from './language.ts';
 
@@ -48,12 +48,12 @@ export function rememberOutcome(reply: FastifyReply, outcome: string, about: Abo
 }
 
 export function forgetOutcome(reply: FastifyReply): void {
-  if (readCookies(reply.request).outcome !== null) clearCookie(reply, 'outcome');
+  if (readCookie(reply.request, 'outcome') !== null) clearCookie(reply, 'outcome');
 }
 
 /** Sets the page's status during a wait. @returns the outcome, what was typed, and the seconds until its end; null for none */
 export function lastOutcome(reply: FastifyReply, about: About, form?: string) {
-  const cookie = readCookies(reply.request).outcome;
+  const cookie = readCookie(reply.request, 'outcome');
   if (cookie === null) return null;
   try {
     const [outcome, digest, until, ...typed] = JSON.parse(Buffer.from(cookie, 'base64url').toString());
@@ -103,7 +103,7 @@ export function signInNote(reply: FastifyReply, about: About): string | null {
   if (outcome === 'signed_out') return signIn.signedOut;
   if (outcome === 'not_signed_in') return outcomes.not_signed_in;
   if (outcome === 'not_decided') return outcomes.sessionOver;
-  return readCookies(request).session === null ? null : signIn.sessionOver;
+  return readCookie(request, 'session') === null ? null : signIn.sessionOver;
 }
 
 /** Query parameter after a form without our cookies, whose response set one: if still missing, the browser rejects cookies. */
@@ -111,5 +111,5 @@ export const COOKIE_CHECK = 'cookie=given';
 
 function keepsNoCookies(request: FastifyRequest): boolean {
   const wasGiven = queryParameters(request).only(['cookie']) === COOKIE_CHECK;
-  return wasGiven && Object.values(readCookies(request)).every((cookie) => cookie === null);
+  return wasGiven && !sentCookies(request);
 }

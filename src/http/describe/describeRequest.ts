@@ -39,10 +39,10 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
       step.firstSeen && !client.reviewed
         ? request.firstSeen(formats.day(client.createdAt, words.timeZone))
         : null,
-    money: money && { ...money, besides: describeOthers(step, words) },
+    money: money && { besides: describeOthers(step, words), ...money },
     besides: money === null ? describeOthers(step, words) : null,
     // Unchanged and without spending: no need to read it again.
-    can: others.filter(({ change }) => change?.isSame !== true).map((right) => ledBy(request.lead, right)),
+    can: others.filter(({ change }) => change?.isSame !== true),
     unchanged: others
       .filter(({ change }) => change?.isSame === true)
       .map((right) => ({ ...right, change: null })),
@@ -89,11 +89,6 @@ function sentenceIn({ before, target, after }: DescribedRight): string {
   return inSentence(before + (target?.join(' ') ?? '') + after);
 }
 
-/** A right's sentence after words such as "It can"; none in some languages. */
-function ledBy<One extends DescribedRight>(lead: string | null, right: One): One {
-  return lead === null ? right : { ...right, before: inSentence(right.before) };
-}
-
 type RightOnPage = DescribedRight & {
   readonly change: DescribedChange | null;
   readonly field: ReturnType<typeof describeField> | null;
@@ -130,7 +125,7 @@ function describeMoney(
     lead,
     sum,
     period,
-    rights: isOnly ? spending.map((right) => ledBy(lead, right)) : spending,
+    rights: spending,
     source,
     total: worst.days === null || worst.days > daysLeft ? null : cost.total(total),
   };

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { findWarnings, type Warning, type Warnings } from '../../flows/account/warnings.ts';
 import type { Session } from '../../flows/signIn/session.ts';
 import { maskOf } from '../../rules/common/network.ts';
-import { readCookies } from '../browser/cookies.ts';
+import { readCookie } from '../browser/cookies.ts';
 import { type Words, wordsFor } from './describe.ts';
 
 export async function warningsOn(request: FastifyRequest, session: Session) {
-  const warnings = await findWarnings(request.server.context, session, readCookies(request).seen);
+  const warnings = await findWarnings(request.server.context, session, readCookie(request, 'seen'));
   return warnings && describeWarnings(warnings, wordsFor(request));
 }
 

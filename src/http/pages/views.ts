@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
-import { isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
+import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf, wayBackTo } from '../browser/language.ts';
 import { ICONS } from './icons.ts';
@@ -40,6 +40,7 @@ export function renderPage(page: Page, language: Language, branding: Branding, w
     ...page,
     texts: TEXTS[language],
     html,
+    inSentence,
     icons: ICONS,
     style: branding.style.path,
     documentHead: branding.documentHead[language],

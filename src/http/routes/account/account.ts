@@ -5,7 +5,7 @@ import type { Context } from '../../../flows/common/context.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
 import type { Texts } from '../../../languages/languages.ts';
 import type { Parameters } from '../../../rules/request/parameters.ts';
-import { readCookies } from '../../browser/cookies.ts';
+import { readCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { textsOf } from '../../browser/language.ts';
 import { noteOn } from '../../browser/outcomes.ts';
@@ -33,7 +33,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const query = queryParameters(request);
     const session = await sessionOf(request);
     if (session === null) {
-      const step = signInStep(context, null, readCookies(request).preLogin);
+      const step = signInStep(context, null, readCookie(request, 'preLogin'));
       return showSignIn(reply, step, undoneOf(query, textsOf(request))?.notSignedIn);
     }
     const words = wordsFor(request);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
-import { readCookies, setCookie } from '../../browser/cookies.ts';
+import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { forgetOutcome } from '../../browser/outcomes.ts';
 import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
@@ -47,13 +47,15 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
     app.post(path, OWN_FORM, async (request, reply) => {
       const { form, session } = await receiveForm(request);
       if (session === null) return seeOther(reply, '/account');
-      const { device, paymentDevice } = readCookies(request);
       const sent = {
         kind: PASSWORDS[password].kind,
         currentPassword: form.get('password') ?? form.get('payment_password') ?? '',
         newPassword: form.get('new_password') ?? '',
         formToken: form.get('form_token'),
-        deviceCookies: { password: device, 'payment password': paymentDevice },
+        deviceCookies: {
+          password: readCookie(request, 'device'),
+          'payment password': readCookie(request, 'paymentDevice'),
+        },
       };
       const result = await changePassword(context, session, sent, callerOf(request));
       switch (result.outcome) {

@@ -5,7 +5,7 @@ import { seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import type { Texts } from '../../../languages/languages.ts';
-import { readCookies, setCookie } from '../../browser/cookies.ts';
+import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { textsOf } from '../../browser/language.ts';
 import { noteOn } from '../../browser/outcomes.ts';
@@ -63,7 +63,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     const { form, session } = await receiveForm(request);
     if (session === null) return seeOther(reply, '/account');
     const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
-    const seen = await seeWarnings(context, session, sent, readCookies(request).seen);
+    const seen = await seeWarnings(context, session, sent, readCookie(request, 'seen'));
     if (seen !== null) setCookie(reply, 'seen', seen);
     return seeOther(reply, form.get('page') === 'security' ? SECURITY : '/account');
   });
@@ -89,7 +89,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
       return seeOther(reply, STOP);
     }
     // Who stops everything has answered all warnings.
-    setCookie(reply, 'seen', await seeAll(context, session, readCookies(request).seen));
+    setCookie(reply, 'seen', await seeAll(context, session, readCookie(request, 'seen')));
     return seeOther(reply, '/account?stopped=everything');
   });
 }

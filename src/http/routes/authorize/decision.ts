@@ -7,7 +7,7 @@ import type { Context } from '../../../flows/common/context.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { tell } from '../../../signals/happenings.ts';
-import { readCookies, setCookie } from '../../browser/cookies.ts';
+import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm, sessionOf, typedSums } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
 import {
@@ -55,8 +55,8 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
   app.post('/confirm', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request);
     if (session === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
-    const { paymentDevice: deviceCookie, seen } = readCookies(request);
     const decision = form.get('decision');
+    const deviceCookie = readCookie(request, 'paymentDevice');
     const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
     const attempt = confirmPayment(context, { authorizationRequest, session }, sent, callerOf(request));
     attempt.then(
@@ -70,7 +70,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     }
     if (result.deviceCookie !== undefined) {
       setCookie(reply, 'paymentDevice', result.deviceCookie);
-      setCookie(reply, 'seen', rememberSession(session, seen));
+      setCookie(reply, 'seen', rememberSession(session, readCookie(request, 'seen')));
     }
     return answerDecision(reply, authorizationRequest, result);
   });
