@@ -200,6 +200,7 @@ export const en = {
   },
   account: {
     title: 'Connected applications',
+    tab: 'Applications',
     yours: 'Your account',
     intro:
       'These applications can use your account as you allowed, without asking you each time. Disconnect one, and it loses its access at once.',
@@ -369,6 +370,7 @@ export const en = {
 
   security: {
     title: 'Sign-in and security',
+    tab: 'Security',
     sessions: 'Where you are signed in',
     sessionsIntro: 'If you don’t recognise a browser here, sign it out and change your password.',
     thisSession: 'This browser',
@@ -376,8 +378,9 @@ export const en = {
     alike: (device: string, number: string) => `${device} (${number})`,
     unknownBrowser: 'Unknown browser',
     unknownSystem: 'an unknown system',
-    since: (time: string) => `Signed in ${time}`,
-    seen: (time: string) => `last active ${time}`,
+    today: 'today',
+    seen: (time: string) => `Active ${time}`,
+    since: (time: string) => `signed in ${time}`,
     signOut: 'Sign out',
     signOutOthers: 'Sign out everywhere else',
     ended: 'Done. You are still signed in here.',

@@ -174,6 +174,7 @@ export const ru: Texts = {
   },
   account: {
     title: 'Подключённые приложения',
+    tab: 'Доступ',
     yours: 'Ваш аккаунт',
     intro:
       'Эти приложения пользуются вашим счётом так, как вы разрешили, и не спрашивают вас снова. Отключённое приложение сразу теряет доступ.',
@@ -339,6 +340,7 @@ export const ru: Texts = {
 
   security: {
     title: 'Вход и безопасность',
+    tab: 'Защита',
     sessions: 'Где выполнен вход',
     sessionsIntro: 'Если какой-то сеанс вам незнаком, завершите его и смените пароль.',
     thisSession: 'Этот браузер',
@@ -346,8 +348,9 @@ export const ru: Texts = {
     alike: (device, number) => `${device}, № ${number}`,
     unknownBrowser: 'Неизвестный браузер',
     unknownSystem: 'неизвестная система',
-    since: (time) => `Вход ${time}`,
-    seen: (time) => `последняя активность ${time}`,
+    today: 'сегодня',
+    seen: (time) => `Активность ${time}`,
+    since: (time) => `вход ${time}`,
     signOut: 'Завершить сеанс',
     signOutOthers: 'Завершить все остальные сеансы',
     ended: 'Готово. В этом браузере сеанс продолжается.',

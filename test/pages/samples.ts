@@ -384,7 +384,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   ): PageOf<'security'> => ({
     name: 'security',
     ...owner,
-    sessions: describeSessions(sessions, words),
+    sessions: describeSessions(sessions, new Date('2026-11-22T09:00:00Z'), words),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
     warnings: null,
     passwords: toPasswords(words, true),

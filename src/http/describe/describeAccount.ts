@@ -111,12 +111,12 @@ export function describeEvent(event: HistoryEvent, words: Words) {
   };
 }
 
-/** Sessions in terms that their user knows. */
-export function describeSessions(sessions: readonly UserSession[], words: Words) {
+/** Sessions in terms that their user knows. @param now decides which day is today */
+export function describeSessions(sessions: readonly UserSession[], now: Date, words: Words) {
   const { security, formats } = words.texts;
   const counts = new Map<string, number>();
   return sessions.map((session) => {
-    const one = describeSession(session, words);
+    const one = describeSession(session, now, words);
     const shown = JSON.stringify([one.device, one.network, one.since]);
     const count = (counts.get(shown) ?? 0) + 1;
     counts.set(shown, count);
@@ -124,16 +124,18 @@ export function describeSessions(sessions: readonly UserSession[], words: Words)
   });
 }
 
-function describeSession(session: UserSession, { texts, timeZone }: Words) {
+function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
   const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
   const { security, history, formats } = texts;
   const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const when = (time: Date) =>
+    formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
   return {
     sessionId,
     device: isCurrent ? `${security.thisSession} (${device})` : device,
     network: network === null ? null : history.network(maskOf(network)),
-    since: security.since(formats.time(createdAt, timeZone)),
-    seen: security.seen(formats.time(seenAt, timeZone)),
+    since: security.since(when(createdAt)),
+    seen: security.seen(when(seenAt)),
     endToken,
   };
 }

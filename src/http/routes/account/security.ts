@@ -37,7 +37,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     return showPage(reply, {
       name: 'security',
       ...ownPage(session, reply),
-      sessions: describeSessions(sessions, words),
+      sessions: describeSessions(sessions, session.now, words),
       endOthersToken,
       warnings,
       passwords: toPasswords(words, session.user.hasPaymentPassword),
