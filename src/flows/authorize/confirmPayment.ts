@@ -1,4 +1,5 @@
 import type { Caller } from '../../rules/common/caller.ts';
+import { tell } from '../../signals/happenings.ts';
 import type { Context } from '../common/context.ts';
 import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
 import { findAccess } from './authorize.ts';
@@ -38,11 +39,17 @@ export async function confirmPayment(
   caller: Caller,
 ): Promise<FailedAttempt | (DecisionOutcome & { readonly deviceCookie?: string })> {
   const pressed = verifyDecision(context, pending, sent.decision, 'allow');
-  if (pressed === null || !takesPassword(context, pending)) return { outcome: 'stale' };
+  if (pressed === null || !takesPassword(context, pending)) {
+    tell('paymentConfirmation', 'stale');
+    return { outcome: 'stale' };
+  }
   const { user, paymentPasswordHash: passwordHash } = pending.session;
   const attempt = { ...sent, guarded: 'payment password', login: user.userId, renews: true } as const;
   const result = await attemptPassword(context, attempt, caller, async () => ({ ...user, passwordHash }));
-  if (result.outcome !== 'right') return result;
+  if (result.outcome !== 'right') {
+    tell('paymentConfirmation', result.outcome);
+    return result;
+  }
   const proof = { paymentPasswordHash: result.passwordHash, externalId: null };
   const { deviceCookie } = result;
   return { ...(await carryOut(context, pending, pressed, proof, caller)), deviceCookie };

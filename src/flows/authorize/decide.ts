@@ -8,6 +8,7 @@ import { spends } from '../../rules/scope/scope.ts';
 import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
+import { tell } from '../../signals/happenings.ts';
 import {
   type Approval,
   approveGrant,
@@ -56,11 +57,6 @@ export type DecisionOutcome =
 interface WrongLimits {
   readonly outcome: 'wrong_limits';
   readonly problems: ReadonlyMap<number, LoweringProblem>;
-}
-
-/** For the counters: a confirmation that came after Reject confirmed nothing. */
-export function isAllowed(result: { readonly outcome: string; readonly choice?: Choice }): boolean {
-  return result.outcome === 'receipt' && result.choice === 'allow';
 }
 
 /** Money may be spent, and the user, or the provider, can confirm it (contract 5.1). */
@@ -115,6 +111,8 @@ export async function carryOut(
   const code = codeOf(context, pending, pressed);
   const decision = decisionOf(context, pending, pressed, code, proof, caller);
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
+  // One that came after Reject confirmed nothing.
+  if (proof !== NO_PROOF) tell('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
   const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
   const answered = (choice: Choice): DecisionOutcome =>

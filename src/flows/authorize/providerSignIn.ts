@@ -13,7 +13,7 @@ import { knownDevice, lastUserOf, newDeviceCookie } from '../signIn/device.ts';
 import { openSession, type SentCookies } from '../signIn/openSession.ts';
 import { refused, userOf } from '../signIn/providerUser.ts';
 import { currentSession, type Session } from '../signIn/session.ts';
-import { carryOut, isAllowed } from './decide.ts';
+import { carryOut } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
 import type { ProviderTurns } from './providerTurns.ts';
 
@@ -135,9 +135,7 @@ export async function finishSignIn(
   if (!isSame)
     throw refused('sign_in_other_user', 'another user (sub) confirmed than the one who is signed in');
   const proof = { paymentPasswordHash: null, externalId: claims.sub };
-  const decided = await carryOut(context, pending, pressed, proof, caller);
-  tell('paymentConfirmation', isAllowed(decided) ? 'confirmed' : 'stale');
-  return { outcome: 'decided', decided } as const;
+  return { outcome: 'decided', decided: await carryOut(context, pending, pressed, proof, caller) } as const;
 }
 
 type InTurn = <Result>(exchange: () => Promise<Result>) => Promise<Result>;

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { ConsentStep, RequestedAccess, Step } from '../../flows/authorize/authorize.ts';
+import type { ConsentStep, Step } from '../../flows/authorize/authorize.ts';
 import type { ConfirmStep } from '../../flows/authorize/confirmPayment.ts';
 import type { Receipt } from '../../flows/authorize/decide.ts';
 import type { Provider } from '../../flows/common/provider.ts';
@@ -78,11 +78,6 @@ export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   return showConsent(reply, step);
 }
 
-/** The outcome of the previous form of a request. */
-function requestNote(reply: FastifyReply, { authorizationRequest, user }: RequestedAccess): string | null {
-  return noteOn(reply, authorizationRequest, user, authorizationRequest.client.name);
-}
-
 /** Asks for the payment password, for exactly what was decided. */
 export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyReply {
   const { authorizationRequest, decision, granted, signOutToken } = step;
@@ -123,11 +118,13 @@ export function keptAs({ login }: { readonly login: string }): string {
 
 function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
   const words = wordsFor(reply.request);
-  const failed = errorAt(reply, '/consent', step.authorizationRequest);
-  const typed = failed?.typed.length ? typedLimits(step.authorizationRequest, failed.typed) : null;
+  const { authorizationRequest, user } = step;
+  const failed = errorAt(reply, '/consent', authorizationRequest);
+  const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
   return showPage(reply, {
     name: 'consent',
-    undone: failed === null ? requestNote(reply, step) : null,
+    undone:
+      failed === null ? noteOn(reply, authorizationRequest, user, authorizationRequest.client.name) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
     ...describeRequest(step, typed, words),

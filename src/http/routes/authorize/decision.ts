@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import { confirmPayment, confirmStep } from '../../../flows/authorize/confirmPayment.ts';
-import { type DecisionOutcome, decide, findReceipt, isAllowed } from '../../../flows/authorize/decide.ts';
+import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
@@ -59,10 +59,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     const deviceCookie = readCookie(request, 'paymentDevice');
     const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
     const attempt = confirmPayment(context, { authorizationRequest, session }, sent, callerOf(request));
-    attempt.then(
-      (result) => tell('paymentConfirmation', countedAs(result)),
-      () => tell('paymentConfirmation', 'unavailable'),
-    );
+    attempt.catch(() => tell('paymentConfirmation', 'unavailable'));
     const result = await attempt;
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
       refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
@@ -101,11 +98,6 @@ async function receiveDecision(request: FastifyRequest) {
     sessionOf(request),
   ]);
   return { authorizationRequest, session, decision: query.find('decision') };
-}
-
-function countedAs(result: Awaited<ReturnType<typeof confirmPayment>>) {
-  if (isAllowed(result)) return 'confirmed';
-  return result.outcome === 'wrong' || result.outcome === 'wait' ? result.outcome : 'stale';
 }
 
 /** What the request's page says of an answer without effect. That of one that is full needs no more. */
