@@ -249,13 +249,8 @@ export const en = {
     pages: 'More applications',
     older: 'More applications',
     disconnected: {
-      title: (name: string) => `Disconnected: ${name}`,
-      connection: (client: string, instance: string) => say`${instance} is disconnected from ${client}.`,
-      unnamed: (client: string) => say`The unnamed connection of ${client} is disconnected.`,
-      left: (client: string, connections: string) => say`${client} still has ${connections}.`,
-      application: (client: string) => say`${client} is disconnected and lost all its access at once.`,
-      some: (client: string) =>
-        say`The access of ${client} that you disconnected has ended. If connections of ${client} are still listed, disconnect it once more.`,
+      title: (what: string) => say`Disconnected: ${what}`,
+      others: 'Everything that is still connected is listed here.',
     },
     titleUndone: 'Not disconnected',
     notSignedIn:

@@ -222,13 +222,8 @@ export const ru: Texts = {
     pages: 'Другие приложения',
     older: 'Другие приложения',
     disconnected: {
-      title: (name) => `Отключено: ${name}`,
-      connection: (client, instance) => say`Подключение ${instance} приложения ${client} отключено.`,
-      unnamed: (client) => say`У\u00a0приложения ${client} отключено подключение без названия.`,
-      left: (client, connections) => say`У\u00a0приложения ${client} осталось ещё\u00a0${connections}.`,
-      application: (client) => say`Приложение ${client} отключено и сразу потеряло весь доступ.`,
-      some: (client) =>
-        say`Доступ, который вы отключили у приложения ${client}, прекратился. Если его подключения ещё есть в списке, отключите его ещё раз.`,
+      title: (what) => say`Отключено: ${what}`,
+      others: 'Здесь перечислено всё, что ещё подключено.',
     },
     titleUndone: 'Не отключено',
     notSignedIn: 'Пока ничего не отключено: ваш сеанс завершился. Войдите и нажмите «Отключить» ещё раз.',

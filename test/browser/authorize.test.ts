@@ -179,7 +179,7 @@ describe('the whole authorization in a browser', () => {
     await connection.getByText('Disconnect', { exact: true }).click();
     expect(await connection.textContent()).toContain('Disconnect Demo Shop (to disconnect)?');
     await connection.getByRole('button', { name: 'Yes, disconnect' }).click();
-    expect(await page.getByRole('status').textContent()).toContain('is disconnected from');
+    expect(await page.getByRole('status').textContent()).toContain('Disconnected: ');
     expect(await connection.count()).toBe(0);
     await ask({ scope: 'account-info', instance: 'one of several' });
     await decide('Allow'); // the session has come along with a form of another site

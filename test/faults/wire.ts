@@ -79,12 +79,15 @@ function pageOf(token: string): string {
 
 type Reading = Pick<Entry, 'told' | 'code' | 'token' | 'active' | 'why'>;
 
-/** By which part of the address an answer leads on when the act is done. */
+/** The beginning of the cookie that remembers a disconnection: JSON in base64url. */
+const DISCONNECTED = Buffer.from('["disconnected"').toString('base64url');
+
+/** By which part of its address or cookie an answer says that the act is done. */
 const DONE_AT: Partial<Record<Act, string>> = {
   approve: 'code=',
   reject: 'error=access_denied',
-  disconnect: 'disconnected=',
-  disconnectAll: 'disconnected_all=',
+  disconnect: DISCONNECTED,
+  disconnectAll: DISCONNECTED,
   stop: 'stopped=everything',
 };
 
@@ -100,8 +103,8 @@ export function whatIsTold(act: Act, answer: Answer): Reading {
   const sign = DONE_AT[act];
   if (sign === undefined) return { told: status < 400 ? 'done' : 'refused', why };
   if (act === 'approve' && location?.includes('/receipt?')) return { told: 'done' };
-  if (!location?.includes(sign)) return { told: 'refused', why };
-  const code = new URL(location, 'http://localhost').searchParams.get('code');
+  if (!`${location} ${answer.headers.getSetCookie()}`.includes(sign)) return { told: 'refused', why };
+  const code = new URL(location ?? '', 'http://localhost').searchParams.get('code');
   return { told: 'done', code: code === null ? undefined : hashOf(code) };
 }
 

@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { insertGrants, signedIn } from '../support/account.ts';
+import { fieldsFor, signedIn } from '../support/account.ts';
 import type { Agent, Answer } from '../support/agent.ts';
-import { obtainToken } from '../support/flow.ts';
+import { obtainToken, signIn } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 // What the account page says after something was disconnected, and whom it says it to.
 
 const server = await useServer();
-const { pool } = server.database;
 
 let client: TestClient;
 let user: TestUser;
@@ -46,100 +45,48 @@ async function said(link: string, by = agent): Promise<readonly [title: string, 
 }
 
 const NOTHING = ['Connected applications', ''];
-const ALL_STOPPED = [
-  'Disconnected: Corner Shop',
-  'Corner Shop is disconnected and lost all its access at once.',
+const saysOf = (what: string) => [
+  `Disconnected: ${what}`,
+  `Disconnected: ${what}. Everything that is still connected is listed here.`,
 ];
 
 describe('after a disconnection the page', () => {
-  it('names the connection that ended, in its title too, and counts the others', async () => {
+  it('names the connection that ended, in its title too', async () => {
     await connect('tablet', 'phone', undefined);
-    expect(await said(await press('disconnect: Corner Shop, tablet'))).toEqual([
-      'Disconnected: Corner Shop, tablet',
-      'tablet is disconnected from Corner Shop. Corner Shop still has 2 connections.',
-    ]);
-    expect(await said(await press('disconnect: Corner Shop, unnamed connection'))).toEqual([
-      'Disconnected: Corner Shop, unnamed connection',
-      'The unnamed connection of Corner Shop is disconnected. Corner Shop still has 1 connection.',
-    ]);
-    expect(await said(await press('disconnect: Corner Shop, phone'))).toEqual(ALL_STOPPED);
+    for (const name of ['tablet', 'unnamed connection'])
+      expect(await said(await press(`disconnect: Corner Shop, ${name}`))).toEqual(
+        saysOf(`Corner Shop, ${name}`),
+      );
+    expect(await said(await press('disconnect: Corner Shop, phone'))).toEqual(saysOf('Corner Shop, phone'));
   });
 
-  it('says of the only one, and of all together, that all access stopped', async () => {
+  it('names the application whose connections all ended', async () => {
     await connect(undefined);
-    expect(await said(await press('disconnect: Corner Shop'))).toEqual(ALL_STOPPED);
+    expect(await said(await press('disconnect: Corner Shop'))).toEqual(saysOf('Corner Shop'));
     await connect('tablet', 'phone');
-    expect(await said(await press('disconnect all: Corner Shop'))).toEqual(ALL_STOPPED);
+    expect(await said(await press('disconnect all: Corner Shop'))).toEqual(saysOf('Corner Shop'));
   });
 
-  it('counts the connections left when it is opened, and calls the application by its name then', async () => {
+  it('says so for a minute, and not after another decision', async () => {
     await connect('tablet', 'phone');
     const link = await press('disconnect: Corner Shop, tablet');
-    await connect('watch');
-    await pool.query(`update clients set name = 'New Corner' where client_id = $1`, [client.clientId]);
-    expect(await said(link)).toEqual([
-      'Disconnected: New Corner, tablet',
-      'tablet is disconnected from New Corner. New Corner still has 2 connections.',
-    ]);
+    expect(await said(link)).toEqual(await said(link));
+    await connect('tablet');
+    expect(await said(link)).toEqual(NOTHING);
+    const { forms } = await agent.get('/account');
+    const form = forms.find(({ action }) => action === '/account/disconnect');
+    const answer = await agent.post('/account/disconnect', form?.fields ?? {});
+    const [cookie = ''] = answer.headers.getSetCookie().filter((one) => one.startsWith('assent_outcome='));
+    expect(Number(/Max-Age=(\d+)/.exec(cookie)?.[1])).toBe(70);
   });
 
-  it('claims nothing of all access where more was allowed than it reads', async () => {
+  it('says nothing to the next user of the browser, nor to who opens its address elsewhere', async () => {
     await connect('tablet');
-    await insertGrants(server, { user, client, count: 1_000 });
-    await pool.query("update grants set revoked_at = now() where instance_name like 'instance %'");
     const link = await press('disconnect: Corner Shop, tablet');
-    expect((await said(link))[1]).toBe('tablet is disconnected from Corner Shop.');
-    await connect('phone');
-    expect((await said(link))[1]).toMatch(
-      /tablet is disconnected from Corner Shop. Corner Shop still has 1 connection or more.$/,
-    );
-    const all = `/account?disconnected_all=${client.clientId}`;
-    expect(await said(all)).toEqual(NOTHING);
-    await press('disconnect: Corner Shop, phone');
-    expect((await said(all))[1]).toBe(
-      'The access of Corner Shop that you disconnected has ended. If connections of Corner Shop are still listed, disconnect it once more.',
-    );
-  });
-
-  it('says nothing any more once it is connected anew, or the application is deleted', async () => {
-    await connect('tablet');
-    const single = await press('disconnect: Corner Shop, tablet');
-    const all = `/account?disconnected_all=${client.clientId}`;
-    expect(await said(all)).toEqual(ALL_STOPPED);
-    await connect('tablet');
-    expect([await said(single), await said(all)]).toEqual([NOTHING, NOTHING]);
-    expect(await said(await press('disconnect: Corner Shop, tablet'))).toEqual(ALL_STOPPED);
-    await pool.query('delete from clients where client_id = $1', [client.clientId]);
-    expect([await said(single), await said(all)]).toEqual([NOTHING, NOTHING]);
-  });
-});
-
-describe('a made-up link', () => {
-  it('tells nothing of another user’s connections, and nothing of live ones', async () => {
-    await connect('tablet', 'phone');
-    const theirs = await press('disconnect: Corner Shop, tablet');
-    const boris = await signedIn(server, await server.createUser());
-    const never = await server.createClient({ name: 'Never Met' });
-    const own = /name="grant_id" value="([^"]+)"/.exec((await agent.get('/account')).body)?.[1];
-    for (const link of [
-      theirs,
-      `/account?disconnected_all=${client.clientId}`,
-      `/account?disconnected_all=${never.clientId}`,
-    ]) {
-      expect(await said(link, boris)).toEqual(NOTHING);
-      expect((await boris.get(link)).body).not.toMatch(/Corner Shop|Never Met|tablet/);
-    }
-    for (const link of [`=${own}`, `_all=${client.clientId}`, `_all=${never.clientId}`])
-      expect(await said(`/account?disconnected${link}`)).toEqual(NOTHING);
-  });
-
-  it('tells nothing of what ended without being disconnected', async () => {
-    await connect('tablet');
-    const { rows } = await pool.query(
-      `update grants set token_issued_at = now() - interval '4 years' where user_id = $1 returning grant_id as id`,
-      [user.userId],
-    );
-    expect(await said(`/account?disconnected=${rows[0].id}`)).toEqual(NOTHING);
-    expect(await said(`/account?disconnected_all=${client.clientId}`)).toEqual(NOTHING);
+    const boris = await server.createUser();
+    expect(await said(link, await signedIn(server, boris))).toEqual(NOTHING);
+    await agent.post('/sign-out', fieldsFor(await agent.get(link), '/sign-out'));
+    await signIn(agent, boris.login, boris.password);
+    expect(await said(link)).toEqual(NOTHING);
   });
 });

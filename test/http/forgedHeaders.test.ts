@@ -41,7 +41,7 @@ const FORGED: Record<string, Values> = {
     via: '1.1 evil.example',
   },
   'another request': {
-    'x-original-url': '/account?disconnected=x',
+    'x-original-url': '/account?older=x',
     ...all('x-rewrite-url x-forwarded-uri x-forwarded-path', '/health/live'),
     ...all('x-http-method-override x-http-method x-method-override', 'DELETE'),
     ...all('x-forwarded-method x-original-method', 'DELETE'),

@@ -1,6 +1,5 @@
 import { logoOf } from '../../src/config/operatorFiles.ts';
 import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/account/authorizations.ts';
-import type { DisconnectedAccess } from '../../src/flows/account/disconnect.ts';
 import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/account/history.ts';
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
@@ -354,11 +353,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     return describeWarnings({ first: answerable(found.slice(0, 1)), others, hasMore }, words);
   };
 
-  /** What the page says after a disconnection. */
-  const disconnected = (changes: Partial<DisconnectedAccess> = {}) => {
-    const after = { what: 'connection', clientName: 'Demo Shop', instanceName: null } as const;
-    return describeDisconnected({ ...after, live: 0, orMore: false, ...changes }, texts);
-  };
+  const disconnected = (what = 'Demo Shop') => describeDisconnected(what, texts);
 
   const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
   const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {
@@ -552,16 +547,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'account, last one disconnected': account([], disconnected()),
     'account, one of several disconnected': account(
       [connected('Demo Shop', [shop])],
-      disconnected({ instanceName: 'anna-tablet', live: 1 }),
+      disconnected('Demo Shop, anna-tablet'),
     ),
-    'account, one without a name disconnected': account(
-      [connected('Demo Shop', [tablet])],
-      disconnected({ live: 1 }),
-    ),
-    'account, one of thousands disconnected': account([diary], {
-      ...disconnected({ what: 'application', orMore: true }),
-      older: '/account?older=x',
-    }),
     'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
     'account after too_many_decisions': account([diary], {
       undone: texts.outcomes.on.too_many_decisions('', '', ''),
@@ -603,14 +590,14 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       {
         userName: ARABIC,
         userLogin: LONG_WORD.slice(0, 64),
-        ...disconnected({ clientName: HEBREW, instanceName: LONG_WORD, live: 999, orMore: true }),
+        ...disconnected(`${HEBREW}, ${LONG_WORD}`),
         from: 'x',
       },
     ),
     'account, one long and hostile': account(
       [connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)])],
       {
-        ...disconnected({ clientName: HOSTILE, instanceName: HOSTILE, live: 2 }),
+        ...disconnected(`${HOSTILE}, ${HOSTILE}`),
         warnings: warnings(['payment_confirmed', 'replayed'], {
           clientName: HOSTILE,
           network: null,

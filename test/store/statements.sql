@@ -146,22 +146,6 @@ select client_id as "clientId", (select count(*) from read) = 1000 as "orMore",
     select count(*)::int as live, coalesce(json_agg(scope) filter (where position('payment' in scope) > 0), '[]') as scopes
       from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) counted;
 
--- account-grant-disconnected(uuid, uuid) → clientName text, instanceName text, orMore boolean, live integer
-with newest as materialized (
-  select * from grants where user_id = $1 order by confirmed_at desc limit 1000
-)
-select c.name as "clientName", r.instance_name as "instanceName", (select count(*) from newest) = 1000 as "orMore",
-       (select count(*)::int from newest g where g.client_id = r.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) as live
-  from (select client_id, instance_name from grants where user_id = $1 and grant_id = $2 and revoked_at is not null) r join clients c using (client_id);
-
--- account-grant-disconnected-client(uuid, text) → clientName text, instanceName text, orMore boolean, live integer
-with newest as materialized (
-  select * from grants where user_id = $1 order by confirmed_at desc limit 1000
-)
-select c.name as "clientName", r.instance_name as "instanceName", (select count(*) from newest) = 1000 as "orMore",
-       (select count(*)::int from newest g where g.client_id = r.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) as live
-  from (select client_id, null::text as instance_name from newest where client_id = $2 and revoked_at is not null limit 1) r join clients c using (client_id);
-
 -- account-grant-find(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
 with beginning as (
   select coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity') as confirmed_at,

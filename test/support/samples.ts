@@ -33,7 +33,11 @@ export interface Sample {
   readonly needs: readonly string[];
 }
 
-const LOOK_AT = { disconnected: 'x', disconnected_all: 'x', older: 'x' };
+/** The answer's cookie remembers it, as JSON in base64url. The field `what` is only repeated to its user. */
+const ofDisconnecting = (field: string) => ({
+  gives: new RegExp(`assent_outcome=${Buffer.from('["disconnected"').toString('base64url')}`),
+  needs: [field, 'form_token', 'header cookie'],
+});
 const VERIFIER = newSecret();
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
@@ -62,15 +66,15 @@ const SAMPLES = {
   'GET /return': ({ receipt, session }) =>
     person(queryOf(receipt), 302, { ...session, ...OF_DECISION, gives: /[?&]code=/ }),
   'GET /account': ({ session }) =>
-    person({ ...LOOK_AT, undone: 'x', stopped: 'x' }, 200, {
+    person({ older: 'x', undone: 'x', stopped: 'x' }, 200, {
       ...session,
       gives: /action="\/account\/disconnect"/,
       needs: ['header cookie'],
     }),
   'POST /account/disconnect': ({ account, session }) =>
-    form(account, '/account/disconnect', {}, { ...session, gives: /\?disconnected=/ }),
+    form(account, '/account/disconnect', {}, { ...session, ...ofDisconnecting('grant_id') }),
   'POST /account/disconnect-all': ({ account, session }) =>
-    form(account, '/account/disconnect-all', {}, { ...session, gives: /\?disconnected_all=/ }),
+    form(account, '/account/disconnect-all', {}, { ...session, ...ofDisconnecting('client_id') }),
   'GET /account/history': (stage) => ownPage(stage, { from: 'x' }),
   'GET /account/security': (stage) => ownPage(stage, { said: 'x' }),
   'POST /account/sessions/end': (stage) => ownForm(stage, '/account/security', '/account/sessions/end'),

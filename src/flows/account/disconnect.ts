@@ -1,10 +1,5 @@
 import type { Caller } from '../../rules/common/caller.ts';
-import { isUuid } from '../../secrets/uuid.ts';
-import {
-  findDisconnectedClient,
-  findDisconnectedGrant,
-  isAccountStopped,
-} from '../../store/account/accountGrants.ts';
+import { isAccountStopped } from '../../store/account/accountGrants.ts';
 import { deleteOtherSessions } from '../../store/account/userSessions.ts';
 import { countDecision } from '../../store/common/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/token/revocations.ts';
@@ -52,22 +47,6 @@ export async function revokeAll({ db }: Context, userId: string, clientId: strin
     hasMore = await revokeGrantsOfUser(db, { userId, clientId, ...caller });
   } while (hasMore && performance.now() < caller.decideBy);
   return true;
-}
-
-export type DisconnectedAccess = NonNullable<Awaited<ReturnType<typeof findDisconnected>>>;
-
-/** A revoked authorization of this user, or an application without a live one; null otherwise. */
-export async function findDisconnected(
-  { db }: Context,
-  { user: { userId } }: Session,
-  { grantId, clientId }: { readonly grantId: string | undefined; readonly clientId: string | undefined },
-) {
-  if (grantId !== undefined) {
-    const found = isUuid(grantId) ? await findDisconnectedGrant(db, userId, grantId) : null;
-    return found && ({ ...found, what: 'connection' } as const);
-  }
-  const found = clientId === undefined ? null : await findDisconnectedClient(db, userId, clientId);
-  return found?.live === 0 ? ({ ...found, what: 'application' } as const) : null;
 }
 
 const stopForm = (owner: Session): Form => ({ action: 'stop-everything', owner, subject: [] });

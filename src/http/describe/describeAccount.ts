@@ -1,5 +1,4 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
-import type { DisconnectedAccess } from '../../flows/account/disconnect.ts';
 import type { HistoryEvent } from '../../flows/account/history.ts';
 import type { UserSession } from '../../flows/account/userSessions.ts';
 import { isAlarming } from '../../flows/account/warnings.ts';
@@ -77,21 +76,10 @@ function countConnections(live: number, orMore: boolean, account: Texts['account
   return orMore ? account.orMore(connections) : connections;
 }
 
-/** The account page after disconnecting: describes the current state. */
-export function describeDisconnected(
-  { what, clientName, instanceName, live, orMore }: DisconnectedAccess,
-  { account }: Texts,
-): { readonly title: string; readonly done: string } {
-  const { title, application, some, connection, unnamed, left } = account.disconnected;
-  const all = { title: title(say`${clientName}`) };
-  if (live === 0 && !orMore) return { ...all, done: application(clientName) };
-  if (what === 'application') return { ...all, done: some(clientName) };
-  const one = instanceName === null ? unnamed(clientName) : connection(clientName, instanceName);
-  const others = left(clientName, countConnections(live, orMore, account));
-  return {
-    title: title(fullNameOf(clientName, instanceName, account)),
-    done: live === 0 ? one : `${one} ${others}`,
-  };
+/** After disconnecting: the list shows the current state. @param what as the pressed button called it */
+export function describeDisconnected(what: string, { account: { disconnected } }: Texts) {
+  const title = disconnected.title(what);
+  return { title, done: `${title}. ${disconnected.others}` };
 }
 
 export function describeEvent(event: HistoryEvent, words: Words) {

@@ -3,7 +3,7 @@ import type { Digest } from '../../secrets/digest.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE, spendsIn } from '../common/grants.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
-import { asciiOnly, findAll, findOne, write } from '../database/query.ts';
+import { findAll, write } from '../database/query.ts';
 
 /** A live grant for its user. */
 export interface AccountGrant extends Grant {
@@ -54,22 +54,20 @@ export async function findAccountGrants(db: Database, wanted: Wanted) {
   return { found, nextFrom: hasMore ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
 }
 
-/** Live grants of an application; `orMore` if only the newest were counted. */
-interface GrantCount {
-  readonly clientId: string;
-  readonly live: number;
-  readonly orMore: boolean;
-}
-
 const MAX_COUNTED = 1_000;
 /** Characters of JSON: reading more scopes of an application takes milliseconds. */
 const MAX_SCOPES = 32_000;
 
-/** Counts a user's live grants by application. `scopes`: of those that spend; null if too long to read. */
-export const countAccountGrants = findAll<
-  { userId: string; clientIds: readonly string[] },
-  GrantCount & { readonly scopes: readonly string[] | null }
->(
+/** A user's live grants of an application; `orMore` if only the newest were counted. */
+interface GrantCount {
+  readonly clientId: string;
+  readonly live: number;
+  readonly orMore: boolean;
+  /** Of those that spend; null if too long to read. */
+  readonly scopes: readonly string[] | null;
+}
+
+export const countAccountGrants = findAll<{ userId: string; clientIds: readonly string[] }, GrantCount>(
   'account-grant-count',
   `
 with read as materialized (
@@ -80,40 +78,6 @@ select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as 
   from unnest(@clientIds::text[]) as c (client_id) cross join lateral (
     select count(*)::int as live, coalesce(json_agg(scope) filter (where ${spendsIn('scope')}), '[]') as scopes
       from read g where g.client_id = c.client_id and ${IS_LIVE}) counted`,
-);
-
-/** A disconnection, and the application's remaining grants. */
-export interface Disconnected extends Omit<GrantCount, 'clientId'> {
-  readonly clientName: string;
-  /** Null for an unnamed instance, and for all of an application. */
-  readonly instanceName: string | null;
-}
-
-/** @param revoked a query for the `client_id` and `instance_name` of revoked grants; it may read `newest` */
-function findDisconnected(name: string, revoked: string) {
-  const find = findOne<{ userId: string; id: string }, Disconnected>(
-    name,
-    `
-with newest as materialized (
-  select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
-)
-select c.name as "clientName", r.instance_name as "instanceName", (select count(*) from newest) = ${MAX_COUNTED} as "orMore",
-       (select count(*)::int from newest g where g.client_id = r.client_id and ${IS_LIVE}) as live
-  from (${revoked}) r join clients c using (client_id)`,
-  );
-  return (db: Database, userId: string, id: string) => find(db, { userId, id: asciiOnly(id) });
-}
-
-/** A revoked grant of the user, by its id; null otherwise. */
-export const findDisconnectedGrant = findDisconnected(
-  'account-grant-disconnected',
-  'select client_id, instance_name from grants where user_id = @userId and grant_id = @id and revoked_at is not null',
-);
-
-/** An application with revoked grants of the user, and its number of live ones; null otherwise. */
-export const findDisconnectedClient = findDisconnected(
-  'account-grant-disconnected-client',
-  'select client_id, null::text as instance_name from newest where client_id = @id and revoked_at is not null limit 1',
 );
 
 /** One row if the user has no live grant, however old, and no other session; none otherwise. */

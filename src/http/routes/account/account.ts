@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
-import { disconnect, findDisconnected } from '../../../flows/account/disconnect.ts';
+import { disconnect } from '../../../flows/account/disconnect.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
 import type { Texts } from '../../../languages/languages.ts';
@@ -8,7 +8,7 @@ import type { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { textsOf } from '../../browser/language.ts';
-import { noteOn } from '../../browser/outcomes.ts';
+import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { wordsFor } from '../../describe/describe.ts';
 import { describeApplications, describeDisconnected } from '../../describe/describeAccount.ts';
 import { warningsOn } from '../../describe/warnings.ts';
@@ -19,12 +19,15 @@ import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { describeStop } from './security.ts';
 
-/** The disconnecting forms: their field, and the account page's parameter for a success. */
+/** The disconnecting forms, and their fields. */
 const DISCONNECT_FORMS = [
-  { action: 'disconnect', field: 'grant_id', done: 'disconnected' },
-  { action: 'disconnect-all', field: 'client_id', done: 'disconnected_all' },
+  { action: 'disconnect', field: 'grant_id' },
+  { action: 'disconnect-all', field: 'client_id' },
 ] as const;
-const UNDONE = '/account?undone=disconnect';
+const ACCOUNT = '/account';
+const UNDONE = `${ACCOUNT}?undone=disconnect`;
+/** A later look at the page is not about the last disconnection. */
+const DONE_SECONDS = 60;
 
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
@@ -39,20 +42,19 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const words = wordsFor(request);
     const { texts } = words;
     const from = cursorOf(query.get('older'));
-    const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
-    const [page, warnings, found, stopped] = await Promise.all([
+    const [page, warnings, stopped] = await Promise.all([
       findAuthorizationsPage(context, session, from),
       warningsOn(request, session),
-      findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
       query.get('stopped') === undefined ? null : describeStop(context, session, texts),
     ]);
     if (from !== null && page.applications.length === 0 && page.older === null) {
       // This page is empty now: the first one has the rest.
-      return seeOther(reply, accountPath(null, { disconnected, disconnected_all }));
+      return seeOther(reply, ACCOUNT);
     }
-    const done = found && describeDisconnected(found, texts);
+    const last = lastOutcome(reply, ACCOUNT);
+    const done = last?.outcome === 'disconnected' ? describeDisconnected(last.typed.join(), texts) : null;
     const undone = undoneOf(query, texts);
-    const note = noteOn(reply, '/account', session.user);
+    const note = noteOn(reply, ACCOUNT, session.user);
     return showPage(reply, {
       name: 'account',
       ...ownPage(session, reply),
@@ -68,20 +70,17 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     });
   });
 
-  for (const { action, field, done } of DISCONNECT_FORMS) {
+  for (const { action, field } of DISCONNECT_FORMS) {
     app.post(`/account/${action}`, OWN_FORM, async (request, reply) => {
       const { form, session } = await receiveForm(request);
       if (session === null) return seeOther(reply, UNDONE);
-      const id = form.get(field) ?? '';
+      const [id = '', what = ''] = [form.get(field), form.get('what')];
       const sent = { action, id, formToken: form.get('form_token') };
       const { outcome } = await disconnect(context, session, sent, callerOf(request));
       if (outcome === 'stale') return seeOther(reply, UNDONE);
-      const from = cursorOf(form.get('older'));
-      if (outcome === 'too_many') {
-        refuseDecision(reply, '/account');
-        return seeOther(reply, accountPath(from));
-      }
-      return seeOther(reply, accountPath(from, { [done]: id }));
+      if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
+      else rememberOutcome(reply, outcome, ACCOUNT, { seconds: DONE_SECONDS, typed: [what] });
+      return seeOther(reply, accountPath(cursorOf(form.get('older'))));
     });
   }
 }
@@ -93,9 +92,6 @@ function undoneOf(query: Parameters, { account, stop }: Texts) {
   return undone === 'disconnect' ? account : null;
 }
 
-/** @param said parameters for texts of the page */
-function accountPath(older: string | null, said: Record<string, string | undefined> = {}): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ older, ...said })) if (value) query.set(name, value);
-  return query.size === 0 ? '/account' : `/account?${query}`;
+function accountPath(older: string | null): string {
+  return older === null ? ACCOUNT : `${ACCOUNT}?older=${older}`;
 }
