@@ -103,6 +103,56 @@ describe('every alert', () => {
   });
 });
 
+/** A query without its selectors, with its record written out: alike in a panel and in an alert. */
+function bare(expr: string): string {
+  const { record, expr: recorded = '' } =
+    rules.find((rule) => rule.record && expr.includes(rule.record)) ?? {};
+  const written = record === undefined ? expr : expr.replace(record, recorded);
+  return written.replaceAll(/\{[^}]*\}| > 0$/g, '');
+}
+
+/** The alerts that compare a query with a number; not with 0, where a line would be the axis. */
+const limits = alerts.flatMap(({ alert = '', expr }) => {
+  const [, query, limit] = /^(.+) [<>] ([\d.]+)$/s.exec(expr) ?? [];
+  return query === undefined || Number(limit) === 0
+    ? []
+    : { alert, query: bare(query), limit: Number(limit) };
+});
+
+interface Panel {
+  readonly type: string;
+  readonly title: string;
+  readonly description: string;
+  readonly targets?: readonly { readonly expr: string }[];
+  readonly fieldConfig: {
+    readonly defaults: {
+      readonly thresholds?: { readonly steps: readonly { readonly value: number | null }[] };
+      readonly custom?: { readonly thresholdsStyle?: { readonly mode: string } };
+    };
+  };
+}
+
+describe('a panel of the dashboard', () => {
+  const limitsOf = ({ targets = [] }: Panel) =>
+    limits.filter(({ query }) => targets.some(({ expr }) => bare(expr) === query));
+  const thresholdsOf = ({ fieldConfig: { defaults } }: Panel) =>
+    (defaults.thresholds?.steps ?? []).flatMap(({ value }) => value ?? []);
+  const ofType = (type: string) => (panels as Panel[]).filter((panel) => panel.type === type);
+
+  it.each(ofType('timeseries'))('has the line of its alert and no other: $title', (panel) => {
+    const isDrawn = panel.fieldConfig.defaults.custom?.thresholdsStyle?.mode === 'line';
+    expect(isDrawn ? thresholdsOf(panel) : []).toEqual(limitsOf(panel).map(({ limit }) => limit));
+    for (const { alert } of limitsOf(panel)) expect(panel.description).toContain(alert);
+  });
+
+  it.each(ofType('stat').filter((panel) => limitsOf(panel).length > 0))(
+    'changes its colour at the threshold of its alert: $title',
+    (panel) => {
+      expect(thresholdsOf(panel)).toEqual(limitsOf(panel).map(({ limit }) => limit));
+    },
+  );
+});
+
 const version = spawnSync('promtool', ['--version'], { encoding: 'utf8' }).stdout?.split(',')[1]?.trim();
 const found = version === undefined ? 'promtool is not installed: skipped' : `promtool ${version}`;
 
