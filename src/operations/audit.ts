@@ -53,7 +53,6 @@ const EVENT = z.object({
 const uuid = (error: string) => ID.toLowerCase().refine(isUuid, error);
 
 export const show = listing({
-  name: 'audit',
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',
   input: z
     .strictObject({
@@ -111,7 +110,6 @@ const CURSOR = z
   });
 
 export const next = operation({
-  name: 'audit.next',
   summary: 'show the events since a cursor, and the next cursor; without a cursor only that',
   input: z.strictObject({ cursor: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
@@ -123,7 +121,6 @@ export const next = operation({
 });
 
 export const prune = operation({
-  name: 'audit.prune',
   summary: 'drop old months of the audit trail; run as the owner of the tables',
   input: z.strictObject({
     keep: upTo(9_999, 'months')

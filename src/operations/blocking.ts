@@ -12,7 +12,6 @@ export function blockOperations(owner: SecretOwner, summaries: { block: string; 
   const output: z.ZodObject = z.object({ [key]: z.string(), status: STATUS });
   const to = (verb: 'block' | 'unblock', status: Status) =>
     operation({
-      name: `${owner}.${verb}`,
       summary: summaries[verb],
       input: z.strictObject({ [key]: ID }),
       output,

@@ -66,7 +66,6 @@ const CLIENT = z.object({
 });
 
 export const create = operation({
-  name: 'client.create',
   summary: 'register an application; a secret is shown this once',
   input: z.strictObject({
     name: NAME,
@@ -112,7 +111,6 @@ export const create = operation({
 });
 
 export const list = listing({
-  name: 'client.list',
   summary: 'list the applications',
   input: z.strictObject({}),
   output: CLIENT,
@@ -120,7 +118,6 @@ export const list = listing({
 });
 
 export const show = operation({
-  name: 'client.show',
   summary: 'show an application',
   input: CLIENT_ID,
   output: CLIENT,
@@ -130,7 +127,6 @@ export const show = operation({
 
 /** Also returns the changes. */
 export const update = operation({
-  name: 'client.update',
   summary: 'change an application: open consent pages and unused codes become invalid, tokens stay valid',
   input: z
     .strictObject({
@@ -164,7 +160,6 @@ export const [block, unblock] = blockOperations('client', {
 
 /** Blocks the application first, which refuses its tokens at once; up to millions are then revoked in batches. */
 export const remove = operation({
-  name: 'client.delete',
   summary: 'delete an application with its secrets, and revoke all its authorizations',
   input: CLIENT_ID,
   output: z.object({ clientId: z.string(), status: z.literal('deleted'), revoked: z.int() }),

@@ -32,7 +32,6 @@ export const advice = (text: string, remedy: string): Verdict => ({ level: 'advi
 export const wrong = (text: string, remedy: string): Verdict => ({ level: 'error', text, remedy });
 
 export const checkDatabase = operation({
-  name: 'doctor.database',
   summary: 'check the database as a server sees it',
   input: z.strictObject({}),
   output: z.array(FINDING),
@@ -47,7 +46,6 @@ export const checkDatabase = operation({
 });
 
 export const checkInvariants = operation({
-  name: 'doctor.invariants',
   summary:
     'check what must be true of the schema and of all rows; reads whole tables, beside running servers',
   input: z.strictObject({

@@ -9,7 +9,6 @@ import { describeGrant, GRANT } from './grants.ts';
 import { found, NotFoundError, operation } from './operation.ts';
 
 export const explain = operation({
-  name: 'explain',
   summary: 'explain the reference on an error page: the broken rule and the remedy',
   input: z.strictObject({ reference: text('reference') }),
   output: z.object({
@@ -38,7 +37,6 @@ export const explain = operation({
 });
 
 export const showToken = operation({
-  name: 'token.show',
   summary: 'show state, user and rights of an access token',
   input: z.strictObject({ token: z.string().describe('an access token') }),
   output: z.object({

@@ -40,7 +40,6 @@ export function describeGrant<Row extends Grant>(grant: Row) {
 }
 
 export const list = listing({
-  name: 'grant.list',
   summary: 'list the authorizations of a user or an application, newest first',
   input: z
     .strictObject({
@@ -66,7 +65,6 @@ async function* described(pages: AsyncIterable<ListedGrant[]>, withLogin: boolea
 
 /** For support: a payment names its grant. */
 export const show = operation({
-  name: 'grant.show',
   summary: 'show an authorization and its user',
   input: z.strictObject({ grantId: text('grant-id') }),
   output: z.object({
@@ -88,7 +86,6 @@ async function requireGrant(db: pg.Pool, grantId: string) {
 const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
 
 export const revoke = operation({
-  name: 'grant.revoke',
   summary:
     'revoke one authorization, or all of a user, an application or a time: codes and tokens stop working',
   input: z

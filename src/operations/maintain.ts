@@ -19,7 +19,6 @@ const BUSY = 'a partition of the audit trail is being read, most likely by a bac
 
 /** Routine maintenance of a database. Each step is its own transaction, repeatable, and safe while servers run. */
 export const maintain = operation({
-  name: 'maintain',
   summary:
     'remove expired rows and create the coming partitions of the audit trail; for cron, as the owner of the tables',
   input: z.strictObject({

@@ -32,8 +32,6 @@ export interface Operation<
   Output extends z.ZodType = z.ZodType,
   Result = unknown,
 > {
-  /** Dotted, such as `client.secret.add`: the command is `client secret add`. */
-  readonly name: string;
   /** The beginning of its help, without capital or full stop. */
   readonly summary: string;
   /** A field's title stands for its value in help; its description says what it does. */

@@ -15,7 +15,6 @@ const RESOURCE_ID = z.strictObject({ resourceId: ID });
 const RESOURCE = z.object({ resourceId: z.string(), name: z.string(), status: STATUS });
 
 export const create = operation({
-  name: 'resource.create',
   summary: 'register a resource server; its secret, for HTTP Basic, is shown this once',
   input: z.strictObject({ name: text('name').describe('a name for operators') }),
   output: z.object({ resourceId: z.string(), resourceSecret: z.string() }),
@@ -33,7 +32,6 @@ export const create = operation({
 });
 
 export const list = listing({
-  name: 'resource.list',
   summary: 'list the resource servers',
   input: z.strictObject({}),
   output: RESOURCE,
@@ -41,7 +39,6 @@ export const list = listing({
 });
 
 export const show = operation({
-  name: 'resource.show',
   summary: 'show a resource server',
   input: RESOURCE_ID,
   output: RESOURCE,
@@ -55,7 +52,6 @@ export const [block, unblock] = blockOperations('resource', {
 });
 
 export const remove = operation({
-  name: 'resource.delete',
   summary: 'delete a resource server with its secrets',
   input: RESOURCE_ID,
   output: z.object({ resourceId: z.string(), status: z.literal('deleted') }),

@@ -23,7 +23,6 @@ export function secretOperations<Owner>(
   const ofOne: typeof input = { ...input, secretId: text('secret-id') };
   return [
     operation({
-      name: `${owner}.secret.add`,
       summary: 'add a secret; it is shown this once',
       input: z.strictObject(input),
       output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
@@ -35,7 +34,6 @@ export function secretOperations<Owner>(
       },
     }),
     listing({
-      name: `${owner}.secret.list`,
       summary: 'list the secrets by their ids',
       input: z.strictObject(input),
       output: z.object({
@@ -50,7 +48,6 @@ export function secretOperations<Owner>(
       },
     }),
     operation({
-      name: `${owner}.secret.retire`,
       summary: 'stop accepting a secret',
       input: z.strictObject(ofOne),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),

@@ -46,7 +46,6 @@ const USER = z.object({ ...ABOUT, name: z.string(), status: STATUS, externalId: 
 const NAME = text('name').describe('the name that pages show');
 
 export const create = operation({
-  name: 'user.create',
   summary: 'create a user',
   input: z.strictObject({ login: LOGIN, ...PASSWORDS, name: NAME }),
   output: z.object(ABOUT),
@@ -66,7 +65,6 @@ export const create = operation({
 });
 
 export const list = listing({
-  name: 'user.list',
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
     after: text('login').exactOptional().describe('only those after this one'),
@@ -80,7 +78,6 @@ export const list = listing({
 });
 
 export const show = operation({
-  name: 'user.show',
   summary: 'show a user',
   input: BY_LOGIN,
   output: USER,
@@ -90,7 +87,6 @@ export const show = operation({
 
 /** Another external id ends sessions, which it proves at the provider. The trail names fields only: it outlives the user. */
 export const update = operation({
-  name: 'user.update',
   summary:
     'change a user’s login, name or id in another system; passwords and authorizations stay, and another id ends the sessions',
   input: z
@@ -125,7 +121,6 @@ export const update = operation({
 
 const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: string) =>
   operation({
-    name: `user.${verb}`,
     summary,
     input: BY_LOGIN,
     output: z.object({ ...ABOUT, status: STATUS }),
@@ -150,7 +145,6 @@ export const unblock = toStatus(
 );
 
 export const signOut = operation({
-  name: 'user.sign-out',
   summary: 'end a user’s sessions; authorizations stay',
   input: BY_LOGIN,
   output: z.object({ ...ABOUT, done: z.literal('signed_out') }),
@@ -164,7 +158,6 @@ export const signOut = operation({
 
 /** Ends all sessions of the user: an attacker may know the old password. */
 export const setPassword = operation({
-  name: 'user.set-password',
   summary: 'set a new password, and a new payment password if one is given; end the user’s sessions',
   input: z.strictObject({ login: LOGIN, ...PASSWORDS }),
   output: z.object({ ...ABOUT, done: z.literal('password_set') }),
@@ -179,7 +172,6 @@ export const setPassword = operation({
 
 /** Blocks the user first, so that no new authorization appears meanwhile. */
 export const remove = operation({
-  name: 'user.delete',
   summary:
     'erase a user with sessions and authorizations; the audit trail keeps the id, and digests for imports',
   input: BY_LOGIN,

@@ -73,7 +73,6 @@ const importOf = (
   schema: z.ZodType<Row>,
   write: typeof store.importUsers,
 ) => ({
-  name: `${subject}.import`,
   summary: `import ${things} of another service, a JSON object a line; run as the owner of the tables`,
   input: INPUT,
   output: OUTPUT,
