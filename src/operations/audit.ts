@@ -113,7 +113,6 @@ export const next = operation({
   summary: 'show the events since a cursor, and the next cursor; without a cursor only that',
   input: z.strictObject({ cursor: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
-  effect: 'reads',
   async run({ db }, { cursor = null }) {
     const { events, cursor: place } = await findTrailPart(db, cursor, MAX_NEXT);
     return { events, cursor: [place.from, place.since, place.at, place.by].join('.') };
@@ -128,7 +127,7 @@ export const prune = operation({
       .describe('how many whole months before this one to keep'),
   }),
   output: z.object({ months: z.array(z.string()).readonly() }),
-  effect: 'destroys',
+  destroys: true,
   async run(caller, { keep }) {
     await confirmPruning(caller, keep);
     const { months, busy } = await pruneAuditPartitions(caller.db, keep, caller.operator);

@@ -15,7 +15,6 @@ export function blockOperations(owner: SecretOwner, summaries: { block: string; 
       summary: summaries[verb],
       input: z.strictObject({ [key]: ID }),
       output,
-      effect: 'changes',
       async run({ db, operator }, { [key]: id = '' }) {
         const act = { kind: `${owner}_${verb}ed`, operator, [key]: id } as const;
         const changed = await audited(db, act, async (connection) => {

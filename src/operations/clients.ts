@@ -87,7 +87,6 @@ export const create = operation({
   output: CLIENT.extend({
     clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
-  effect: 'changes',
   async run(caller, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = caller;
     const verified = given.verified || known !== undefined;
@@ -121,7 +120,6 @@ export const show = operation({
   summary: 'show an application',
   input: CLIENT_ID,
   output: CLIENT,
-  effect: 'reads',
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
 
@@ -136,7 +134,6 @@ export const update = operation({
     })
     .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: CLIENT,
-  effect: 'changes',
   async run(caller, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
     const warnings = await checkSettings(caller, settings, force, clientId);
@@ -163,7 +160,7 @@ export const remove = operation({
   summary: 'delete an application with its secrets, and revoke all its authorizations',
   input: CLIENT_ID,
   output: z.object({ clientId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
-  effect: 'destroys',
+  destroys: true,
   async run(caller, { clientId }) {
     const { db, operator, confirm } = caller;
     const { name } = await requireClient(db, clientId);

@@ -74,7 +74,6 @@ export const show = operation({
     login: z.string(),
     externalId: z.string().nullable(),
   }),
-  effect: 'reads',
   run: async ({ db }, { grantId }) => describeGrant(await requireGrant(db, grantId)),
 });
 
@@ -114,7 +113,7 @@ export const revoke = operation({
     trail: z.string().optional(),
     revoked: z.int(),
   }),
-  effect: 'destroys',
+  destroys: true,
   async run(caller, { trail, ...input }) {
     if (input.grantId !== undefined) {
       await requireGrant(caller.db, input.grantId);

@@ -34,7 +34,7 @@ export const maintain = operation({
     analyzed: z.boolean(),
     leftUndone: z.array(z.string()).describe('what there was to do and wasn’t done, a sentence each'),
   }),
-  effect: 'destroys',
+  destroys: true,
   async run(caller, { keep }) {
     const { db: pool, operator, warn } = caller;
     if (keep !== undefined) await confirmPruning(caller, keep);

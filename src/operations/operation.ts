@@ -38,7 +38,8 @@ export interface Operation<
   readonly input: Input;
   /** The shown fields of the result, in this order; for a list, those of each row. */
   readonly output: Output;
-  readonly effect: 'reads' | 'changes' | 'destroys';
+  /** True if it asks before an irreversible loss. */
+  readonly destroys?: boolean;
   readonly isList?: boolean;
   /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value */
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
@@ -59,8 +60,8 @@ export function listing<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   Result extends Pages<z.input<Output>>,
->(said: Omit<Operation<Input, Output, Result>, 'effect' | 'isList'>): Operation<Input, Output, Result> {
-  return { ...said, effect: 'reads', isList: true };
+>(said: Operation<Input, Output, Result>): Operation<Input, Output, Result> {
+  return { ...said, isList: true };
 }
 
 export class UsageError extends Error {

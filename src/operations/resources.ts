@@ -18,7 +18,6 @@ export const create = operation({
   summary: 'register a resource server; its secret, for HTTP Basic, is shown this once',
   input: z.strictObject({ name: text('name').describe('a name for operators') }),
   output: z.object({ resourceId: z.string(), resourceSecret: z.string() }),
-  effect: 'changes',
   async run({ db: pool, operator }, { name }) {
     checkName(name);
     const resourceId = randomId();
@@ -42,7 +41,6 @@ export const show = operation({
   summary: 'show a resource server',
   input: RESOURCE_ID,
   output: RESOURCE,
-  effect: 'reads',
   run: ({ db }, { resourceId }) => requireResource(db, resourceId),
 });
 
@@ -55,7 +53,7 @@ export const remove = operation({
   summary: 'delete a resource server with its secrets',
   input: RESOURCE_ID,
   output: z.object({ resourceId: z.string(), status: z.literal('deleted') }),
-  effect: 'destroys',
+  destroys: true,
   async run({ db, operator, confirm }, { resourceId }) {
     const { name } = await requireResource(db, resourceId);
     await confirm(async () => ({ deed: `delete the resource server ${name} with its secrets`, count: 1 }));

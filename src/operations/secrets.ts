@@ -26,7 +26,6 @@ export function secretOperations<Owner>(
       summary: 'add a secret; it is shown this once',
       input: z.strictObject(input),
       output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
-      effect: 'changes',
       async run({ db, operator }, { [key]: id = '' }) {
         checkUse(await requireOwner(db, id));
         const added = await transaction(db, (connection) => makeSecret(connection, owner, id, operator));
@@ -51,7 +50,7 @@ export function secretOperations<Owner>(
       summary: 'stop accepting a secret',
       input: z.strictObject(ofOne),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
-      effect: 'destroys',
+      destroys: true,
       async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {
         const act = { kind: `${owner}_secret_retired`, operator, ...about(owner, id, secretId) } as const;
         /** @returns false if the last live one would have to be forced, null if it is not live */

@@ -49,7 +49,6 @@ export const create = operation({
   summary: 'create a user',
   input: z.strictObject({ login: LOGIN, ...PASSWORDS, name: NAME }),
   output: z.object(ABOUT),
-  effect: 'changes',
   async run({ db: pool, operator, serviceNames }, user) {
     const { login, name } = user;
     checkName(name);
@@ -81,7 +80,6 @@ export const show = operation({
   summary: 'show a user',
   input: BY_LOGIN,
   output: USER,
-  effect: 'reads',
   run: ({ db }, { login }) => requireUser(db, login),
 });
 
@@ -100,7 +98,6 @@ export const update = operation({
     })
     .refine(({ login, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: USER,
-  effect: 'changes',
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);
     if (name !== null) checkName(name);
@@ -124,7 +121,6 @@ const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: st
     summary,
     input: BY_LOGIN,
     output: z.object({ ...ABOUT, status: STATUS }),
-    effect: 'changes',
     async run({ db: pool, operator }, { login }) {
       const act = { kind: `user_${verb}ed`, operator } as const;
       const done = await changeUser(pool, login, act, (db) => updateUserStatus(db, login, status));
@@ -148,7 +144,6 @@ export const signOut = operation({
   summary: 'end a user’s sessions; authorizations stay',
   input: BY_LOGIN,
   output: z.object({ ...ABOUT, done: z.literal('signed_out') }),
-  effect: 'changes',
   async run({ db: pool, operator }, { login }) {
     const act = { kind: 'user_signed_out', operator } as const;
     const { userId } = await changeUser(pool, login, act, (db) => findUserByLogin(db, login));
@@ -161,7 +156,6 @@ export const setPassword = operation({
   summary: 'set a new password, and a new payment password if one is given; end the user’s sessions',
   input: z.strictObject({ login: LOGIN, ...PASSWORDS }),
   output: z.object({ ...ABOUT, done: z.literal('password_set') }),
-  effect: 'changes',
   async run({ db: pool, operator, serviceNames }, { login, ...passwords }) {
     const hashes = await hashPasswords(passwords, await requireUser(pool, login), serviceNames());
     const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
@@ -176,7 +170,7 @@ export const remove = operation({
     'erase a user with sessions and authorizations; the audit trail keeps the id, and digests for imports',
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
-  effect: 'destroys',
+  destroys: true,
   async run(caller, { login }) {
     const { db, operator, confirm } = caller;
     const { userId, externalId } = await requireUser(db, login);

@@ -12,7 +12,7 @@ const subjects: Record<string, unknown>[] = await Promise.all(
   files.map((file) => import(`${SUBJECTS}${file}`)),
 );
 const isOperation = (exported: unknown): exported is AnyOperation =>
-  typeof exported === 'object' && exported !== null && 'effect' in exported;
+  typeof exported === 'object' && exported !== null && 'summary' in exported;
 /** Every operation that a surface for operators offers. */
 const OPERATIONS = subjects.flatMap((subject) => Object.values<unknown>(subject).filter(isOperation));
 
@@ -55,7 +55,7 @@ describe('operations and commands', () => {
   it.each(commands)(
     'take --yes where something is lost, and only there: $usage',
     ({ options = [], operations = [] }) => {
-      const destroys = operations.some(({ effect }) => effect === 'destroys');
+      const destroys = operations.some((operation) => operation.destroys);
       expect(options.some(({ long }) => long === '--yes')).toBe(destroys);
     },
   );

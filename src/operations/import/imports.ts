@@ -76,7 +76,6 @@ const importOf = (
   summary: `import ${things} of another service, a JSON object a line; run as the owner of the tables`,
   input: INPUT,
   output: OUTPUT,
-  effect: 'changes' as const,
   /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
   async run(importer: Importer, { source, dryRun, force, bad: report }: z.output<typeof INPUT>) {
     const { db, operator, progress } = importer;
