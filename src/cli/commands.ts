@@ -46,9 +46,7 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly summary?: string;
   /** A field's options, instead of its schema's. `read` takes their values if the derived option is absent. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
-  /** Options without a field. */
-  readonly more?: readonly Option[];
-  /** Reads the operation's fields from such options, files and prompts. */
+  /** Reads the operation's fields from options, files and prompts. */
   readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
   /** The error if each field is valid, but not the whole. */
   readonly incomplete?: string;
@@ -90,7 +88,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
     return {
       summary: settings.summary ?? operation.summary,
       operations: [operation],
-      options: [...fields.flatMap(({ options }) => options), ...yes, ...(settings.more ?? [])],
+      options: [...fields.flatMap(({ options }) => options), ...yes],
       async run(shell, given, args) {
         const own = fields.filter(({ derived, options }) => options.includes(derived));
         const values = [

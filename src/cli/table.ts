@@ -33,7 +33,6 @@ const SECRETS = {
 };
 const SECRET_RETIRED = {
   says: (_retired: unknown, { secretId }: Readonly<Record<string, string>>) => `retired ${secretId}`,
-  more: [new Option('--force', 'the same as --yes').hideHelp().implies({ yes: true })],
 };
 
 /** All commands, in the order of the help. */
