@@ -119,11 +119,6 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
     return advice('full_page_writes is off: a crash may leave half-written pages', remedy);
   },
 
-  isolation: async ({ isolation }) =>
-    isolation === 'read committed'
-      ? ok('our transactions are read committed, whatever the default')
-      : wrong(`our transactions are ${isolation}`, 'find out what between here and PostgreSQL sets it'),
-
   async tls({ tls, isLocal }) {
     if (tls === 'verified') return ok('the connection is encrypted, and the other end is who it says');
     if (tls === 'verified CA')

@@ -7,7 +7,7 @@ select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as dat
 -- 'select count(*)::int as rows, count(*) filter (where at < da…'() → rows integer, early integer
 select count(*)::int as rows, count(*) filter (where at < date_trunc('month', clock_timestamp() at time zone 'UTC') at time zone 'UTC')::int as early from audit_events_rest;
 
--- 'select current_setting('server_version_num')::int as "versio…'(numeric) → versionNumber integer, version text, encoding text, isStandby boolean, readOnly boolean, fsync boolean, fullPageWrites boolean, synchronousCommit text, isolation text, skewSeconds double precision, role name
+-- 'select current_setting('server_version_num')::int as "versio…'(numeric) → versionNumber integer, version text, encoding text, isStandby boolean, readOnly boolean, fsync boolean, fullPageWrites boolean, synchronousCommit text, skewSeconds double precision, role name
 select current_setting('server_version_num')::int as "versionNumber",
           current_setting('server_version') as version,
           current_setting('server_encoding') as encoding,
@@ -16,7 +16,6 @@ select current_setting('server_version_num')::int as "versionNumber",
           current_setting('fsync') = 'on' as fsync,
           current_setting('full_page_writes') = 'on' as "fullPageWrites",
           current_setting('synchronous_commit') as "synchronousCommit",
-          current_setting('transaction_isolation') as isolation,
           abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
           current_user as role;
 

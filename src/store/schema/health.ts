@@ -20,10 +20,8 @@ export async function checkTables(db: Database): Promise<void> {
 /** The database and our connection, for `assent doctor`. */
 export type DatabaseFacts = Awaited<ReturnType<typeof findDatabaseFacts>>;
 
-/** `versionNumber`: 180004 for 18.4; `isolation`: of our transactions; `skewSeconds`: between the clocks here and there. */
-type ServerFacts = Readonly<
-  Record<'version' | 'encoding' | 'synchronousCommit' | 'isolation' | 'role', string>
-> &
+/** `versionNumber`: 180004 for 18.4; `skewSeconds`: between the clocks here and there. */
+type ServerFacts = Readonly<Record<'version' | 'encoding' | 'synchronousCommit' | 'role', string>> &
   Readonly<Record<'isStandby' | 'readOnly' | 'fsync' | 'fullPageWrites', boolean>> &
   Readonly<Record<'versionNumber' | 'skewSeconds', number>>;
 
@@ -37,7 +35,6 @@ const findServerFacts = findRow<{ now: number }, ServerFacts>(
           current_setting('fsync') = 'on' as fsync,
           current_setting('full_page_writes') = 'on' as "fullPageWrites",
           current_setting('synchronous_commit') as "synchronousCommit",
-          current_setting('transaction_isolation') as isolation,
           abs(extract(epoch from clock_timestamp()) - @now)::float8 as "skewSeconds",
           current_user as role`,
 );
