@@ -6,7 +6,6 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -20,7 +19,7 @@ import type { Shell } from './shell.ts';
 export const IMPORTING = {
   read({ bad: file }: Options, shell: Shell, [source]: Arguments) {
     const fd = source === undefined ? 0 : openSync(source, 'r');
-    if (file !== undefined) refuseTaken(file, fd);
+    if (file !== undefined) refuseTaken(file);
     setV8Flags(); // half the memory
     setFlagsFromString('--semi-space-growth-factor=1'); // or V8's young generation grows with each batch that survives
     let report: number | undefined;
@@ -50,12 +49,9 @@ function sentences(lines: Imported['badLines'], count: number, what: 'bad' | 'fo
   return count > said.length ? [...said, `and ${count - said.length} more ${what} lines`] : said;
 }
 
-/** A link to the imported file would empty it; a missing folder would end the import after its first batch. */
-function refuseTaken(file: string, source: number): void {
+/** Checked before the first line: a report that can't be opened would end the import after its first batch. */
+function refuseTaken(file: string): void {
   accessSync(dirname(file), constants.W_OK);
-  if (!lstatSync(file, { throwIfNoEntry: false })) return;
-  const [taken, given] = [statSync(file, { throwIfNoEntry: false }), fstatSync(source)];
-  const isSource = taken?.ino === given.ino && taken.dev === given.dev;
-  const there = `${file} is there already: give --bad the name of a new file, or remove it`;
-  throw new UsageError(isSource ? '--bad names the file that is imported' : there);
+  if (lstatSync(file, { throwIfNoEntry: false }))
+    throw new UsageError(`${file} is there already: give --bad the name of a new file`);
 }
