@@ -1,6 +1,5 @@
 import type { Caller } from '../operations/operation.ts';
 import { migrateAndTell, openStore } from '../process/openStore.ts';
-import { countStrays } from '../store/schema/auditPartitions.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { grantServerRole } from '../store/schema/serverRole.ts';
 import type { Options } from './commands.ts';
@@ -10,7 +9,6 @@ import { storeLog, withStore } from './withStore.ts';
 export function runMigrate(shell: Shell, { status = false, serverRole }: Options): Promise<void> {
   const work = async ({ db, operator }: Caller) => {
     const applied = status ? [] : await migrateAndTell(db, storeLog(shell));
-    if (!status) warnOfStrays(shell, await countStrays(db));
     const { version, known } = await schemaState(db);
     if (serverRole !== undefined) {
       if (version > known)
@@ -26,11 +24,4 @@ export function runMigrate(shell: Shell, { status = false, serverRole }: Options
     );
   };
   return withStore(shell, work, { open: openStore });
-}
-
-/** Rows whose time is out of range, set by hand or by a wrong database clock. */
-function warnOfStrays(shell: Shell, { rows, early }: { rows: number; early: number }): void {
-  if (rows === 0) return;
-  const where = `${early} of months that no partition is made for because they are too long ago, ${rows - early} too far ahead`;
-  shell.warn(`the audit trail has rows that stay in audit_events_rest: ${where}`);
 }

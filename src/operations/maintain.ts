@@ -50,7 +50,7 @@ export const maintain = operation({
     const pruned =
       keep === undefined ? { months: [], busy: false } : await pruneAuditPartitions(pool, keep, operator);
     await analyzeTrail(pool);
-    const { rows: strays } = await countStrays(pool);
+    const { strays } = await countStrays(pool);
     const leftUndone = busy || pruned.busy ? [BUSY] : [];
     for (const sentence of leftUndone) warn(`left undone: ${sentence}`);
     return { expired, made, pruned: pruned.months, strays, analyzed: true, leftUndone };

@@ -4,8 +4,8 @@ select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as dat
      from pg_roles r, pg_class c, pg_database d
     where r.rolname = $1 and c.oid = 'audit_events'::regclass and datname = current_database();
 
--- 'select count(*)::int as rows, count(*) filter (where at < da…'() → rows integer, early integer
-select count(*)::int as rows, count(*) filter (where at < date_trunc('month', clock_timestamp() at time zone 'UTC') at time zone 'UTC')::int as early from audit_events_rest;
+-- 'select count(*)::int as strays from audit_events_rest…'() → strays integer
+select count(*)::int as strays from audit_events_rest;
 
 -- 'select current_setting('server_version_num')::int as "versio…'(numeric) → versionNumber integer, version text, encoding text, isStandby boolean, readOnly boolean, fsync boolean, fullPageWrites boolean, synchronousCommit text, skewSeconds double precision, role name
 select current_setting('server_version_num')::int as "versionNumber",

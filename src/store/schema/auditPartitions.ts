@@ -84,16 +84,11 @@ select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
  order by month limit 1`,
 );
 
-const findStrays = findRow<void, { readonly rows: number; readonly early: number }>(
+/** The number of events outside all months' partitions, for the owner of the tables. */
+export const countStrays = findRow<void, { readonly strays: number }>(
   '',
-  `
-select count(*)::int as rows, count(*) filter (where at < ${THIS_MONTH} at time zone 'UTC')::int as early from audit_events_rest`,
+  'select count(*)::int as strays from audit_events_rest',
 );
-
-/** The number of events outside all months' partitions, and of those among them that are older than this month. */
-export async function countStrays(db: Database) {
-  return (await ownsTables(db)) ? findStrays(db) : { rows: 0, early: 0 };
-}
 
 /** Makes the trail's missing partitions, if the tables are ours. @returns their names; `busy` if a reader prevented others */
 export const preparePartitions = (pool: pg.Pool) => untilDoneOrBusy(pool, preparePartition);
