@@ -15,6 +15,30 @@ set work_mem = '128MB';
 set enable_nestloop = off;
 set statement_timeout = '60s';
 
+-- Owners: whoever owns a table, a partition or a function may change it.
+with checks (name, level, holds, fails, remedy) as (values
+  ('owners', 'error', 'one role owns all tables and functions', 'tables or functions have another owner than schema_migrations',
+   'run reassign owned, so that one role owns it all')
+), tables as (
+  select oid, relowner from pg_class where oid = any ('{
+    schema_migrations, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, rejections, denials,
+    audit_events, resources, resource_secrets, throttles, refusals}'::regclass[])
+), ours (name, owner) as (
+  select oid::regclass::text, relowner from tables
+  union all
+  select inhrelid::regclass::text, c.relowner from tables join pg_inherits on inhparent = tables.oid join pg_class c on c.oid = inhrelid
+  union all
+  select p.oid::regprocedure::text, proowner from tables join pg_trigger on tgrelid = tables.oid join pg_proc p on p.oid = tgfoid
+   where not tgisinternal
+  union all
+  select oid::regprocedure::text, proowner from pg_proc where oid in ('is_live'::regproc, 'may_hold'::regproc)
+), broken (name, example) as (
+  select distinct 'owners', name from ours where owner <> (select relowner from pg_class where oid = 'schema_migrations'::regclass)
+), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
+select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,
+       case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
+  from checks left join found using (name);
+
 -- Single grants. A grant's id is made like in grantIdFor: PostgreSQL's JSON escapes a string like JavaScript's.
 -- Lifetimes are computed here independently of is_live.
 with checks (name, level, holds, fails, remedy) as (values

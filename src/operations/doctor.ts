@@ -7,9 +7,8 @@ import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/au
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
 import { findBroken, notRead } from '../store/schema/invariants.ts';
-import { findGrantees, findOwners } from '../store/schema/owners.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
-import { findDeviations } from '../store/schema/tablePrivileges.ts';
+import { findDeviations, findGrantees } from '../store/schema/tablePrivileges.ts';
 import { FORWARDED } from '../watch/refusals.ts';
 import { upTo } from './fields.ts';
 import { operation } from './operation.ts';
@@ -37,10 +36,7 @@ export const checkDatabase = operation({
   output: z.array(FINDING),
   async run({ db }) {
     const facts = await transaction(db, findDatabaseFacts);
-    const findings = await carryOut(OF_DATABASE, facts, db, ({ message }) =>
-      wrong(`this can't be checked: ${message}`, 'run assent migrate --server-role for this role'),
-    );
-    return [{ check: 'database', ...ok('PostgreSQL answers') }, ...findings];
+    return [{ check: 'database', ...ok('PostgreSQL answers') }, ...(await carryOut(facts, db))];
   },
 });
 
@@ -56,31 +52,31 @@ export const checkInvariants = operation({
     const remedy = version < known ? 'run assent migrate' : 'look with the build that the schema is of';
     if (version !== known)
       return [{ check: 'schema', ...wrong(`schema version ${version}, this build's is ${known}`, remedy) }];
-    const findings = await carryOut(OF_SCHEMA, db, db, (error) => verdictOf(notRead(error)));
+    const privileges = await judgePrivileges(db).catch((error) => [verdictOf(notRead(error))]);
     const broken = await findBroken(db, patience);
-    return [...findings, ...broken.map(({ check, ...answer }) => ({ check, ...verdictOf(answer) }))];
+    return [
+      ...privileges.map((verdict) => ({ check: 'privileges', ...verdict })),
+      ...broken.map(({ check, ...answer }) => ({ check, ...verdictOf(answer) })),
+    ];
   },
 });
 
 const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof notRead>) => ({ level, text, remedy });
 
-type Checks<Facts> = Readonly<Record<string, (facts: Facts, pool: pg.Pool) => Promise<Verdict | Verdict[]>>>;
-
-/** @param notSeen verdict for a check that fails, such as on an unreadable table: the others still run */
-async function carryOut<Facts>(
-  checks: Checks<Facts>,
-  facts: Facts,
-  pool: pg.Pool,
-  notSeen: (error: Error) => Verdict,
-): Promise<Finding[]> {
+/** A check that fails, such as on an unreadable table, is a finding: the others still run. */
+async function carryOut(facts: DatabaseFacts, pool: pg.Pool): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const [check, judge] of Object.entries(checks)) {
-    const verdicts = [await judge(facts, pool).catch(notSeen)].flat();
-    findings.push(...verdicts.map((verdict) => ({ check, ...verdict })));
-    if (check === 'schema' && verdicts.some(({ level }) => level === 'error')) break; // later checks read its tables
+  for (const [check, judge] of Object.entries(OF_DATABASE)) {
+    const verdicts = await judge(facts, pool).catch(({ message }: Error) =>
+      wrong(`this can't be checked: ${message}`, 'run assent migrate --server-role for this role'),
+    );
+    findings.push(...[verdicts].flat().map((verdict) => ({ check, ...verdict })));
+    if (check === 'schema' && findings.at(-1)?.level === 'error') break; // later checks read its tables
   }
   return findings;
 }
+
+type Judge = (facts: DatabaseFacts, pool: pg.Pool) => Promise<Verdict | Verdict[]>;
 
 const MIN_POSTGRES = 150_000;
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
@@ -88,7 +84,7 @@ const TOLERABLE_SKEW_SECONDS = 5;
 const HOUR_MS = 3_600_000;
 
 /** In the order of the report: first the database and the connection, then the tables. */
-const OF_DATABASE: Checks<DatabaseFacts> = {
+const OF_DATABASE: Readonly<Record<string, Judge>> = {
   version: async ({ version, versionNumber }) =>
     versionNumber >= MIN_POSTGRES
       ? ok(`PostgreSQL ${version}`)
@@ -198,34 +194,16 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
   },
 };
 
-const OF_SCHEMA: Checks<pg.Pool> = {
-  async owners(pool) {
-    const owners = await findOwners(pool);
-    const remedy = 'run reassign owned, so that one role owns it all';
-    return owners.length === 1
-      ? ok(`everything of ours belongs to ${owners[0]}`)
-      : wrong(`what is ours belongs to several roles: ${owners.join(', ')}`, remedy);
-  },
-
-  /** The operator may let a role read more than a server needs. */
-  async privileges(pool) {
-    const verdicts: Verdict[] = [];
-    for (const role of await findGrantees(pool)) {
-      if (role === 'public')
-        verdicts.push(wrong('every role was given rights on our tables', 'revoke all from public'));
-      const { beyond } = await findDeviations(pool, role);
-      const text = `the role ${role} has more than a server needs: ${beyond.join(', ')}`;
-      const onlyReads = beyond.every((privilege) => privilege.startsWith('SELECT'));
-      if (beyond.length > 0) verdicts.push((onlyReads ? advice : wrong)(text, 'revoke it, as the owner'));
-    }
-    return verdicts.length > 0 ? verdicts : ok('no role may do more with our tables than a server');
-  },
-
-  async partitions(pool) {
-    const { coversNow, monthsAhead } = await findTrailFacts(pool);
-    const remedy = 'run assent maintain as the owner of the tables';
-    return coversNow
-      ? ok(`the trail has partitions for this month and ${monthsAhead} more`)
-      : wrong('the trail has no partition for this month', remedy);
-  },
-};
+/** The operator may let a role read more than a server needs. */
+async function judgePrivileges(pool: pg.Pool): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const { role } of await findGrantees(pool)) {
+    if (role === 'public')
+      verdicts.push(wrong('every role was given rights on our tables', 'revoke all from public'));
+    const { beyond } = await findDeviations(pool, role);
+    const text = `the role ${role} has more than a server needs: ${beyond.join(', ')}`;
+    const onlyReads = beyond.every((privilege) => privilege.startsWith('SELECT'));
+    if (beyond.length > 0) verdicts.push((onlyReads ? advice : wrong)(text, 'revoke it, as the owner'));
+  }
+  return verdicts.length > 0 ? verdicts : [ok('no role may do more with our tables than a server')];
+}

@@ -41,7 +41,7 @@ select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
  where to_regclass(name) is null
  order by month limit 1;
 
--- 'select pg_size_pretty((select sum(pg_total_relation_size(rel…'() → size text, lastMonth text, coversNow boolean, monthsAhead integer
+-- 'select pg_size_pretty((select sum(pg_total_relation_size(rel…'() → size text, lastMonth text, monthsAhead integer
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from (
          select inhrelid as id, relname as name,
@@ -49,11 +49,6 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions
          where month = date_trunc('month', clock_timestamp() at time zone 'UTC') - interval '1 month') as "lastMonth",
-       exists (select from (
-         select inhrelid as id, relname as name,
-                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
-           from pg_inherits join pg_class on pg_class.oid = inhrelid
-          where inhparent = 'audit_events'::regclass) as partitions where month = date_trunc('month', clock_timestamp() at time zone 'UTC')) as "coversNow",
        (select count(*)::int from (
          select inhrelid as id, relname as name,
                 to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
@@ -75,18 +70,6 @@ select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee):
          union all
          select grantee from pg_attribute, aclexplode(attacl) where attrelid = ours.oid and not attisdropped) as given
  where grantee <> relowner order by 1;
-
--- 'with ours as (select c.oid, relowner, relnamespace from unne…'(text[]) → role name
-with ours as (select c.oid, relowner, relnamespace from unnest($1::text[]) as name join pg_class c on c.oid = name::regclass)
-select distinct pg_get_userbyid(owner) as role from (
-  select relowner as owner from ours
-  union all
-  select relowner from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent in (select oid from ours)
-  union all
-  select proowner from ours join pg_trigger t on tgrelid = ours.oid join pg_proc p on p.oid = tgfoid where not tgisinternal
-  union all
-  select proowner from pg_proc where oid in ('is_live'::regproc, 'may_hold'::regproc)) owners
- order by 1;
 
 -- 'with role (name) as (select coalesce($1, current_user)::name…'(name, jsonb) → lacks boolean, privilege text
 with role (name) as (select coalesce($1, current_user)::name), ours (oid, privileges, clocked) as (

@@ -42,8 +42,6 @@ interface TrailFacts {
   readonly size: string;
   /** The size of last month's partition; null without one. */
   readonly lastMonth: string | null;
-  /** False if this month has no partition. */
-  readonly coversNow: boolean;
   /** Partitions of future months. */
   readonly monthsAhead: number;
 }
@@ -55,7 +53,6 @@ export const findTrailFacts = findRow<void, TrailFacts>(
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
-       exists (select from ${PARTITIONS} where month = ${THIS_MONTH}) as "coversNow",
        ${MONTHS_LEFT} as "monthsAhead"`,
 );
 

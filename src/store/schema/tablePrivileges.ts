@@ -58,3 +58,21 @@ export async function findDeviations(db: Database, role?: string) {
     found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
   return { lacking: those(true), beyond: those(false) };
 }
+
+const findRoles = findAll<{ tables: readonly string[] }, { role: string }>(
+  '',
+  `
+with ours as (
+  select c.oid, relacl, relowner from unnest(@tables::text[]) as name join pg_class c on c.oid = name::regclass
+  union all
+  select c.oid, relacl, relowner from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = 'audit_events'::regclass)
+select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee)::text end as role
+  from ours, lateral (
+         select grantee from aclexplode(relacl)
+         union all
+         select grantee from pg_attribute, aclexplode(attacl) where attrelid = ours.oid and not attisdropped) as given
+ where grantee <> relowner order by 1`,
+);
+
+/** The roles with rights on our tables, except their owner; `public` for every role. */
+export const findGrantees = (db: Database) => findRoles(db, { tables: TABLES.map(({ name }) => name) });
