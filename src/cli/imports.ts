@@ -1,12 +1,4 @@
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  lstatSync,
-  openSync,
-} from 'node:fs';
+import { accessSync, appendFileSync, constants, createReadStream, lstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Imported, NotedLine } from '../operations/import/imports.ts';
@@ -29,10 +21,7 @@ export const IMPORTING = {
       report ??= openSync(file, 'wx', 0o600);
       appendFileSync(report, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     };
-    if (source === undefined) return { bad, source: { chunks: shell.streams.stdin, share: () => '' } };
-    const [chunks, { size }] = [createReadStream(source, { fd }), fstatSync(fd)];
-    const share = () => (size > 0 ? `, ${Math.floor((100 * chunks.bytesRead) / size)} %` : '');
-    return { bad, source: { chunks, share } };
+    return { bad, chunks: source === undefined ? shell.streams.stdin : createReadStream(source, { fd }) };
   },
   says({ dryRun, badLines, bad, forcedLines = [], ...counts }: Imported): string {
     const { forced = 0 } = counts;

@@ -33,7 +33,7 @@ const NOTED_LINE = z.object({ line: z.int(), field: z.string().nullable(), reaso
 export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true };
 
 const INPUT = z.strictObject({
-  source: z.custom<{ chunks: Chunks; share: () => string }>().meta({ title: 'file' }),
+  chunks: z.custom<Chunks>().meta({ title: 'file' }),
   dryRun: z.boolean().default(false).describe('check all of it, also against the database, but keep nothing'),
   force: z.boolean().default(false).describe('accept look-alike names, weak secrets and costly hashes'),
   bad: z.custom<(lines: readonly NotedLine[]) => void>().optional().meta({
@@ -77,7 +77,7 @@ const importOf = (
   input: INPUT,
   output: OUTPUT,
   /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
-  async run(importer: Importer, { source, dryRun, force, bad: report }: z.output<typeof INPUT>) {
+  async run(importer: Importer, { chunks, dryRun, force, bad: report }: z.output<typeof INPUT>) {
     const { db, operator, progress } = importer;
     if (!(await ownsTables(db)))
       throw new Error('only the owner of the tables may import: set DATABASE_URL to the role that migrates');
@@ -85,7 +85,7 @@ const importOf = (
     const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
     const [badLines, forcedLines]: [NotedLine[], NotedLine[]] = [[], []];
     let forced = 0;
-    for await (const { rows, noted } of batchesOf(source.chunks, schema)) {
+    for await (const { rows, noted } of batchesOf(chunks, schema)) {
       counts.bad += noted.length;
       for (const { n: line, verdict } of await write(db, rows.map(judge), operator, dryRun)) {
         const { count = 'bad', field = '', reason } = VERDICT.exec(verdict)?.groups ?? {};
@@ -98,7 +98,7 @@ const importOf = (
       forced += allowed.length;
       forcedLines.push(...allowed.slice(0, MAX_SHOWN - forcedLines.length));
       badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_SHOWN - badLines.length));
-      progress(counts.imported, `imported so far${source.share()}`);
+      progress(counts.imported, 'imported so far');
     }
     const lines = Object.values(counts).reduce((sum, count) => sum + count);
     return { dryRun, lines, ...counts, badLines, ...(force && { forced, forcedLines }) };
