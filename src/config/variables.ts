@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
@@ -40,12 +39,10 @@ const secret = text.min(
   `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,
 );
 
-/** An address, or a network as an address and its prefix length, which is never 0. */
-function isNetwork(value: string): boolean {
-  const [address = '', bits = '1', ...more] = value.split('/');
-  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits;
-}
+/** Addresses, or networks as an address and its prefix length, which is never 0. */
+const networks = z.array(
+  z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).refine((one) => !one.endsWith('/0')),
+);
 
 /** Microsoft's addresses for all tenants, and a template of them: any organization could sign in its users. */
 const OF_ANY_TENANT = /[{}]|%7[bd]|\.microsoftonline\.\w+\/(common|organizations|consumers)(\/|$)/i;
@@ -119,7 +116,7 @@ export const VARIABLES = {
     .describe(LOG_LEVELS.join(', ')),
   TRUST_PROXY: text
     .refine(
-      (value) => /^\d{1,2}$/.test(value) || list(value).every(isNetwork),
+      (value) => /^\d{1,2}$/.test(value) || networks.safeParse(list(value)).success,
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 separated by commas',
     )
     .transform((value) => (/^\d+$/.test(value) ? Number(value) : list(value)))
