@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { limitConnections } from '../../src/http/connections/connectionLimit.ts';
 import { endSlowReaders } from '../../src/http/connections/slowReaders.ts';
 import { insertGrants, signedIn } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
@@ -31,6 +32,7 @@ describe('an answer', () => {
   /** A server that is less patient than ours. */
   async function serve(standstillMs: number, longestTakingMs: number): Promise<string> {
     app = fastify({ forceCloseConnections: true });
+    limitConnections(app, 100, true);
     endSlowReaders(app, { idleMs: standstillMs, maxReadMs: longestTakingMs, checkEveryMs: 100 });
     app.get('/large', async () => Buffer.alloc(LARGE));
     return app.listen({ port: 0, host: '127.0.0.1' });

@@ -1,9 +1,24 @@
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from '../../rules/common/network.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { addressOf } from '../request/caller.ts';
-import { newestResponseOf } from './responses.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The open connections, in the order of their last request, or of their opening. */
+    readonly connections: ReadonlyMap<Socket, Connection>;
+  }
+}
+
+export interface Connection {
+  readonly network: string;
+  /** The unfinished ones, oldest first, and at least the newest. Node sends those of one connection in order. */
+  readonly responses: ServerResponse[];
+  /** Bytes read by the client, and the time of the last change. */
+  progress: { readonly bytes: number; readonly since: number };
+}
 
 /** Idle time between two requests of a connection. Node sends it in each response (`Keep-Alive`). */
 const IDLE_MS = 5_000;
@@ -20,77 +35,65 @@ const SHARE = 0.1;
  * same network if that exceeds its share. @param direct without a proxy of the operator in between
  */
 export function limitConnections(app: FastifyInstance, max: number, direct: boolean): void {
-  const open = new OpenConnections();
+  const open = new Map<Socket, Connection>();
+  const sizes = new Map<string, number>();
+  const remove = (socket: Socket, { network }: Connection) => {
+    if (!open.delete(socket)) return;
+    const size = (sizes.get(network) ?? 1) - 1;
+    if (size === 0) sizes.delete(network);
+    else sizes.set(network, size);
+  };
   const warn = onceAMinute((text: string) => app.log.warn(`${text} (MAX_CONNECTIONS is ${max})`));
   app.server.keepAliveTimeout = direct ? IDLE_MS : IDLE_BEHIND_PROXY_MS;
   // Precedes Node's own listeners, so that they find the connection closed.
   app.server.prependListener('connection', (socket) => {
     const network = direct ? networkOf(addressOf({ ip: socket.remoteAddress })) : '';
-    const size = open.add(socket, network);
+    const newest = { network, responses: [], progress: { bytes: 0, since: performance.now() } };
+    const size = (sizes.get(network) ?? 0) + 1;
+    sizes.set(network, size);
+    open.set(socket, newest);
+    socket.once('close', () => remove(socket, newest));
     if (open.size <= max * CROWDED) return;
-    const greedy = direct && size > Math.max(1, max * SHARE);
-    const waiting = open.longestWaiting(greedy ? network : undefined, socket);
-    if (waiting !== undefined) {
+    const isGreedy = direct && size > Math.max(1, max * SHARE);
+    const waiting = longestWaiting(open, isGreedy ? network : undefined, newest);
+    if (waiting !== undefined)
       warn('nearly as many connections as may be are open: the longest idle ones are closed');
-      open.close(waiting);
-    } else if (greedy || open.size > max) {
+    else if (isGreedy || open.size > max)
       warn('more connections than may be are open: others are turned away');
-      open.close(socket);
-    }
+    else return;
+    const [closed, connection] = waiting ?? [socket, newest];
+    remove(closed, connection); // its event comes later
+    closed.destroy();
   });
-  app.server.prependListener('request', ({ socket }) => open.touch(socket));
+  app.decorate('connections', open);
+  noteResponses(app.server, open);
 }
 
-/** Open connections in the order of their last request, or of their opening. */
-class OpenConnections {
-  readonly #networks = new Map<Socket, string>();
-  readonly #sizes = new Map<string, number>();
+/** Notes each response with its connection, which then waits least long for its client. */
+function noteResponses(server: Server, open: Map<Socket, Connection>): void {
+  server.prependListener('request', ({ socket }, response) => {
+    const connection = open.get(socket);
+    if (connection === undefined) return;
+    open.delete(socket);
+    open.set(socket, connection);
+    const { responses } = connection;
+    while (responses[0]?.writableFinished) responses.shift();
+    responses.push(response);
+  });
+}
 
-  get size(): number {
-    return this.#networks.size;
+/** @param network undefined for any */
+function longestWaiting(open: Map<Socket, Connection>, network: string | undefined, except: Connection) {
+  for (const entry of open) {
+    const [, connection] = entry;
+    const isOther = network !== undefined && connection.network !== network;
+    if (connection !== except && !isOther && isWaiting(connection)) return entry;
   }
-
-  /** @returns the network's number of connections */
-  add(socket: Socket, network: string): number {
-    const size = (this.#sizes.get(network) ?? 0) + 1;
-    this.#sizes.set(network, size);
-    this.#networks.set(socket, network);
-    socket.once('close', () => this.#remove(socket));
-    return size;
-  }
-
-  close(socket: Socket): void {
-    this.#remove(socket);
-    socket.destroy();
-  }
-
-  #remove(socket: Socket): void {
-    const network = this.#networks.get(socket);
-    if (network === undefined) return;
-    this.#networks.delete(socket);
-    const size = (this.#sizes.get(network) ?? 1) - 1;
-    if (size === 0) this.#sizes.delete(network);
-    else this.#sizes.set(network, size);
-  }
-
-  touch(socket: Socket): void {
-    const network = this.#networks.get(socket);
-    if (network === undefined) return;
-    this.#networks.delete(socket);
-    this.#networks.set(socket, network);
-  }
-
-  /** @param network undefined for any */
-  longestWaiting(network: string | undefined, except: Socket): Socket | undefined {
-    for (const [socket, from] of this.#networks) {
-      if (socket !== except && (network === undefined || from === network) && waits(socket)) return socket;
-    }
-    return undefined;
-  }
+  return undefined;
 }
 
 /** True if idle, or if its client is still sending. */
-function waits(socket: Socket): boolean {
-  const response = newestResponseOf(socket);
-  return response === undefined || response.writableFinished || !response.req.complete;
+function isWaiting({ responses }: Connection): boolean {
+  const newest = responses.at(-1);
+  return newest === undefined || newest.writableFinished || !newest.req.complete;
 }

@@ -1,4 +1,4 @@
-import { Server, type Socket } from 'node:net';
+import { Server } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { IDLE_GRACE_MS, STILL_ASKED_MS } from '../../rules/common/timeouts.ts';
@@ -15,20 +15,14 @@ interface Shutdown {
   /** The last since then, excluding health checks. */
   lastRequestAt: number;
   readonly listeners: Set<Server>;
-  readonly connections: Set<Socket>;
 }
 
 /** For {@link drain}. Call it before reading `shutdown`. */
 export function prepareDraining(app: FastifyInstance): void {
-  const listeners = new Set<Server>([app.server]);
-  const shutdown: Shutdown = { isDraining: false, lastRequestAt: 0, listeners, connections: new Set() };
+  const shutdown: Shutdown = { isDraining: false, lastRequestAt: 0, listeners: new Set([app.server]) };
   app.decorate('shutdown', shutdown);
   app.addHook('preClose', async () => {
     shutdown.isDraining = true;
-  });
-  app.server.on('connection', (socket: Socket) => {
-    shutdown.connections.add(socket);
-    socket.once('close', () => shutdown.connections.delete(socket));
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
     // Node itself closes only the connections that are idle at the end.
@@ -41,7 +35,10 @@ export function prepareDraining(app: FastifyInstance): void {
 }
 
 /** Graceful shutdown without failed requests. @param forMs accepts connections this long, and while requests arrive */
-export async function drain({ shutdown, server }: FastifyInstance, forMs: number): Promise<void> {
+export async function drain(
+  { shutdown, connections, server }: FastifyInstance,
+  forMs: number,
+): Promise<void> {
   shutdown.isDraining = true;
   await setTimeout(forMs);
   const isQuiet = () => performance.now() >= shutdown.lastRequestAt + QUIET_FOR_MS;
@@ -49,11 +46,11 @@ export async function drain({ shutdown, server }: FastifyInstance, forMs: number
   await waitForIdleLoop();
   // Node's own `close` of an HTTP server would close idle connections, too.
   for (const listener of shutdown.listeners) Server.prototype.close.call(listener);
-  await waitUntil(() => shutdown.connections.size === 0, IDLE_GRACE_MS);
+  await waitUntil(() => connections.size === 0, IDLE_GRACE_MS);
   await waitForIdleLoop();
   server.closeIdleConnections();
   // Node counts a connection as busy until its first request is read; browsers open some in advance.
-  for (const socket of shutdown.connections) if (socket.bytesRead === 0) socket.destroy();
+  for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
 }
 
 /** After this time without a request, the load balancer has switched away. */

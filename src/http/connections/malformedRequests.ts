@@ -39,7 +39,7 @@ export function answerClientError(this: FastifyInstance, error: ClientError, soc
     socket.destroy();
     return;
   }
-  afterEarlierResponses(socket, () => refuseUnreadable(this, error, socket));
+  afterEarlierResponses(this, socket, () => refuseUnreadable(this, error, socket));
 }
 
 /** Answers `CONNECT`, a method for proxies: Node would close the connection silently. */

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { invalidRequest, type OAuthError } from '../../rules/common/error.ts';
 import { readForwarded } from '../request/caller.ts';
-import { newestResponseOf, noteResponse } from './responses.ts';
 
 /** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but uses them for framing (CVE-2026-58044). */
 const MAX_HEADERS = 999;
@@ -13,8 +12,7 @@ const broken = new WeakSet<Socket>();
 
 /** One response per request, in order; closes the connection if a proxy may have framed it differently. */
 export function preventSmuggling(app: FastifyInstance): void {
-  app.server.prependListener('request', (request, response) => {
-    noteResponse(request.socket, response);
+  app.server.prependListener('request', (request) => {
     readForwarded(request);
     request.method ??= 'QUERY'; // the only method that early versions of Node 20.19 and 22 parse without its name
   });
@@ -47,10 +45,10 @@ function problemOfTarget(target = ''): OAuthError | undefined {
 }
 
 /** Calls `refuse` after earlier responses, or closes if the malformed input belongs to an answered request. */
-export function afterEarlierResponses(socket: Socket, refuse: () => void): void {
+export function afterEarlierResponses(app: FastifyInstance, socket: Socket, refuse: () => void): void {
   if (broken.has(socket)) return;
   broken.add(socket);
-  const response = newestResponseOf(socket);
+  const response = app.connections.get(socket)?.responses.at(-1);
   if (response?.req.complete) whenFinished(response, refuse);
   else if (response?.headersSent) whenFinished(response, () => socket.destroySoon());
   else if (response?.socket === null) response.once('socket', refuse);

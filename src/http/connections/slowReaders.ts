@@ -1,6 +1,4 @@
-import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { newestResponseOf, unfinishedOf } from './responses.ts';
 
 /** The limits on a connection whose client does not read; tests may use shorter ones. */
 const LIMITS = {
@@ -19,35 +17,28 @@ export function endSlowReaders(app: FastifyInstance, { idleMs, maxReadMs, checkE
   app.addHook('onRequest', (request, reply, done) => {
     if (limitPipelining(request, reply)) done();
   });
-  /** Bytes read by the client, and the time of the last change. */
-  const connections = new Map<Socket, { readonly bytes: number; readonly since: number }>();
-  app.server.on('connection', (socket: Socket) => {
-    connections.set(socket, { bytes: 0, since: performance.now() });
-    socket.once('close', () => connections.delete(socket));
-  });
   const check = () => {
     const now = performance.now();
-    for (const [socket, before] of connections) {
+    for (const [socket, connection] of app.connections) {
+      const { responses, progress } = connection;
       const bytes = socket.bytesWritten - socket.writableLength;
-      if (socket.writableLength === 0 || bytes !== before.bytes)
-        connections.set(socket, { bytes, since: now });
-      else if (now - before.since > maxReadMs) socket.destroy();
+      if (socket.writableLength === 0 || bytes !== progress.bytes)
+        connection.progress = { bytes, since: now };
+      else if (now - progress.since > maxReadMs) socket.destroy();
+      const isAnswering = socket.writableLength > 0 || responses.at(-1)?.writableFinished === false;
       // Node ends it then. Set for all (`server.timeout`), each request would need a timer. Idle ones have another.
-      if (isAnswering(socket) && socket.timeout !== idleMs) socket.setTimeout(idleMs);
+      if (isAnswering && socket.timeout !== idleMs) socket.setTimeout(idleMs);
     }
   };
   const timer = setInterval(check, checkEveryMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
-function isAnswering(socket: Socket): boolean {
-  return socket.writableLength > 0 || newestResponseOf(socket)?.writableFinished === false;
-}
-
 /** Node parses a whole packet, thousands of requests. @returns false if there are too many: the connection is closed */
 export function limitPipelining(request: FastifyRequest, reply: FastifyReply): boolean {
   const { socket } = request.raw;
-  if (unfinishedOf(socket).length <= MAX_PIPELINED) return true;
+  const { responses } = request.server.connections.get(socket) ?? {};
+  if (responses === undefined || responses.length <= MAX_PIPELINED) return true;
   reply.hijack();
   if (!socket.destroyed) {
     socket.destroy();

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { UnansweredError } from '../../flows/common/unavailable.ts';
 import { ANSWER_MS } from '../../rules/common/timeouts.ts';
-import { unfinishedOf } from '../connections/responses.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,8 +42,8 @@ export function limitAnswerTime(app: FastifyInstance): void {
   // One timer for all: a timer and its promises for each request took a kilobyte of garbage.
   const timer = setInterval(() => {
     const readBefore = performance.now() - ANSWER_MS;
-    for (const socket of app.shutdown.connections)
-      for (const { reply } of unfinishedOf(socket)) if (reply !== undefined) refuseLate(reply, readBefore);
+    for (const { responses } of app.connections.values())
+      for (const { reply } of responses) if (reply !== undefined) refuseLate(reply, readBefore);
   }, CHECK_MS).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }
