@@ -23,18 +23,13 @@ const PAYMENT_API = 'Demo Shop’s payment API';
 const FIRST = { login: 'demo', name: 'Dana Demo' };
 const SECOND = { login: 'robin', name: 'Robin Demo' };
 
-/** A user with the original passwords; later changes are not noticed here. */
-type Account = Readonly<Awaited<ReturnType<typeof registerAccount>>>;
-
-/** The content of `DATA_DIR/demo.json`, shown at each start; `second` is missing in a file with one user. */
-type DemoFile = Account & Readonly<{ clientId: string; clientSecret: string; second?: Account }>;
-
-type Resource = Readonly<Record<'resourceId' | 'resourceSecret', string>>;
+/** The content of `DATA_DIR/demo.json`, shown at each start. Of the passwords, later changes are not noticed here. */
+type Registered = Readonly<Awaited<ReturnType<typeof register>>>;
 
 /** Trial mode's demo application, its users, and the payment API that it simulates. */
 export type Demo = NonNullable<Awaited<ReturnType<typeof prepareDemo>>>;
 
-/** Registers the demo, and at each start its redirect URI, whose port may change. Null for a database with only other data. */
+/** Registers the demo, and at each start its redirect URI, whose port may change. Null for a database with other data only. */
 export function prepareDemo(
   pool: pg.Pool,
   dataDir: string,
@@ -45,36 +40,38 @@ export function prepareDemo(
   const file = join(dataDir, 'demo.json');
   return transaction(pool, async (db) => {
     await lockForTransaction(db, DEMO_LOCK);
-    if (await isFree(pool, existsSync(file))) write(file, await register(pool, redirectUri));
-    const kept = read<DemoFile>(file);
-    if (kept === null) return null;
-    const { clientId, clientSecret, second, ...first } = kept;
-    if ((await findClient(pool, clientId)) === null) return null;
-    await perform(clients.update, callerOf(pool), { clientId, redirectUri });
+    if (!(await isRegistered(pool, read(file)))) {
+      if (!(await isFree(pool))) return null;
+      write(file, await register(pool, redirectUri));
+    }
+    const { application, users, resource } = read(file) as Registered;
+    await perform(clients.update, callerOf(pool), { clientId: application.clientId, redirectUri });
     return {
-      application: { server, clientId, clientSecret, redirectUri },
-      // Where a provider signs users in, ours can't.
-      users: hasPasswords ? [{ ...FIRST, ...first }, ...(second ? [{ ...SECOND, ...second }] : [])] : [],
-      resource: { server, ...(await preparePaymentApi(pool, dataDir)) },
+      application: { server, ...application, redirectUri },
+      users: hasPasswords ? users : [], // where a provider signs users in, ours can't
+      resource: { server, ...resource },
     } as const;
   });
 }
 
-/** True for an empty database, or without `demo.json` for the rest of a start that failed before writing it. */
-async function isFree(pool: pg.Pool, hasFile: boolean): Promise<boolean> {
-  const clients = await listClients(pool);
-  const users: readonly User[] = (await listUsers(pool, { limit: 3 }).next()).value; // three users can't all be the demo's
-  if (clients.length + users.length === 0) return true;
-  const isOurs = clients.every(({ name }) => name === NAME);
-  return !hasFile && isOurs && users.every(({ login }) => [FIRST.login, SECOND.login].includes(login));
+async function isRegistered(pool: pg.Pool, kept: Registered | null): Promise<boolean> {
+  if (kept === null || (await findClient(pool, kept.application.clientId)) === null) return false;
+  return (await findResource(pool, kept.resource)) !== null;
 }
 
-async function register(pool: pg.Pool, redirectUri: string): Promise<DemoFile> {
-  const first = await registerAccount(pool, FIRST, easyToType());
-  const second = await registerAccount(pool, SECOND, null);
+/** True for an empty database, and for the rest of a start that failed before it wrote `demo.json`. */
+async function isFree(pool: pg.Pool): Promise<boolean> {
+  const users: readonly User[] = (await listUsers(pool, { limit: 3 }).next()).value; // three users can't all be the demo's
+  const isOurs = users.every(({ login }) => [FIRST.login, SECOND.login].includes(login));
+  return isOurs && (await listClients(pool)).every(({ name }) => name === NAME);
+}
+
+async function register(pool: pg.Pool, redirectUri: string) {
+  const users = [await registerAccount(pool, FIRST, easyToType()), await registerAccount(pool, SECOND, null)];
   const client = { name: NAME, redirectUri, verified: true };
   const { clientId, clientSecret = '' } = await perform(clients.create, callerOf(pool), client);
-  return { clientId, clientSecret, ...first, second };
+  const resource = await perform(resources.create, callerOf(pool), { name: PAYMENT_API });
+  return { application: { clientId, clientSecret }, users, resource };
 }
 
 async function registerAccount(pool: pg.Pool, user: typeof FIRST, paymentPassword: string | null) {
@@ -83,17 +80,7 @@ async function registerAccount(pool: pg.Pool, user: typeof FIRST, paymentPasswor
   if ((await findUserByLogin(pool, user.login)) === null)
     await perform(users.create, callerOf(pool), { ...given, name: user.name });
   else await perform(users.setPassword, callerOf(pool), given);
-  return account;
-}
-
-/** The payment API's credentials, kept in `DATA_DIR/payment-api.json`; made if the file or the database lacks them. */
-async function preparePaymentApi(pool: pg.Pool, dataDir: string): Promise<Resource> {
-  const file = join(dataDir, 'payment-api.json');
-  const kept = read<Resource>(file);
-  if (kept !== null && (await findResource(pool, kept)) !== null) return kept;
-  const resource = await perform(resources.create, callerOf(pool), { name: PAYMENT_API });
-  write(file, resource);
-  return resource;
+  return { ...account, name: user.name };
 }
 
 /** Registers visitors' applications for an hour each, and deletes those of earlier starts. @param file keeps their ids */

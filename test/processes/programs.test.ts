@@ -62,13 +62,13 @@ beforeAll(async () => {
   const [, CLIENT_ID = '', CLIENT_SECRET = ''] = home('#own dd code')
     .toArray()
     .map((code) => home(code).text());
-  const { resourceId, resourceSecret } = JSON.parse(readFileSync(join(DATA_DIR, 'payment-api.json'), 'utf8'));
+  const { resource } = JSON.parse(readFileSync(join(DATA_DIR, 'demo.json'), 'utf8'));
   Object.assign(own, {
     CLIENT_ID,
     CLIENT_SECRET,
     REDIRECT_URI,
-    RESOURCE_ID: resourceId,
-    RESOURCE_SECRET: resourceSecret,
+    RESOURCE_ID: resource.resourceId,
+    RESOURCE_SECRET: resource.resourceSecret,
   });
   ledger.note('client secret', CLIENT_SECRET);
 });

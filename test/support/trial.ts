@@ -30,16 +30,15 @@ export async function useTrial(variables: Record<string, string> = {}) {
 /** Trial mode keeps what it made in files, so that it can show it again. */
 function noteFiles(dataDir: string): void {
   ledger.note('signing secret', readFileSync(join(dataDir, 'secrets'), 'utf8'));
-  const read = (name: string) => {
-    const file = join(dataDir, name);
-    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-  };
-  const demo = read('demo.json');
-  ledger.note('client secret', demo.clientSecret);
-  ledger.note('password', demo.password);
-  ledger.note('payment password', demo.paymentPassword);
-  ledger.note('password', demo.second?.password);
-  ledger.note('resource secret', read('payment-api.json').resourceSecret);
+  const file = join(dataDir, 'demo.json');
+  if (!existsSync(file)) return;
+  const { application, users, resource } = JSON.parse(readFileSync(file, 'utf8'));
+  ledger.note('client secret', application.clientSecret);
+  ledger.note('resource secret', resource.resourceSecret);
+  for (const { password, paymentPassword } of users) {
+    ledger.note('password', password);
+    ledger.note('payment password', paymentPassword);
+  }
 }
 
 /** Two ports in a row: the demo application takes the one after the server's. The system gives those from 32,768 on to others. */
