@@ -15,9 +15,8 @@ export interface Turn<Task> {
  */
 export class FairQueue<Task> {
   readonly #capacity: number;
-  /** Tasks by key; the key that waits longest comes first. */
-  readonly #waiting = new Map<string, Task[]>();
-  #size = 0;
+  /** The oldest first. */
+  readonly #waiting: { readonly key: string; readonly task: Task }[] = [];
   /** Milliseconds by key, on a clock of which {@link #share} is the present; the most recent key comes last. */
   readonly #used = new Map<string, number>();
   /** What a key would have used by now that has always had its turn. */
@@ -30,65 +29,46 @@ export class FairQueue<Task> {
   }
 
   get size(): number {
-    return this.#size;
+    return this.#waiting.length;
   }
 
   hasRoom(key: string): boolean {
-    return this.#size < this.#capacity || this.#findYielding(key) !== key;
+    return this.size < this.#capacity || this.#findYielding(key) !== key;
   }
 
   /** Adds a task. @returns the task without room: one of another key, or this one; undefined if all fit */
   push(key: string, task: Task): Task | undefined {
-    const yielding = this.#size < this.#capacity ? undefined : this.#findYielding(key);
-    const tasks = this.#waiting.get(key);
-    if (tasks === undefined) this.#waiting.set(key, [task]);
-    else tasks.push(task);
-    this.#size += 1;
-    return yielding === undefined ? undefined : this.#takeNewest(yielding);
+    const yielding = this.size < this.#capacity ? undefined : this.#findYielding(key);
+    this.#waiting.push({ key, task });
+    if (yielding === undefined) return undefined;
+    const newest = this.#waiting.findLastIndex((each) => each.key === yielding);
+    return this.#waiting.splice(newest, 1)[0]?.task;
   }
 
   /** Takes the next key's oldest task. */
   shift(): Turn<Task> | undefined {
-    let next: { key: string; tasks: Task[]; used: number } | undefined;
-    for (const [key, tasks] of this.#waiting) {
-      const used = this.#usedBy(key);
-      if (next === undefined || used < next.used) next = { key, tasks, used };
-    }
+    const least = Math.min(...this.#waiting.map(({ key }) => this.#usedBy(key)));
+    const index = this.#waiting.findIndex(({ key }) => this.#usedBy(key) === least);
+    const [next] = this.#waiting.splice(index, 1);
     if (next === undefined) return undefined;
-    const { key, tasks, used } = next;
-    const [task] = tasks.splice(0, 1) as [Task];
-    this.#waiting.delete(key);
-    if (tasks.length > 0) this.#waiting.set(key, tasks); // to the end
-    this.#size -= 1;
-    this.#share = used;
+    const { key, task } = next;
+    this.#share = least;
     const expected = this.#milliseconds;
-    this.#count(key, used + expected);
+    this.#count(key, least + expected);
     const end = (milliseconds: number) => {
       if (milliseconds > 0) this.#milliseconds = milliseconds;
-      this.#count(key, (this.#used.get(key) ?? used) + milliseconds - expected);
-      this.#share += milliseconds / (this.#waiting.size + 1);
+      this.#count(key, (this.#used.get(key) ?? least) + milliseconds - expected);
+      this.#share += milliseconds / (new Set(this.#waiting.map((each) => each.key)).size + 1);
     };
     return { task, end };
   }
 
   /** The key whose newest task a full queue drops for another one of `key`: perhaps `key` itself. */
   #findYielding(key: string): string {
-    let yielding = key;
-    let most = (this.#waiting.get(key)?.length ?? 0) + 1;
-    let used = this.#usedBy(key);
-    for (const [other, { length }] of this.#waiting) {
-      if (length < most || (length === most && this.#usedBy(other) <= used)) continue;
-      [yielding, most, used] = [other, length, this.#usedBy(other)];
-    }
-    return yielding;
-  }
-
-  #takeNewest(key: string): Task | undefined {
-    const tasks = this.#waiting.get(key);
-    const task = tasks?.pop();
-    if (tasks?.length === 0) this.#waiting.delete(key);
-    this.#size -= 1;
-    return task;
+    const counts = new Map([[key, 1]]);
+    for (const each of this.#waiting) counts.set(each.key, (counts.get(each.key) ?? 0) + 1);
+    const greedy = [...counts].sort(([a, m], [b, n]) => n - m || this.#usedBy(b) - this.#usedBy(a));
+    return greedy[0]?.[0] ?? key;
   }
 
   #usedBy(key: string): number {
