@@ -281,19 +281,6 @@ describe('a command in trial mode', () => {
 
   const makesData = (folder: string) => draftsOf(folder).length > 0;
 
-  it('is interrupted, and no failure of PostgreSQL’s, where initdb noticed a Ctrl-C first', async () => {
-    const folder = newFolder();
-    const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: folder });
-    const initdb = () => processesOf(`${clusterOf(folder)}.new-`);
-    await expect.poll(initdb, { interval: 5 }).not.toEqual([]);
-    for (const pid of initdb()) process.kill(pid, 'SIGINT');
-    await expect.poll(initdb, { interval: 5 }).toEqual([]);
-    launch.kill('SIGINT');
-    expect(await launch.end, launch.output()).toEqual(bySignal('SIGINT'));
-    expect(draftsOf(folder)).toEqual([]);
-    expect(launch.output()).toBe('');
-  });
-
   it.each([
     ['PostgreSQL’s data are made', makesData],
     ['PostgreSQL starts', (folder: string) => existsSync(pidFile(folder))],

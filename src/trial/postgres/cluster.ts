@@ -1,8 +1,8 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
 import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 import type { Place } from './place.ts';
@@ -21,9 +21,6 @@ export const DATABASE_USER = 'assent';
 
 /** `trust`: only the owner of the socket's folder and root may enter it. --no-sync: the cluster is still empty. */
 const INITDB_OPTIONS = '-A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ');
-
-/** A terminal's Ctrl-C also reaches initdb, whose end may be noticed this much before the signal. */
-const SIGNAL_MS = 1_000;
 
 /** Creates a missing cluster in a draft folder, then renames it: the first of several wins. @throws EmbeddedPostgresError */
 export async function createCluster(cluster: Cluster): Promise<void> {
@@ -52,20 +49,16 @@ function isMade({ cluster }: Place, { version }: Binaries): boolean {
   );
 }
 
+/** In its own process group, like PostgreSQL: only `cancelled` ends it, so that no end of its own looks like a fault. */
 async function initdb(folder: string, { place, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
-  const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
   const given = ['-D', folder, '-U', DATABASE_USER, ...INITDB_OPTIONS];
-  const running = promisify(execFile)(program, given, options);
+  const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT, detached: true };
+  const running = spawn(program, given, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   // Not the option `signal`: it rejects before the end of initdb, which would still write into the folder.
-  cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
-  try {
-    await running;
-  } catch (cause) {
-    const { stderr = '' } = cause as { stderr?: string };
-    await sleep(SIGNAL_MS, undefined, { signal: cancelled }).catch(() => {});
-    const reason = stderr.trim().replaceAll('\n', ' / ') || String(cause);
-    const message = `PostgreSQL cannot create its data in ${place.cluster}: ${reason}`;
-    throw new EmbeddedPostgresError(message, { cause });
-  }
+  cancelled.addEventListener('abort', () => running.kill(), { once: true });
+  const [[exitCode], said] = await Promise.all([once(running, 'close'), text(running.stderr)]);
+  if (exitCode === 0) return;
+  const reason = said.trim().replaceAll('\n', ' / ');
+  throw new EmbeddedPostgresError(`PostgreSQL cannot create its data in ${place.cluster}: ${reason}`);
 }

@@ -44,7 +44,6 @@ class Member {
   readonly #cancel = new AbortController();
   readonly #cluster: Cluster;
   readonly #session: Promise<Session>;
-  #joined = false;
   #left: Promise<boolean> | undefined;
 
   constructor(cluster: Omit<Cluster, 'cancelled'>) {
@@ -62,7 +61,6 @@ class Member {
       client.once('end', () => {
         if (this.#left === undefined) log(`the connection to the embedded PostgreSQL broke, ${remedy}`);
       });
-      this.#joined = true;
       return connection;
     } catch (error) {
       await this.leave();
@@ -78,7 +76,7 @@ class Member {
   /** Stops PostgreSQL without waiting, even under other processes. */
   abandon(): void {
     const { cluster } = this.#cluster.place;
-    interruptPostmaster(this.#joined ? readPostmaster(cluster)?.pid : startedPid(this.#cluster), cluster);
+    interruptPostmaster(startedPid(this.#cluster) ?? readPostmaster(cluster)?.pid, cluster);
   }
 
   /** Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped. */
@@ -87,12 +85,10 @@ class Member {
     const { cluster } = this.#cluster.place;
     const session = await this.#session.catch(() => undefined);
     const isLast = session && (await closeSession(session));
-    // The connection broke: PostgreSQL crashed, or another process is stopping it.
-    const isBroken = session !== undefined && isLast === undefined;
     const mine = isLast ? readPostmaster(cluster)?.pid : startedPid(this.#cluster);
     const stopped = isLast !== false && (await stopPostmaster(mine, cluster));
     session?.client.end().catch(() => {});
     members.delete(this);
-    return stopped && !isBroken;
+    return stopped;
   }
 }
