@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { DatabaseConfig } from '../config/config.ts';
 import { openDatabase } from '../store/database/database.ts';
 import { passesByWaiting } from '../store/database/errors.ts';
-import { StartupGate } from '../store/database/gate.ts';
+import { type Gate, gateOf } from '../store/database/gate.ts';
 import { MigrationError } from '../store/schema/schemaState.ts';
 import { migrateAndTell, type StoreLog } from './openStore.ts';
 
@@ -17,31 +17,31 @@ const MAX_PAUSE_MS = 4_000;
  */
 export function queueUntilMigrated(queued: pg.Pool, { databaseUrl, databasePassword }: DatabaseConfig) {
   if (databaseUrl === null) return async () => {};
-  const gate = new StartupGate(queued);
+  let noteTried = () => {};
+  const tried = new Promise<void>((resolve) => {
+    noteTried = resolve;
+  });
+  const gate: Gate = { tried };
+  gateOf.set(queued, gate);
   return async (log: StoreLog) => {
     const pool = openDatabase(databaseUrl, databasePassword);
     try {
-      for (let attempt = 0; !(await tryToMigrate(pool, gate, log)); attempt += 1) {
-        // Random, so that many servers do not return all at once.
-        const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
+      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+        try {
+          await migrateAndTell(pool, log);
+          gateOf.delete(queued);
+          return;
+        } catch (error) {
+          gate.cause = error instanceof MigrationError ? error.cause : error;
+          if (!passesByWaiting(gate.cause)) throw error;
+        } finally {
+          noteTried();
+        }
+        // Random, so that many servers do not return all at once. Meanwhile the watch reports the database.
         await setTimeout(pause * (0.5 + Math.random() / 2));
       }
     } finally {
       void pool.end();
     }
   };
-}
-
-/** @returns true when it is done and the gate open; false while the database is unreachable, which the watch reports */
-async function tryToMigrate(pool: pg.Pool, gate: StartupGate, log: StoreLog): Promise<boolean> {
-  try {
-    await migrateAndTell(pool, log);
-    gate.open();
-    return true;
-  } catch (error) {
-    const cause = error instanceof MigrationError ? error.cause : error;
-    if (!passesByWaiting(cause)) throw error;
-    gate.close(cause);
-    return false;
-  }
 }

@@ -3,7 +3,7 @@ import { DATABASE_MS } from '../../rules/common/timeouts.ts';
 import { begin, prepareConnection } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { standbyError } from './errors.ts';
-import { gateOf } from './gate.ts';
+import { gateOf, passGate } from './gate.ts';
 import { Hosts } from './hosts.ts';
 
 /** A pool or one of its connections: every statement of the store runs on either. */
@@ -49,8 +49,7 @@ export const hostsOf = new WeakMap<pg.Pool, Hosts>();
 
 /** A connection of the pool, for the caller to release. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  const gate = gateOf.get(pool);
-  if (gate !== undefined) await gate.wait();
+  if (gateOf.has(pool)) await passGate(pool);
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }
 
