@@ -12,12 +12,11 @@ const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>
   throttle: ['assent_throttled_total', 'by'],
 };
 
-/** Counts events. @returns a function that stops it */
-export function countHappenings(metrics: Metrics): () => void {
+export function countHappenings(metrics: Metrics): void {
   const counters = new Map<string, Counter>();
   for (const [what, [name, label]] of Object.entries(COUNTERS))
     counters.set(what, metrics.counter(name, { [label]: HAPPENINGS[what as Happening] }));
-  return happened.listen(({ what, outcome, times }) => {
+  metrics.listen(happened, ({ what, outcome, times }) => {
     counters.get(what)?.inc({ [COUNTERS[what][1]]: outcome }, times);
   });
 }

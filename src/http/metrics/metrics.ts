@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Signal } from '../../signals/signal.ts';
 
 const HELP = {
   assent_requests_total: 'Answered requests; error is the code of a refusal, empty for none.',
@@ -45,6 +46,15 @@ type Labels = Readonly<Record<string, readonly string[]>>;
 /** Makes the metrics of its registry, which lists them in order of creation. */
 export class Metrics {
   readonly registry = new Registry();
+  readonly #subscriptions: (() => void)[] = [];
+
+  listen<Message extends object>(signal: Signal<Message>, listener: (message: Message) => void): void {
+    this.#subscriptions.push(signal.listen(listener));
+  }
+
+  stopListening(): void {
+    for (const end of this.#subscriptions) end();
+  }
 
   counter(name: MetricName, labels: Labels = {}): Counter<string> {
     const counter = new Counter<string>(this.#configure(name, Object.keys(labels)));

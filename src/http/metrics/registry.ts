@@ -6,7 +6,7 @@ import { countHappenings } from './happenings.ts';
 import { Metrics } from './metrics.ts';
 import { countRequests } from './requests.ts';
 import { describeState } from './state.ts';
-import { measureTimings } from './timings.ts';
+import { measureBatches, measurePasswords, timeStatements } from './timings.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,25 +15,21 @@ declare module 'fastify' {
 }
 
 /** Default metrics of prom-client to remove: gauges with a counter's name, and their duplicates. */
-const MISNAMED = [
-  'nodejs_active_handles',
-  'nodejs_active_handles_total',
-  'nodejs_active_requests',
-  'nodejs_active_requests_total',
-  'nodejs_active_resources_total',
-];
+const MISNAMED = /^nodejs_active_(?!resources$)/;
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
 export function collectMetrics(app: FastifyInstance, context: Context, watch: DatabaseWatch): void {
   const metrics = new Metrics();
   const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  for (const { name } of registry.getMetricsAsArray())
+    if (MISNAMED.test(name)) registry.removeSingleMetric(name);
   countRequests(app, metrics);
-  const ends = [countHappenings(metrics), ...measureTimings(metrics)];
-  app.addHook('onClose', async () => {
-    for (const end of ends) end();
-  });
+  countHappenings(metrics);
+  timeStatements(metrics);
+  measureBatches(metrics);
+  measurePasswords(metrics);
+  app.addHook('onClose', async () => metrics.stopListening());
   describeState(app, metrics, context, watch);
   app.decorate('metrics', registry);
 }

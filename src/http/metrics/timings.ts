@@ -19,18 +19,13 @@ const BATCH_SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 127];
 const PASSWORD_WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const UNNAMED = 'unnamed';
 
-/** Measures statements, batches and waits of passwords. @returns functions that stop it */
-export function measureTimings(metrics: Metrics): (() => void)[] {
-  return [timeStatements(metrics), ...measureBatches(metrics), ...measurePasswords(metrics)];
-}
-
-function timeStatements(metrics: Metrics): () => void {
+export function timeStatements(metrics: Metrics): void {
   const labels = { statement: [...STATEMENTS, UNNAMED] };
   const total = metrics.counter('assent_statements_total', labels);
   const seconds = metrics.counter('assent_statement_seconds_total', labels);
   const byReason = { ...labels, reason: STATEMENT_FAILURES };
   const failures = metrics.counter('assent_statement_failures_total', byReason);
-  return statementEnded.listen(({ name, seconds: taken, failure }) => {
+  metrics.listen(statementEnded, ({ name, seconds: taken, failure }) => {
     const statement = name || UNNAMED;
     total.inc({ statement });
     seconds.inc({ statement }, taken);
@@ -38,26 +33,22 @@ function timeStatements(metrics: Metrics): () => void {
   });
 }
 
-function measureBatches(metrics: Metrics): (() => void)[] {
+export function measureBatches(metrics: Metrics): void {
   const labels = { batch: [...BATCHES] };
   const size = metrics.histogram('assent_batch_size', labels, BATCH_SIZE_BUCKETS);
   const wait = metrics.histogram('assent_batch_wait_seconds', labels, BATCH_WAIT_BUCKETS);
   const refused = metrics.counter('assent_batch_refused_total', labels);
-  return [
-    batchSent.listen(({ name, size: requests, waitSeconds }) => {
-      size.observe({ batch: name }, requests);
-      wait.observe({ batch: name }, waitSeconds);
-    }),
-    batchRefused.listen(({ name }) => refused.inc({ batch: name })),
-  ];
+  metrics.listen(batchSent, ({ name, size: requests, waitSeconds }) => {
+    size.observe({ batch: name }, requests);
+    wait.observe({ batch: name }, waitSeconds);
+  });
+  metrics.listen(batchRefused, ({ name }) => refused.inc({ batch: name }));
 }
 
-function measurePasswords(metrics: Metrics): (() => void)[] {
+export function measurePasswords(metrics: Metrics): void {
   const labels = { lane: PASSWORD_QUEUES };
   const wait = metrics.histogram('assent_password_wait_seconds', labels, PASSWORD_WAIT_BUCKETS);
   const refused = metrics.counter('assent_password_refused_total', labels);
-  return [
-    passwordStarted.listen(({ queue, waitSeconds }) => wait.observe({ lane: queue }, waitSeconds)),
-    passwordRefused.listen(({ queue }) => refused.inc({ lane: queue })),
-  ];
+  metrics.listen(passwordStarted, ({ queue, waitSeconds }) => wait.observe({ lane: queue }, waitSeconds));
+  metrics.listen(passwordRefused, ({ queue }) => refused.inc({ lane: queue }));
 }
