@@ -1,9 +1,8 @@
 import { findBinaries, openBinaries } from './binaries.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
-import { readPostmaster } from './lockFiles.ts';
 import { findPlace } from './place.ts';
-import { interruptPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
+import { interruptPostmaster, readPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
 import { closeSession, openSession, type Session } from './session.ts';
 
 export type EmbeddedPostgres = Awaited<ReturnType<typeof joinEmbeddedPostgres>>;

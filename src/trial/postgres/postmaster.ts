@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLEAN_ENVIRONMENT } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { hasCode } from './error.ts';
-import { isPostmaster } from './lockFiles.ts';
 import { makeSocketFolder, removeSocketFolder, SOCKET_NUMBER, socketFolder } from './socket.ts';
 
 /** Deadline for a stop: it writes a checkpoint, and disks can be slow. */
@@ -46,9 +45,8 @@ export function interruptPostmaster(pid: number | undefined, cluster: string): b
   if (pid === undefined || !isPostmaster(pid, cluster)) return false;
   try {
     return process.kill(pid, 'SIGINT');
-  } catch (error) {
-    if (hasCode(error, 'ESRCH')) return false; // it has just ended
-    throw error;
+  } catch {
+    return false; // it has just ended
   }
 }
 
@@ -61,4 +59,57 @@ export async function stopPostmaster(pid: number | undefined, cluster: string): 
     return true;
   }
   return false;
+}
+
+/**
+ * Reads `postmaster.pid`. A crash may leave a file that says `ready`.
+ * @returns undefined without a file, or if it came with a copy of the folder
+ */
+export function readPostmaster(cluster: string) {
+  const [pid, folder, , , , , , status = ''] = readLines(pidFile(cluster));
+  return folder === cluster ? { pid: Number(pid), isReady: status.trim() === 'ready' } : undefined;
+}
+
+/** True while a PostgreSQL starts, runs or stops on this cluster, by its command line. */
+export function isPostmaster(pid: number | undefined, cluster: string): boolean {
+  return pid !== undefined && commandLine(pid)?.includes(`/postgres -D ${cluster} `) === true;
+}
+
+/** Removes lock files whose process id another program got after a crash; they would block the start. @returns true if any */
+export function removeRecycledLocks(cluster: string): boolean {
+  const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);
+  const recycled = [pidFile(cluster), socketLock].filter((file) => namesAnotherProgram(file, cluster));
+  for (const file of recycled) rmSync(file, { force: true });
+  return recycled.length > 0;
+}
+
+function namesAnotherProgram(lockFile: string, cluster: string): boolean {
+  const [pid, folder] = readLines(lockFile);
+  const command = commandLine(Number(pid));
+  if (command === undefined) return false;
+  // The owner of a renamed folder's PostgreSQL is unknown, hence any PostgreSQL counts.
+  return folder === cluster ? !isPostmaster(Number(pid), cluster) : !/\/postgres( |$)/.test(command);
+}
+
+function pidFile(cluster: string): string {
+  return path.join(cluster, 'postmaster.pid');
+}
+
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** @returns undefined if the process doesn't exist or is hidden; empty if it has just died */
+function commandLine(pid: number): string | undefined {
+  try {
+    if (existsSync('/proc/self')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+  } catch {
+    return undefined;
+  }
 }

@@ -3,9 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Cluster, DATABASE_USER } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
-import { isPostmaster, readPostmaster, removeRecycledLocks } from './lockFiles.ts';
 import type { Place } from './place.ts';
-import { startedPid, startPostmaster } from './postmaster.ts';
+import {
+  isPostmaster,
+  readPostmaster,
+  removeRecycledLocks,
+  startedPid,
+  startPostmaster,
+} from './postmaster.ts';
+import { SOCKET_NUMBER, socketFolder } from './socket.ts';
 
 /** Advisory lock in database `postgres`: shared by the cluster's processes, exclusive for the one that stops it. */
 const USERS_LOCK = 7_274_826;
@@ -17,8 +23,6 @@ const ANSWER_DEADLINE_MS = 10_000;
 const POLL_MS = 20;
 /** The pause after a failed start, doubled each time: the data may still be locked for a moment. */
 const FIRST_PAUSE_MS = 50;
-/** Spreads processes that start together after a crash: they must not remove each other's lock files. */
-const MAX_HESITATION_MS = 200;
 
 /** A process's use of the cluster: a lock, which PostgreSQL releases when the process dies, and the options of `pg`. */
 export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
@@ -29,8 +33,7 @@ export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
  */
 export async function openSession(cluster: Cluster): Promise<Session> {
   const { place, log, cancelled } = cluster;
-  const crashed = readPostmaster(place.cluster) !== undefined;
-  let nextStart = Date.now() + (crashed ? Math.random() * MAX_HESITATION_MS : 0);
+  let nextStart = 0;
   let starts = 0;
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
     const session = await trySession(place.cluster);
@@ -64,11 +67,10 @@ export async function closeSession({ client }: Session): Promise<boolean | undef
 
 /** @returns undefined while PostgreSQL is not running, or about to stop */
 async function trySession(folder: string) {
-  const postmaster = readPostmaster(folder);
-  if (!postmaster?.ready) return undefined;
-  const { host, port } = postmaster;
+  if (!readPostmaster(folder)?.isReady) return undefined;
+  const socket = { host: socketFolder(folder), port: SOCKET_NUMBER };
   // Without `ssl: false`, PGSSLMODE in our environment would turn TLS on.
-  const connection = { host, port, user: DATABASE_USER, database: 'postgres', ssl: false };
+  const connection = { ...socket, user: DATABASE_USER, database: 'postgres', ssl: false };
   const limits = { connectionTimeoutMillis: ANSWER_DEADLINE_MS, query_timeout: ANSWER_DEADLINE_MS };
   const client = new pg.Client({ ...connection, ...limits });
   client.on('error', () => {}); // "end" follows and suffices
