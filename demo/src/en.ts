@@ -60,8 +60,8 @@ export const en = {
     heading: 'Connect an application of your own',
     name: 'Its name',
     redirectUri: 'Its `redirect_uri`: where your users come back to',
-    register: 'Register it for an hour',
-    done: 'Registered for an hour, or until this trial is started again. Go on with `docs/integrate/guide.md`.',
+    register: 'Register it until the next start',
+    done: 'Registered until this trial is started again. Go on with `docs/integrate/guide.md`.',
   },
   request: {
     title: 'Your browser is about to send this',

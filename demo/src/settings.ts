@@ -12,7 +12,7 @@ export interface DemoSettings {
   readonly resource: Resource;
   /** Shown on the first page. Real applications know no passwords, but a trial must show them somewhere. */
   readonly users: readonly DemoUser[];
-  /** Registers an application for an hour. @throws {Error} with a sentence for invalid fields */
+  /** Registers an application until the next start. @throws {Error} with a sentence for invalid fields */
   readonly register: (name: string, redirectUri: string) => Promise<Registered>;
   /** The server's, by IANA name, for showing days. */
   readonly timeZone: string;

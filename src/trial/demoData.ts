@@ -16,7 +16,6 @@ import { readOrMake } from './postgres/readOrMake.ts';
 /** The advisory lock for making the demo: of servers that start together, only one makes it. */
 const DEMO_LOCK = 7_274_827;
 const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
-const HOUR_MS = 60 * 60 * 1000;
 const NAME = 'Demo Shop';
 const PAYMENT_API = 'Demo Shop’s payment API';
 /** Two, to try what the other sees; the second has no payment password. */
@@ -83,21 +82,17 @@ async function registerAccount(pool: pg.Pool, user: typeof FIRST, paymentPasswor
   return { ...account, name: user.name };
 }
 
-/** Registers visitors' applications for an hour each, and deletes those of earlier starts. @param file keeps their ids */
+/** Registers visitors' applications, and deletes those of earlier starts. @param file keeps their ids */
 export async function prepareRegistering(pool: pg.Pool, file: string) {
   const caller = { ...callerOf(pool), confirm: async () => {} };
   const registered = () => read<string[]>(file) ?? [];
-  const remove = async (clientId: string) => {
+  for (const clientId of registered())
     if ((await findClient(pool, clientId)) !== null) await perform(clients.remove, caller, { clientId });
-    const others = registered().filter((id) => id !== clientId);
-    write(file, others);
-  };
-  for (const clientId of registered()) await remove(clientId);
+  write(file, []);
   return async (name: string, redirectUri: string) => {
     const asked = { name, redirectUri, verified: true, force: true };
     const { clientId, clientSecret = '' } = await perform(clients.create, caller, asked);
     write(file, [...registered(), clientId]);
-    setTimeout(() => void remove(clientId).catch(() => {}), HOUR_MS).unref();
     return { clientId, clientSecret };
   };
 }

@@ -135,7 +135,7 @@ describe('the playground of trial mode', () => {
     expect(await page.locator('.panel:visible', { hasText: 'http.NewRequest' }).count()).toBe(1);
     await page.goto(trial.open);
     await page.getByLabel('Its name').fill('My Shop');
-    await press('Register it for an hour');
+    await press('Register it until the next start');
     expect(await page.locator('#own dd').allTextContents()).toHaveLength(4);
   });
 
