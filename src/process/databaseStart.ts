@@ -7,9 +7,8 @@ import { type Gate, gateOf } from '../store/database/gate.ts';
 import { MigrationError } from '../store/schema/schemaState.ts';
 import { migrateAndTell, type StoreLog } from './openStore.ts';
 
-/** The pause between two attempts doubles from the first to the last value; each is random, from half of that up. */
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 4_000;
+/** The mean pause between two attempts. */
+const PAUSE_MS = 1_000;
 
 /**
  * Queues all statements of an unused pool until another pool has migrated its database; trial mode's owner already has.
@@ -26,7 +25,7 @@ export function queueUntilMigrated(queued: pg.Pool, { databaseUrl, databasePassw
   return async (log: StoreLog) => {
     const pool = openDatabase(databaseUrl, databasePassword);
     try {
-      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      for (;;) {
         try {
           await migrateAndTell(pool, log);
           gateOf.delete(queued);
@@ -38,7 +37,7 @@ export function queueUntilMigrated(queued: pg.Pool, { databaseUrl, databasePassw
           noteTried();
         }
         // Random, so that many servers do not return all at once. Meanwhile the watch reports the database.
-        await setTimeout(pause * (0.5 + Math.random() / 2));
+        await setTimeout(PAUSE_MS * (0.5 + Math.random()));
       }
     } finally {
       void pool.end();
