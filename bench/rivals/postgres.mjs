@@ -22,7 +22,7 @@ const HOST = '127.0.0.1';
 export function postgresOnTcp(programs) {
   return async (dataDir) => {
     const place = findPlace(dataDir);
-    const binaries = programs ? installed(programs) : openBinaries(findBinaries(), place.runAs);
+    const binaries = programs ? installed(programs) : await openBinaries(findBinaries(), place.runAs);
     const cluster = { place, binaries, log: console.error, cancelled: new AbortController().signal };
     await createCluster(cluster);
     return start(cluster, await freePort());

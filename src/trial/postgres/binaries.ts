@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { EmbeddedPostgresError, hasCode } from './error.ts';
+import { EmbeddedPostgresError } from './error.ts';
 import { ROOTS_LIBRARY, type RunAs } from './place.ts';
+import { makeFolder } from './readOrMake.ts';
 
 /** PostgreSQL's programs: `folder` holds `bin`, `lib` and `share`; `version` starts with PostgreSQL's major version. */
 export type Binaries = Readonly<ReturnType<typeof findBinaries>>;
@@ -20,8 +21,15 @@ export function findBinaries() {
 }
 
 /** Binaries that PostgreSQL's user can run. Root's checkout may be closed to that user, so root keeps a copy per version. */
-export function openBinaries(binaries: Binaries, runAs: RunAs): Binaries {
-  return runAs.uid === undefined ? binaries : { ...binaries, folder: copyForEveryone(binaries) };
+export async function openBinaries(binaries: Binaries, runAs: RunAs): Promise<Binaries> {
+  if (runAs.uid === undefined) return binaries;
+  const { folder, version } = binaries;
+  const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);
+  await makeFolder(copy, (draft) => {
+    cpSync(folder, draft, { recursive: true, verbatimSymlinks: true });
+    execFileSync('chmod', ['-R', 'a+rX', draft]); // our checkout or umask may be root-only
+  });
+  return { folder: copy, version };
 }
 
 function findPackage(): string {
@@ -45,20 +53,4 @@ function linkLibraries(home: string): void {
 
 function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8'));
-}
-
-/** Renamed when complete: an existing copy is always whole, and the first of several wins. */
-function copyForEveryone({ folder, version }: Binaries): string {
-  const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);
-  if (existsSync(copy)) return copy;
-  const draft = mkdtempSync(`${copy}.new-`);
-  try {
-    cpSync(folder, draft, { recursive: true, verbatimSymlinks: true });
-    execFileSync('chmod', ['-R', 'a+rX', draft]); // our checkout or umask may be root-only
-    renameSync(draft, copy);
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    if (!hasCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
-  }
-  return copy;
 }

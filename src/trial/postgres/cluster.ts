@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
-import { EmbeddedPostgresError, hasCode } from './error.ts';
+import { EmbeddedPostgresError } from './error.ts';
 import type { Place } from './place.ts';
+import { makeFolder } from './readOrMake.ts';
 
 export interface Cluster {
   readonly place: Place;
@@ -22,30 +23,18 @@ export const DATABASE_USER = 'assent';
 /** `trust`: only the owner of the socket's folder and root may enter it. --no-sync: the cluster is still empty. */
 const INITDB_OPTIONS = '-A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ');
 
-/** Creates a missing cluster in a draft folder, then renames it: the first of several wins. @throws EmbeddedPostgresError */
+/** Creates a missing cluster. @throws EmbeddedPostgresError, also if another major version made it */
 export async function createCluster(cluster: Cluster): Promise<void> {
   const { place, binaries } = cluster;
-  if (isMade(place, binaries)) return;
-  const draft = mkdtempSync(`${place.cluster}.new-`);
-  try {
+  await makeFolder(place.cluster, async (draft) => {
     if (place.runAs.uid !== undefined) chownSync(draft, place.runAs.uid, place.runAs.gid);
     await initdb(draft, cluster);
-    renameSync(draft, place.cluster);
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    if (!hasCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
-  }
-}
-
-/** @returns true if a cluster exists @throws EmbeddedPostgresError if another major version made it */
-function isMade({ cluster }: Place, { version }: Binaries): boolean {
-  const file = path.join(cluster, 'PG_VERSION');
-  if (!existsSync(file)) return false;
-  const made = readFileSync(file, 'utf8').trim();
-  const [installed] = version.split('.');
-  if (made === installed) return true;
+  });
+  const made = readFileSync(path.join(place.cluster, 'PG_VERSION'), 'utf8').trim();
+  const [installed] = binaries.version.split('.');
+  if (made === installed) return;
   throw new EmbeddedPostgresError(
-    `${cluster} was made by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
+    `${place.cluster} was made by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
   );
 }
 

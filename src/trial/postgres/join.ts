@@ -24,7 +24,7 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
   try {
     const installed = findBinaries(); // first: without them the disk stays untouched
     const place = findPlace(dataDir);
-    const binaries = openBinaries(installed, place.runAs);
+    const binaries = await openBinaries(installed, place.runAs);
     const member = new Member({ place, binaries, log });
     return { connection: await member.join(), leave: () => member.leave() };
   } catch (error) {

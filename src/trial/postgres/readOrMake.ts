@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hasCode } from './error.ts';
 
 /** Reads a file, or links a finished draft: it is always whole, and the first of several processes makes it for all. */
 export function readOrMake(file: string, make: () => string): string {
@@ -9,9 +10,22 @@ export function readOrMake(file: string, make: () => string): string {
     writeFileSync(draft, make(), { mode: 0o600 });
     linkSync(draft, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
   return readFileSync(file, 'utf8');
+}
+
+/** Makes a missing folder by renaming a finished draft: it is always whole, and the first of several processes wins. */
+export async function makeFolder(folder: string, fill: (draft: string) => unknown): Promise<void> {
+  if (existsSync(folder)) return;
+  const draft = mkdtempSync(`${folder}.new-`);
+  try {
+    await fill(draft);
+    renameSync(draft, folder);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (!hasCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
+  }
 }
