@@ -35,10 +35,8 @@ export function prepareDraining(app: FastifyInstance): void {
 }
 
 /** Graceful shutdown without failed requests. @param forMs accepts connections this long, and while requests arrive */
-export async function drain(
-  { shutdown, connections, server }: FastifyInstance,
-  forMs: number,
-): Promise<void> {
+export async function drain(app: FastifyInstance, forMs: number): Promise<void> {
+  const { shutdown, connections, server } = app;
   shutdown.isDraining = true;
   await setTimeout(forMs);
   const isQuiet = () => performance.now() >= shutdown.lastRequestAt + QUIET_FOR_MS;

@@ -12,21 +12,20 @@ export async function addressesOf(host: string): Promise<string[]> {
 /** Listens at all addresses with one HTTP server: Fastify would make a second one for `localhost`, without our limits. */
 export async function listenAt(
   app: FastifyInstance,
-  [first, ...others]: readonly string[],
+  [first = 'localhost', ...others]: readonly string[],
   port: number,
   describe: (address: string) => string,
 ): Promise<void> {
   const handOver = (socket: Socket) => app.server.emit('connection', socket);
-  const listeners = others.map((host) => ({
-    host,
-    listener: createServer({ allowHalfOpen: true, noDelay: true }, handOver),
-  }));
-  for (const { listener } of listeners) app.shutdown.listeners.add(listener);
+  const further = new Map(
+    others.map((host) => [host, createServer({ allowHalfOpen: true, noDelay: true }, handOver)]),
+  );
+  for (const listener of further.values()) app.shutdown.listeners.add(listener);
   app.addHook('onClose', async () => {
-    await Promise.all(listeners.map(({ listener }) => once(listener.close(), 'close')));
+    await Promise.all(Array.from(further.values(), (listener) => once(listener.close(), 'close')));
   });
-  await app.listen({ host: first ?? 'localhost', port, listenTextResolver: describe });
-  await Promise.all(listeners.map(({ host, listener }) => listen(listener, host, port)));
+  await app.listen({ host: first, port, listenTextResolver: describe });
+  for (const [host, listener] of further) await listen(listener, host, port);
 }
 
 /** Listens and stops at once. @throws what listening throws, as where the port is taken */
