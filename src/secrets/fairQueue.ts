@@ -33,12 +33,12 @@ export class FairQueue<Task> {
   }
 
   hasRoom(key: string): boolean {
-    return this.size < this.#capacity || this.#findYielding(key) !== key;
+    return this.#findYielding(key) !== key;
   }
 
   /** Adds a task. @returns the task without room: one of another key, or this one; undefined if all fit */
   push(key: string, task: Task): Task | undefined {
-    const yielding = this.size < this.#capacity ? undefined : this.#findYielding(key);
+    const yielding = this.#findYielding(key);
     this.#waiting.push({ key, task });
     if (yielding === undefined) return undefined;
     const newest = this.#waiting.findLastIndex((each) => each.key === yielding);
@@ -63,12 +63,13 @@ export class FairQueue<Task> {
     return { task, end };
   }
 
-  /** The key whose newest task a full queue drops for another one of `key`: perhaps `key` itself. */
-  #findYielding(key: string): string {
+  /** The key whose newest task a full queue drops for another one of `key`: perhaps `key` itself. Undefined if there is room. */
+  #findYielding(key: string): string | undefined {
+    if (this.size < this.#capacity) return undefined;
     const counts = new Map([[key, 1]]);
     for (const each of this.#waiting) counts.set(each.key, (counts.get(each.key) ?? 0) + 1);
     const greedy = [...counts].sort(([a, m], [b, n]) => n - m || this.#usedBy(b) - this.#usedBy(a));
-    return greedy[0]?.[0] ?? key;
+    return greedy[0]?.[0];
   }
 
   #usedBy(key: string): number {
