@@ -42,9 +42,8 @@ export function startedPid({ started }: Cluster): number | undefined {
 
 /** Makes PostgreSQL end all connections and stop. @returns false if the process is no PostgreSQL of this cluster */
 export function interruptPostmaster(pid: number | undefined, cluster: string): boolean {
-  if (pid === undefined || !isPostmaster(pid, cluster)) return false;
   try {
-    return process.kill(pid, 'SIGINT');
+    return isPostmaster(pid, cluster) && process.kill(pid, 'SIGINT');
   } catch {
     return false; // it has just ended
   }
@@ -71,7 +70,7 @@ export function readPostmaster(cluster: string) {
 }
 
 /** True while a PostgreSQL starts, runs or stops on this cluster, by its command line. */
-export function isPostmaster(pid: number | undefined, cluster: string): boolean {
+export function isPostmaster(pid: number | undefined, cluster: string): pid is number {
   return pid !== undefined && commandLine(pid)?.includes(`/postgres -D ${cluster} `) === true;
 }
 
