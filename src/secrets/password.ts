@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
+import { OverloadedError } from '../rules/common/error.ts';
 import { onFirstUse } from '../rules/common/kept.ts';
 import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
 import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
@@ -32,14 +33,6 @@ const threads = onFirstUse(async (): Promise<Piscina> => {
   });
 });
 
-export class BusyError extends Error {
-  override readonly name = 'BusyError';
-
-  constructor() {
-    super('too many passwords are waiting to be checked');
-  }
-}
-
 export interface QueueTicket {
   /** Known devices and signed-in users have their own queue, which attackers can't fill. */
   readonly queue: PasswordQueue;
@@ -58,7 +51,7 @@ interface Place extends Omit<QueueTicket, 'queue'> {
 interface Waiting extends Place {
   readonly since: number;
   start(turn: Turn<Waiting>): void;
-  reject(error: BusyError): void;
+  reject(error: OverloadedError): void;
 }
 
 /** Work in threads: `known` and `stranger` take turns, and nothing overtakes the next one that waits for its memory. */
@@ -78,7 +71,7 @@ export class Turns {
     this.#most = most;
   }
 
-  /** Does `work` in its turn. @throws {BusyError} if the queue is full, or the turn comes too late */
+  /** Does `work` in its turn. @throws {OverloadedError} if the queue is full, or the turn comes too late */
   async run<Result>(place: Place, work: () => Promise<Result>): Promise<Result> {
     const turn = await new Promise<Turn<Waiting>>((start, reject) => {
       const waiting = { ...place, since: performance.now(), start, reject };
@@ -140,14 +133,14 @@ export function hashPassword(password: string): Promise<string> {
   return turns.run(place, async () => (await threads()).run(password, { name: 'hash' }));
 }
 
-/** Fails early if the queue would refuse another check. @throws {BusyError} */
+/** Fails early if the queue would refuse another check. @throws {OverloadedError} */
 export function requireRoom({ queue, key }: QueueTicket): void {
   if (!turns.queues[queue].hasRoom(key)) throw refusal(queue);
 }
 
-function refusal(queue: Place['queue']): BusyError {
+function refusal(queue: Place['queue']): OverloadedError {
   if (queue !== 'hashing') passwordRefused.send({ queue });
-  return new BusyError();
+  return new OverloadedError('too many passwords are waiting to be checked');
 }
 
 export function waitingChecks(queue: PasswordQueue): number {
@@ -157,7 +150,7 @@ export function waitingChecks(queue: PasswordQueue): number {
 /**
  * Checks a password, or decoys if `stored` is null or the password too long: the time doesn't reveal a login.
  * @param foreign a decoy of another form than ours, as long as there are any: see `verify` in `passwordThread.js`
- * @returns null if the stored hash can't be read @throws {BusyError} if the queue is full, or the turn comes too late
+ * @returns null if the stored hash can't be read @throws {OverloadedError} if the queue is full, or the turn comes too late
  */
 export async function verifyPassword(
   stored: string | null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { currentSession } from '../../src/flows/signIn/session.ts';
 import { signIn, signInStep } from '../../src/flows/signIn/signIn.ts';
-import { BusyError } from '../../src/secrets/password.ts';
+import { OverloadedError } from '../../src/rules/common/error.ts';
 import { insertSession } from '../../src/store/common/sessions.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { intercept } from '../support/intercept.ts';
@@ -62,7 +62,7 @@ it('a try that was not judged in time does not count', async () => {
   const wrong = { ...FORM, login, password: 'wrong' };
   for (let n = 0; n < 6; n += 1) {
     const late = { ...CALLER, decideBy: performance.now() };
-    await expect(signIn(server.context, wrong, COOKIES, late)).rejects.toBeInstanceOf(BusyError);
+    await expect(signIn(server.context, wrong, COOKIES, late)).rejects.toBeInstanceOf(OverloadedError);
   }
   for (let n = 0; n < 5; n += 1)
     expect(await signIn(server.context, wrong, COOKIES, CALLER)).toMatchObject({ outcome: 'wrong' });

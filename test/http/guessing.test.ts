@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { BusyError, verifyPassword } from '../../src/secrets/password.ts';
+import { OverloadedError } from '../../src/rules/common/error.ts';
+import { verifyPassword } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
 import { Agent, type Answer } from '../support/agent.ts';
 import {
@@ -329,7 +330,7 @@ it('many at once are told to come back later when too many wait, and such a try 
   const keepFull = () => {
     const ticket = { queue: 'stranger', key: crowd, until: Number.POSITIVE_INFINITY } as const;
     const attempt = verifyPassword(slow, 'x', ticket);
-    attempts.push(attempt.catch((error) => expect(error).toBeInstanceOf(BusyError)));
+    attempts.push(attempt.catch((error) => expect(error).toBeInstanceOf(OverloadedError)));
     if (crowded) setImmediate(keepFull);
   };
   for (let place = 0; place <= 100; place += 1) keepFull();

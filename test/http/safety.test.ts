@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stopEverything, stopToken } from '../../src/flows/account/disconnect.ts';
-import { TooLateError } from '../../src/store/database/errors.ts';
 import { follow, insertGrants, isSignedIn, press, sessionOf, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { introspect, obtainCode, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
@@ -355,7 +354,7 @@ describe('stopping everything', () => {
     const session = await sessionOf(server, agent);
     const late = { ...CALLER, decideBy: performance.now() };
     const stopped = stopEverything(server.context, session, stopToken(server.context, session), late);
-    await expect(stopped).rejects.toThrow(TooLateError);
+    await expect(stopped).rejects.toThrow('too late');
     const left = await agent.get('/account?stopped=everything');
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
     expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');

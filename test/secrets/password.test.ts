@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { OverloadedError } from '../../src/rules/common/error.ts';
 import { isOwn } from '../../src/secrets/foreignHash.js';
 import {
-  BusyError,
   hashPassword,
   type QueueTicket,
   requireRoom,
@@ -56,7 +56,7 @@ describe('passwords', async () => {
   async function flood(tickets: readonly Partial<QueueTicket>[]): Promise<('looked at' | 'turned away')[]> {
     const ends = await Promise.allSettled(tickets.map((ticket) => check(stored, 'Пароль 1', ticket)));
     return ends.map((end) => {
-      if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(BusyError);
+      if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(OverloadedError);
       else expect(end.value).toBe(true);
       return end.status === 'rejected' ? 'turned away' : 'looked at';
     });
@@ -90,7 +90,7 @@ describe('passwords', async () => {
     // An unknown login, which has no hash, waits for its turn as well.
     for (const hashed of [stored, null]) {
       const late = check(hashed, 'Пароль 1', { until: performance.now() });
-      await expect(late).rejects.toBeInstanceOf(BusyError);
+      await expect(late).rejects.toBeInstanceOf(OverloadedError);
     }
   });
 });
@@ -167,7 +167,7 @@ function isFull(): boolean {
     requireRoom(TICKET);
     return false;
   } catch (error) {
-    expect(error).toBeInstanceOf(BusyError);
+    expect(error).toBeInstanceOf(OverloadedError);
     return true;
   }
 }

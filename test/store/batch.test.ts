@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
+import { OverloadedError } from '../../src/rules/common/error.ts';
 import { batched } from '../../src/store/database/batch.ts';
-import { OverloadedError } from '../../src/store/database/errors.ts';
 
 const POOL = {} as pg.Pool;
 
@@ -97,7 +97,10 @@ describe('requests that share a statement', () => {
       const { asked, send, answer } = slowStatement((request) => String(request % 10));
       const [first, ...behind] = await send(1, 11, 21);
       vi.advanceTimersByTime(4_001);
-      expect(await Promise.all(behind)).toEqual([new OverloadedError(), new OverloadedError()]);
+      expect(await Promise.all(behind)).toEqual([
+        new OverloadedError('too many requests are waiting for the database'),
+        new OverloadedError('too many requests are waiting for the database'),
+      ]);
       await answer(0);
       const [later] = await send(31);
       await answer(1);

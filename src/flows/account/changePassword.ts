@@ -50,7 +50,7 @@ export async function findPasswordForm(context: Context, session: Session, kind:
 
 /**
  * Changes a password after typing the old one, or sets a payment password after the password. Attempts are counted.
- * Ends every other session of the user, and gives a new device cookie of its kind. @throws {BusyError | TooLateError}
+ * Ends every other session of the user, and gives a new device cookie of its kind. @throws {OverloadedError}
  * @returns `refused`: the new password is unacceptable; `stale`: a password has changed since, or the session is over
  */
 export async function changePassword(

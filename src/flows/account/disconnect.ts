@@ -38,7 +38,7 @@ export async function disconnect(
 /**
  * Revokes all authorizations of one application (null: of every one) in batches until the caller's deadline.
  * @returns false if the user has decided too often in a short time: this may read all grants ever made
- * @throws {TooLateError} if even the first batch is too late
+ * @throws {OverloadedError} if even the first batch is too late
  */
 export async function revokeAll({ db }: Context, userId: string, clientId: string | null, caller: Caller) {
   if (!(await countDecision(db, userId))) return false;
@@ -57,7 +57,7 @@ export function stopToken(context: Context, session: Session): string {
 
 /**
  * Ends every other session first, so that none can allow anything meanwhile, then disconnects every application. Some of many
- * thousands may be left at the deadline, see {@link isEverythingStopped}. @throws {TooLateError}
+ * thousands may be left at the deadline, see {@link isEverythingStopped}. @throws {OverloadedError}
  * @returns `too_many` if the user has decided too often in a short time: then only the sessions have ended
  */
 export async function stopEverything(

@@ -30,7 +30,7 @@ function takesPassword(context: Context, pending: PendingAuthorization): boolean
 
 /**
  * Checks the payment password, and carries out the decision that it confirms in the same request (contract 5.1).
- * @returns `deviceCookie`: the new one after a right password @throws {BusyError}, {OAuthError} as `decide`
+ * @returns `deviceCookie`: the new one after a right password @throws {OverloadedError}, {OAuthError} as `decide`
  */
 export async function confirmPayment(
   context: Context,

@@ -36,7 +36,7 @@ const GUESSED = { password: 'password_guessed', 'payment password': 'payment_pas
  * Attempts a password, unless throttled. Many wrong attempts are recorded in the audit trail.
  * @returns for a right one its hash as stored now, whether this device knew it before, and its new cookie; the user of a hash
  * that can't be read
- * @throws {BusyError} if too many passwords are being checked: then the attempt does not count
+ * @throws {OverloadedError} if too many passwords are being checked: then the attempt does not count
  */
 export async function attemptPassword(
   context: Context,

@@ -19,7 +19,7 @@ export interface SentSignIn {
 /**
  * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user give one response after the same work.
  * @returns `stale` for a form not shown to this browser for this request; values of new cookies, and the language that the
- * user chose elsewhere @throws {BusyError}
+ * user chose elsewhere @throws {OverloadedError}
  */
 export async function signIn(context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { UnansweredError } from '../../flows/common/unavailable.ts';
+import { OverloadedError } from '../../rules/common/error.ts';
 import { ANSWER_MS } from '../../rules/common/timeouts.ts';
 
 declare module 'fastify' {
@@ -52,7 +52,7 @@ function refuseLate(reply: FastifyReply, readBefore: number): void {
   if (reply.sent || reply.isLate || reply.request.readAt > readBefore) return;
   reply.isLate = true;
   sendOnce(reply);
-  reply.send(new UnansweredError(ANSWER_MS));
+  reply.send(new OverloadedError(`no answer within ${ANSWER_MS} ms`));
 }
 
 /** Drops responses after the first: Fastify would log each, with the raw URL. */

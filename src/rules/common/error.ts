@@ -95,3 +95,8 @@ export const invalidRequest = (ruleId: RuleId, message: string, details?: Detail
 /** A refusal with `invalid_scope`. @param rule omitted if the message is complete */
 export const invalidScope = (ruleId: RuleId, message: string, rule?: string): OAuthError =>
   new OAuthError('invalid_scope', ruleId, message, { rule, parameter: 'scope' });
+
+/** Too many wait, or it is too late: the action is not carried out, not even later. docs/operate/503.md has the exceptions. */
+export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError';
+}

@@ -54,7 +54,7 @@ select exists (select from changed) as changed, late from moment`,
 
 /**
  * Changes passwords, and ends every other session of the user. A first statement locks the user, so that the second sees a
- * sign-in with the old password that this waited for. @throws {TooLateError}
+ * sign-in with the old password that this waited for. @throws {OverloadedError}
  * @returns false if the session or the passwords have changed, or the user is blocked
  */
 export function changePasswords(

@@ -175,7 +175,7 @@ select j.n::int as n,
   ({ userId }) => userId,
 );
 
-/** Writes an approval once: the same form sent twice is one approval with one response. @throws {TooLateError} */
+/** Writes an approval once: the same form sent twice is one approval with one response. @throws {OverloadedError} */
 export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
   const first = await approve(pool, approval);
   const again = first.verdict === 'changed_since_read';

@@ -74,7 +74,7 @@ type RejectionVerdict =
 /** `noted`: true if this statement recorded it. */
 type RejectionResult = { readonly verdict: RejectionVerdict; readonly noted: boolean };
 
-/** Records a rejection, once. It changes no grant. @throws {TooLateError} */
+/** Records a rejection, once. It changes no grant. @throws {OverloadedError} */
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
   const { verdict, noted } = await reject(db, { ...rejection, ...rejection.caller });
   if (noted) tell('decision', 'rejected');

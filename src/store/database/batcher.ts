@@ -1,6 +1,7 @@
+import { OverloadedError } from '../../rules/common/error.ts';
 import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { batchRefused, batchSent } from '../../signals/timings.ts';
-import { isOneCallersFault, OverloadedError } from './errors.ts';
+import { isOneCallersFault } from './errors.ts';
 
 const MAX_BATCH = 128;
 /** One statement can wait for its commit while the next is prepared; further ones only wait for each other. */
@@ -175,6 +176,6 @@ export class Batcher<Request, Result> {
 
   #refuse({ reject }: Pick<Call<Request, Result>, 'reject'>): void {
     batchRefused.send({ name: this.#statement.name });
-    reject(new OverloadedError());
+    reject(new OverloadedError('too many requests are waiting for the database'));
   }
 }

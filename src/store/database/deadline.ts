@@ -1,15 +1,17 @@
 import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
+import { OverloadedError } from '../../rules/common/error.ts';
 import { DECIDING_STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
-import { TooLateError } from './errors.ts';
 import { inOrder, onConnection, required } from './query.ts';
 import { batchStatement, type Columns, type Query, statement } from './statement.ts';
 
 // Deciding statements. A 503 means "not done" to the caller: its statement, reaching PostgreSQL later, must not undo the
 // caller's later acts. So each takes `@deadline`, reads the clock while holding its locks, and returns `late` if it did nothing.
+
+const TOO_LATE = 'the statement came to the database too late and did nothing';
 
 /**
  * The table `moment` of a deciding statement, with its column `late`. PostgreSQL evaluates it after locking every row of the
@@ -22,7 +24,7 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 
 /**
  * Turns a deciding {@link batchStatement} into a function for one caller, see {@link batched}. The earliest deadline of its
- * callers applies. @returns also rejects with {@link TooLateError}
+ * callers applies. @returns also rejects with {@link OverloadedError}
  */
 export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
@@ -36,13 +38,13 @@ export function batchedDecision<Row extends object, Request extends { readonly c
     const rows = await decide<Row & { n: number }>(pool, made(requests), decideBy);
     return inOrder(rows, requests.length).map((found) => {
       const row = required(found, name);
-      return row.late ? new TooLateError() : row;
+      return row.late ? new OverloadedError(TOO_LATE) : row;
     });
   };
   return batched<Request, Row>(name, run, rowOf);
 }
 
-/** Turns a deciding {@link statement} with one row into a function, which also rejects with {@link TooLateError}. */
+/** Turns a deciding {@link statement} with one row into a function, which also rejects with {@link OverloadedError}. */
 export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends object>(
   name: string,
   text: string,
@@ -51,7 +53,7 @@ export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends ob
   return async (db, values) => {
     const [first = null] = await decide<Row>(db, made(values), values.decideBy);
     const row = required(first, name);
-    if (row.late) throw new TooLateError();
+    if (row.late) throw new OverloadedError(TOO_LATE);
     return row;
   };
 }

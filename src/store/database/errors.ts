@@ -2,23 +2,6 @@ import type { StatementFailure } from '../../signals/timings.ts';
 
 // The meaning of a database error: database unreachable, connection lost, one request wrong.
 
-export class OverloadedError extends Error {
-  override readonly name = 'OverloadedError';
-
-  constructor() {
-    super('too many requests are waiting for the database');
-  }
-}
-
-/** A statement reached PostgreSQL after its caller's deadline, and did nothing. */
-export class TooLateError extends Error {
-  override readonly name = 'TooLateError';
-
-  constructor() {
-    super('the statement came to the database too late and did nothing');
-  }
-}
-
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
 
 /** Of a host that takes no writes. The code is PostgreSQL's own for a write on one. */

@@ -48,7 +48,7 @@ const ofUser = decision<OneOfUser, { revoked: boolean }>(
   }),
 );
 
-/** The user disconnects an application instance. @throws {TooLateError} */
+/** The user disconnects an application instance. @throws {OverloadedError} */
 export async function revokeGrantOfUser(db: Database, asked: OneOfUser): Promise<void> {
   const { revoked } = await ofUser(db, asked);
   if (revoked) tell('grantEnd', 'user');
@@ -72,7 +72,7 @@ const allOfUser = decision<AllOfUser, { hasMore: boolean; revoked: number }>(
   }),
 );
 
-/** The user disconnects live instances of one application or all. @returns true if there may be more @throws {TooLateError} */
+/** The user disconnects live instances of one application or all. @returns true if there may be more @throws {OverloadedError} */
 export async function revokeGrantsOfUser(db: Database, asked: AllOfUser): Promise<boolean> {
   const { hasMore, revoked } = await allOfUser(db, asked);
   tell('grantEnd', 'user', revoked);
@@ -122,7 +122,7 @@ const byToken = batchedDecision<{ authenticated: boolean; revoked: boolean }, To
   ({ grantId }) => grantId,
 );
 
-/** Revokes the given token, if the application authenticated; repeatable. `revoked`: by this statement. @throws {TooLateError} */
+/** Revokes the given token, if the application authenticated; repeatable. `revoked`: by this statement. @throws {OverloadedError} */
 export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
   const result = await byToken(pool, asked);
   if (result.revoked) tell('grantEnd', 'application');
