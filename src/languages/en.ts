@@ -1,4 +1,3 @@
-import type { Reason } from '../rules/common/error.ts';
 import type { RightName } from '../rules/scope/rights.ts';
 import type { Bound } from '../rules/spending/bounds.ts';
 import type { LoweringProblem } from '../rules/spending/lowering.ts';
@@ -484,14 +483,10 @@ export const en = {
       no_longer_possible: 'The application or your account was blocked a moment ago.',
       wrong_return_address: 'The return address is not the one registered for this application.',
       missing_parameter: 'A part of the request is missing.',
-      doubled_parameter: 'A part of the request is there more than once.',
-      undecodable_parameter: 'A part of the request can’t be read.',
-      wrong_parameter: 'A part of the request has a value that isn’t allowed.',
-      sent_in_two_places: 'Parts of the request came in two places at once.',
+      wrong_parameter: 'A part of the request has a value that isn’t allowed, or is there twice.',
       too_long: 'The request is too long.',
       no_rights: 'The request does not say which rights it asks for.',
       unreadable_rights: 'The request names a right that does not exist here.',
-      right_not_offered: 'The request names a right that is not offered here.',
       right_not_allowed: 'The request names a right that this application is not allowed to ask for.',
       unclear_target:
         'The request names a shop or an account with spaces, invisible characters or several alphabets in one word.',
@@ -500,13 +495,12 @@ export const en = {
       sign_in_lost: 'The sign-in took too long, began in another browser, or was already used.',
       sign_in_no_cookies:
         'Your browser blocks the cookies of this site, or you began in another browser. Allow cookies for this site.',
-      sign_in_unfinished: 'The sign-in page could not finish your sign-in. Perhaps it was open for too long.',
       sign_in_wait: 'Too many sign-ins failed from your network. Signing in works again in a minute.',
-      sign_in_failed: 'The sign-in page sent an answer that we can’t use.',
+      sign_in_failed: 'The sign-in page could not finish your sign-in. Perhaps it was open for too long.',
       sign_in_other_user: 'You confirmed with another account than the one you are signed in with here.',
       sign_in_refused: 'You can’t sign in here with this account.',
       unreadable: 'The request can’t be read.',
-    } satisfies Record<Reason, string> as Record<Reason, string>,
+    },
     causes: {
       notFound: { title: 'Page not found', text: 'Check the address, or go back.' },
       notAllowed: {

@@ -1,13 +1,15 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../src/http/pages/views.ts';
-import { LANGUAGES } from '../../src/languages/languages.ts';
+import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
 import { DEAD_ENDS } from '../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../pages/looks.ts';
-import { setStage } from '../pages/reach.ts';
+import { amid, atWallet, queryOf, type Reach, sent, setStage, withoutAccountInfo } from '../pages/reach.ts';
 import { pageSamplesIn } from '../pages/samples.ts';
 import { Agent, type Answer } from '../support/agent.ts';
+import { requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
+import { passWallet } from '../support/wallet.ts';
 
 // The front door leads to every dead end, and shows its sample there: an error or a notice whole, of a form that comes again
 // the note over it. What the samples say is in test/pages/outlines.
@@ -45,6 +47,32 @@ describe.each(LANGUAGES)('in %s', (language) => {
       expect(cheerio.load(answer.body)('h1')).toHaveLength(1);
     }
   });
+});
+
+/** Faults that are one to a user, by the error whose page they share. */
+const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, fault: string, Reach])[] = [
+  ['wrong_parameter', 'a parameter twice', sent({}, '&state=1&state=2')],
+  ['wrong_parameter', 'a parameter that is no UTF-8', sent({}, '&state=%FF')],
+  [
+    'wrong_parameter',
+    'parameters in two places',
+    (browser, { shop }) => browser.post(queryOf(requestOf(shop)), requestOf(shop)),
+  ],
+  ['unreadable_rights', 'a right that is not offered', amid(withoutAccountInfo, sent({}))],
+  [
+    'sign_in_failed',
+    'an error of the provider',
+    atWallet((browser, wallet) => {
+      wallet.replaced = { callback: { code: undefined, error: 'temporarily_unavailable' } };
+      return passWallet(wallet, browser, '/account');
+    }),
+  ],
+];
+
+it.each(ALIKE)('says of %s also: %s', async (reason, _fault, reach) => {
+  const answer = await reach(new Agent(server.baseUrl), stage);
+  expect([answer.status, answer.page]).toEqual([400, 'error']);
+  expect(answer.text).toContain(TEXTS.en.errors.reasons[reason]);
 });
 
 /** The page for its reader, but for the reference, a port, and the request that a link leads to. */

@@ -26,7 +26,6 @@ import {
   sent,
   whileBroken,
   whileLocked,
-  withoutAccountInfo,
 } from './reach.ts';
 
 // Every dead end: its sample, and how the front door leads there.
@@ -72,17 +71,10 @@ const ERRORS: Record<
   no_longer_possible: { code: 'unauthorized_client', reach: blockedAtTheLastMoment },
   wrong_return_address: { parameter: 'redirect_uri', reach: sent({ redirect_uri: 'https://evil.example/' }) },
   missing_parameter: { parameter: 'response_type', reach: sent({ response_type: '' }) },
-  doubled_parameter: { parameter: 'state', reach: sent({ state: '1' }, '&state=2') },
-  undecodable_parameter: { parameter: 'state', reach: sent({}, '&state=%FF') },
   wrong_parameter: { parameter: 'response_type', reach: sent({ response_type: 'token' }) },
-  sent_in_two_places: {
-    nameless: true,
-    reach: (browser, { shop }) => browser.post(queryOf(requestOf(shop)), requestOf(shop)),
-  },
   too_long: { reach: sent({ state: 'x'.repeat(6_000) }) },
   no_rights: { ...SCOPE, reach: sent({ scope: '' }) },
   unreadable_rights: { ...SCOPE, reach: sent({ scope: 'make-coffee' }) },
-  right_not_offered: { ...SCOPE, reach: amid(withoutAccountInfo, sent({})) },
   right_not_allowed: { ...SCOPE, reach: (browser, { limited }) => browser.get(queryOf(requestOf(limited))) },
   unclear_target: { ...SCOPE, reach: sent({ scope: 'payment.to-pattern("a b")' }) },
   contradiction: { ...SCOPE, reach: sent({ scope: 'account-info account-info' }) },
@@ -103,13 +95,6 @@ const ERRORS: Record<
     }),
   },
   sign_in_no_cookies: { ...AT_WALLET, reach: atWallet((browser) => browser.get('/sign-in/callback')) },
-  sign_in_unfinished: {
-    ...AT_WALLET,
-    reach: atWallet((browser, wallet) => {
-      wallet.replaced = { callback: { code: undefined, error: 'temporarily_unavailable' } };
-      return passWallet(wallet, browser, '/account');
-    }),
-  },
   sign_in_wait: {
     ...AT_WALLET,
     status: 429,

@@ -1,10 +1,32 @@
 import type { FastifyRequest } from 'fastify';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
-import type { OAuthErrorCode, Reason } from '../../rules/common/error.ts';
-import { remedyFor } from '../../rules/common/remedies.ts';
+import type { OAuthErrorCode } from '../../rules/common/error.ts';
+import { each, type RuleId, remedyFor } from '../../rules/common/remedies.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
 import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
 import { toAccount } from '../describe/links.ts';
+
+type Reason = keyof Texts['errors']['reasons'];
+
+/** Rules that share a reason. Others have one by their own name, or are `unreadable`. */
+const SHARED_REASONS: Partial<Record<RuleId, Reason>> = {
+  ...each('unknown_application', 'client_unregistered', 'client_blocked'),
+  client_or_user_blocked: 'no_longer_possible',
+  ...each('wrong_return_address', 'redirect_uri_unregistered', 'redirect_uri_appended'),
+  redirect_uri_too_long: 'wrong_return_address',
+  ...each('wrong_parameter', 'wrong_response_type', 'wrong_code_challenge'),
+  ...each('wrong_parameter', 'unclear_instance_name', 'instance_name_too_long'),
+  ...each('wrong_parameter', 'doubled_parameter', 'undecodable_parameter', 'sent_in_two_places'),
+  too_many_parameters: 'too_long',
+  ...each('unreadable_rights', 'openid_scope', 'right_not_offered'),
+  too_many_tries: 'sign_in_wait',
+  ...each('sign_in_failed', 'sign_in_unfinished', 'sign_in_unconfirmed'),
+  ...each('sign_in_refused', 'sign_in_user_unknown', 'sign_in_user_unusable', 'user_blocked'),
+};
+
+export function reasonOf(ruleId: RuleId): Reason {
+  return SHARED_REASONS[ruleId] ?? (isReason(ruleId) ? ruleId : 'unreadable');
+}
 
 /** The cause of an error page: a fault of a request, or another dead end. */
 export type Cause = Reason | keyof Texts['errors']['causes'];
@@ -21,6 +43,7 @@ const LEADS_BACK: readonly WayOn['next'][] = ['again', 'signIn'];
 
 /** For a refused request. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
+const SIGN_IN_AGAIN: WayOn = { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' };
 
 /** All other error pages. test/pages/outlines/ has their texts. */
 const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['causes'], WayOn> = {
@@ -30,12 +53,8 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   wrong_return_address: { fault: 'application', next: 'doubt' },
   // The application or the user was blocked at the last moment; the page doesn't reveal which.
   no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
-  sign_in_lost: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
-  sign_in_no_cookies: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
-  sign_in_unfinished: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
+  ...each(SIGN_IN_AGAIN, 'sign_in_lost', 'sign_in_no_cookies', 'sign_in_failed', 'sign_in_other_user'),
   sign_in_wait: { fault: 'nobodys', next: 'again', title: 'not_signed_in' },
-  sign_in_failed: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
-  sign_in_other_user: { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' },
   sign_in_refused: { fault: 'nobodys', next: 'support', title: 'not_signed_in' },
   providerAway: { fault: 'nobodys', next: 'again' },
   notFound: { fault: 'address', next: 'account' },
@@ -104,7 +123,7 @@ export function wordsOf(
   };
 }
 
-function isReason(cause: Cause): cause is Reason {
+function isReason(cause: string): cause is Reason {
   return Object.hasOwn(TEXTS.en.errors.reasons, cause);
 }
 

@@ -7,7 +7,7 @@ import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
 import { tell } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { type Cause, type DeadEnd, errorPage } from '../pages/deadEnds.ts';
+import { type Cause, type DeadEnd, errorPage, reasonOf } from '../pages/deadEnds.ts';
 import { showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
@@ -86,7 +86,8 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, failures: Failu
 }
 
 /** A form of ours without a known application's request was damaged: no application is at fault. */
-function causeOf({ routeOptions }: FastifyRequest, { reason, clientName }: OAuthError): Cause {
+function causeOf({ routeOptions }: FastifyRequest, { ruleId, clientName }: OAuthError): Cause {
+  const reason = reasonOf(ruleId);
   const isOwnForm = routeOptions.url !== '/oauth/authorize';
   const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);
   return isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;

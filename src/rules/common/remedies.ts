@@ -12,8 +12,9 @@ const LOST_PKCE =
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
 const BY_THE_USER = 'The form tells the user, who can correct it there.';
 
-function each<Id extends string>(remedy: string, ...ids: readonly Id[]): Record<Id, string> {
-  return Object.fromEntries(ids.map((id) => [id, remedy])) as Record<Id, string>;
+/** One value for several ids. */
+export function each<const Value, Id extends string>(value: Value, ...ids: readonly Id[]): Record<Id, Value> {
+  return Object.fromEntries(ids.map((id) => [id, value])) as Record<Id, Value>;
 }
 
 /** Every rule that a request can break, by its check's id, and the operator's remedy. */
