@@ -31,6 +31,7 @@ export const en = {
     hereOnly: (address: string) => say`Only on pages at ${address}, never inside an application.`,
     language: 'Language',
     help: 'Help',
+    back: 'Back',
     titleAfterError: (title: string) => `Error: ${title}`,
   },
 
@@ -165,7 +166,6 @@ export const en = {
     title: 'Confirm with your payment password',
     label: 'Payment password',
     button: 'Confirm',
-    back: 'Back',
     wrong: 'The payment password is wrong.',
   },
   receipt: {
@@ -252,9 +252,6 @@ export const en = {
       others: 'Everything that is still connected is listed here.',
     },
     titleUndone: 'Not disconnected',
-    notSignedIn:
-      'Nothing has been disconnected yet: you were no longer signed in. Sign in and press “Disconnect” again.',
-    outOfDate: 'Nothing has been disconnected yet: the page was out of date. Press “Disconnect” again here.',
     see: 'See your connected applications',
   },
 
@@ -356,9 +353,6 @@ export const en = {
     titleUndone: 'Some access is still open',
     done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
     undone: 'Not everything is stopped yet. Press “Stop everything” again.',
-    notSignedIn:
-      'Nothing has been stopped yet: you were no longer signed in. Sign in and press “Stop everything” again.',
-    outOfDate: 'Nothing has been stopped yet: the page was out of date. Press “Stop everything” again.',
     see: 'Stop everything…',
   },
 
@@ -385,7 +379,6 @@ export const en = {
     setPaymentPassword: 'Set a payment password',
     changed:
       'Your new password is saved. You are signed out in every other browser. Applications are still connected: check that you know them all.',
-    undone: 'Nothing has been changed yet: the page was out of date. Try again here.',
     form: {
       oldPassword: 'Current password',
       oldPaymentPassword: 'Current payment password',
@@ -393,22 +386,14 @@ export const en = {
       newPaymentPassword: 'New payment password',
       rule: (min: number) => `At least ${min} characters. Saving it signs you out in every other browser.`,
       button: 'Save',
-      back: 'Back',
-      errorTitles: {
-        password: 'Error: change password',
-        'payment-password': 'Error: change payment password',
-      },
       wrong: 'The current password is wrong.',
-      wrongPayment: 'The current payment password is wrong.',
       problems: {
         too_short: (min: number) => `The new password needs at least ${min} characters.`,
         too_long: () => 'The new password is too long.',
         control_characters: () => 'The new password has characters that aren’t allowed.',
         same_as_old: () => 'The new password is the same as the current one.',
-        same_as_password: () =>
-          'The new payment password is the same as the password you sign in with. Choose a different one, so that nobody who learns one of them has both.',
-        same_as_payment_password: () =>
-          'The new password is the same as your payment password. Choose a different one, so that nobody who learns one of them has both.',
+        same_as_other: () =>
+          'Your password and your payment password must be different, so that nobody who learns one of them has both.',
         too_common: () =>
           'This password is one of the first that anyone would try. Choose a less common one, such as several words in a row.',
         own_name: () =>
@@ -419,6 +404,8 @@ export const en = {
 
   /** The outcome of the previous form, on the next page. */
   outcomes: {
+    outOfDate: 'Nothing has been changed yet: the page was out of date. Try again here.',
+    notSignedIn: 'Nothing has been changed yet: you were no longer signed in. Sign in and try again.',
     not_signed_in: 'You are not signed in yet: that page had expired. Please sign in again.',
     sessionOver:
       'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',

@@ -91,7 +91,7 @@ describe('a user who changes the password', () => {
     const by = await signedInUser(server);
     const guess = (wanted: string, old: string) => change(by, { newPassword: wanted, currentPassword: old });
     const right = by.user.paymentPassword ?? '';
-    const same = { outcome: 'refused', problem: 'same_as_payment_password' };
+    const same = { outcome: 'refused', problem: 'same_as_other' };
     for (let n = 0; n < 7; n += 1) expect(await guess(right, by.user.password)).toEqual(same);
     let old = by.user.password;
     for (let n = 0; n < 5; n += 1) {

@@ -154,7 +154,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       const before = await rowsOf(server.database);
       const asked = await press(agent, page, action);
       expect(asked.page).toBe('sign-in');
-      expect(asked.text).toContain('Nothing has been disconnected yet: you were no longer signed in.');
+      expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
       expect(await rowsOf(server.database)).toBe(before);
       const { login, password } = user;
       const back = await agent.submit(asked, 'login', { login, password });
@@ -172,7 +172,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       await pool.query('delete from sessions where user_id = $1', [user.userId]);
       await signIn(agent, user.login, user.password);
       const answer = await press(agent, page, action);
-      expect(answer.text).toContain('Nothing has been disconnected yet: the page was out of date.');
+      expect(answer.text).toContain('Nothing has been changed yet: the page was out of date.');
       expect(answer.body).toContain('<title>Not disconnected &middot; ');
       expect(namesOn(answer)).toHaveLength(2);
     },

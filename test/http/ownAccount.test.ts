@@ -174,8 +174,7 @@ describe.each([
     const other = which === 'password' ? (paymentPassword ?? '') : password;
     const same = await send({ [field]: old(), new_password: other });
     expect(invalidField(same)).toBe('new_password');
-    const sentence =
-      which === 'password' ? 'the same as your payment password' : 'the same as the password you';
+    const sentence = 'Your password and your payment password must be different';
     expect(same.text).toContain(sentence);
     expect((await send({ [field]: 'wrong', new_password: other })).text).not.toContain(sentence);
   });
@@ -186,7 +185,7 @@ describe.each([
       expect(text).toContain('the same as the current one'); // and not that one has to wait
     }
     const wrong = await send({ [field]: 'wrong', new_password: NEW });
-    expect(wrong.text).toMatch(/The current (payment )?password is wrong/);
+    expect(wrong.text).toMatch(/The (current|payment) password is wrong/);
     expect(invalidField(wrong)).toBe(field);
     let answer = wrong;
     for (let n = 0; n < 20 && answer.status === 200; n += 1) {
@@ -205,7 +204,7 @@ it('sets a first payment password by the password', async () => {
   const { password } = user;
   const typed = { password, new_password: password };
   const same = await follow(agent, await agent.submit(page, 'new_password', typed));
-  expect(same.text).toContain('the same as the password you sign in with');
+  expect(same.text).toContain('Your password and your payment password must be different');
   const answer = await agent.submit(page, 'new_password', { password, new_password: NEW });
   const after = await follow(agent, answer);
   expect(after.text).toContain('Change payment password');

@@ -379,7 +379,7 @@ describe('stopping everything', () => {
     const elsewhere = await signedIn(server, user);
     const before = await rowsOf(server.database);
     const { text } = await press(agent, await elsewhere.get(ACTION), ACTION);
-    expect(text).toContain('Nothing has been stopped yet: the page was out of date.');
+    expect(text).toContain('Nothing has been changed yet: the page was out of date.');
     expect(await rowsOf(server.database)).toBe(before);
   });
 
@@ -389,7 +389,7 @@ describe('stopping everything', () => {
     await pool.query('delete from sessions where user_id = $1', [user.userId]);
     const asked = await press(agent, page, ACTION);
     expect(asked.page).toBe('sign-in');
-    expect(asked.text).toContain('Nothing has been stopped yet: you were no longer signed in.');
+    expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
     const { login, password } = user;
     await agent.submit(asked, 'login', { login, password });
     expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');

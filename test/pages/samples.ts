@@ -430,8 +430,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       client: asker(LONG_ASKED.client),
       error: texts.tooManyTries(texts.wait.minutes(15)),
     }),
-    'sign-in after a Disconnect too late': signInToAccount(texts.account.notSignedIn),
-    'sign-in after Stop everything too late': signInToAccount(texts.stop.notSignedIn),
+    'sign-in after a form too late': signInToAccount(texts.outcomes.notSignedIn),
     'sign-in after signing out': signInToAccount(texts.signIn.signedOut),
     'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
     'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
@@ -549,7 +548,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [connected('Demo Shop', [shop])],
       disconnected('Demo Shop, anna-tablet'),
     ),
-    'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
+    'account, not disconnected': account([diary], { undone: texts.outcomes.outOfDate }),
     'account after too_many_decisions': account([diary], {
       undone: texts.outcomes.on.too_many_decisions('', '', ''),
     }),
@@ -628,7 +627,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       undone: texts.stop.undone,
     }),
     stop: stop(),
-    'stop, nothing stopped': stop({ undone: texts.stop.outOfDate }),
+    'stop, nothing stopped': stop({ undone: texts.outcomes.outOfDate }),
     'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped('', '', '') }),
     history: history({
       events: told([
@@ -665,7 +664,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'security, an unknown device': security(
       [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],
-      { undone: texts.security.undone },
+      { undone: texts.outcomes.outOfDate },
     ),
     'security, passwords at a provider': security([thisSession], {
       passwords: [],
@@ -685,7 +684,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'password, the payment password wrong': password({
       which: 'payment-password',
       asked: 'payment-password',
-      error: texts.security.form.wrongPayment,
+      error: texts.confirm.wrong,
     }),
   };
 }

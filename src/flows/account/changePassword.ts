@@ -21,20 +21,10 @@ export interface SentPasswordChange {
   readonly deviceCookies: Readonly<Record<Guarded, string | null>>;
 }
 
-/** For each password: the user's other one, its hash, the problem of a new one equal to that, its change in the audit trail. */
+/** For each password: the user's other one, its hash, its change in the audit trail. */
 const KINDS = {
-  password: {
-    other: 'payment password',
-    hash: 'passwordHash',
-    same: 'same_as_password',
-    audit: 'password_changed',
-  },
-  'payment password': {
-    other: 'password',
-    hash: 'paymentPasswordHash',
-    same: 'same_as_payment_password',
-    audit: 'payment_password_changed',
-  },
+  password: { other: 'payment password', hash: 'passwordHash', audit: 'password_changed' },
+  'payment password': { other: 'password', hash: 'paymentPasswordHash', audit: 'payment_password_changed' },
 } as const;
 
 /**
@@ -80,7 +70,7 @@ export async function changePassword(
   // payment password the other one was typed as the old one.
   if (user[KINDS[other].hash] !== null && currentKind !== other) {
     const { outcome } = await attempt(other, sent.newPassword);
-    if (outcome === 'right') return { outcome: 'refused', problem: KINDS[other].same } as const;
+    if (outcome === 'right') return { outcome: 'refused', problem: 'same_as_other' } as const;
   }
   const newHash = await hashPassword(sent.newPassword);
   const changed = { ...user, [hash]: newHash };
@@ -102,7 +92,7 @@ async function problemOf(
   if (problem !== null) return problem;
   // The passwords must differ: knowing one must not reveal the other. They are compared under NFKC.
   if (currentPassword.normalize('NFKC') === newPassword.normalize('NFKC')) {
-    return currentKind === kind ? 'same_as_old' : 'same_as_password';
+    return currentKind === kind ? 'same_as_old' : 'same_as_other';
   }
   // Loaded lazily: the list takes 15 MB.
   const { isCommonPassword, isOwnName } = await import('../../rules/account/commonPassword.ts');

@@ -18,7 +18,6 @@ const ERRORS = {
   signIn: ({ signIn }) => signIn.wrong,
   paymentPassword: ({ confirm }) => confirm.wrong,
   oldPassword: ({ security }) => security.form.wrong,
-  oldPaymentPassword: ({ security }) => security.form.wrongPayment,
   too_many_tries: (texts, seconds) => texts.tooManyTries(describeWait(seconds, texts)),
   wrong_limits: ({ consent }) => consent.limits.undone,
 } satisfies Record<string, (texts: Texts, seconds: number) => string>;
@@ -48,7 +47,7 @@ export function refuseForm(
 export function refuseAttempt(
   reply: FastifyReply,
   failed: FailedAttempt,
-  form: 'signIn' | 'paymentPassword' | 'oldPassword' | 'oldPaymentPassword',
+  form: 'signIn' | 'paymentPassword' | 'oldPassword',
   about: About,
   typed: readonly string[] = [],
 ): void {

@@ -37,7 +37,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const session = await sessionOf(request);
     if (session === null) {
       const step = signInStep(context, null, readCookie(request, 'preLogin'));
-      return showSignIn(reply, step, undoneOf(query, textsOf(request))?.notSignedIn);
+      return showSignIn(reply, step, undoneIn(query, textsOf(request))?.notSignedIn);
     }
     const words = wordsFor(request);
     const { texts } = words;
@@ -53,19 +53,19 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     }
     const last = lastOutcome(reply, ACCOUNT);
     const done = last?.outcome === 'disconnected' ? describeDisconnected(last.typed.join(), texts) : null;
-    const undone = undoneOf(query, texts);
-    const note = noteOn(reply, ACCOUNT, session.user);
+    const undone = noteOn(reply, ACCOUNT, session.user) ?? undoneIn(query, texts)?.outOfDate ?? null;
+    const title = undone === null ? texts.account.title : texts.account.titleUndone;
     return showPage(reply, {
       name: 'account',
       ...ownPage(session, reply),
-      title: done?.title ?? (note === null ? undone : texts.account)?.titleUndone ?? texts.account.title,
+      title: done?.title ?? title,
       applications: describeApplications(page.applications, words),
       from,
       older: page.older && accountPath(page.older),
       warnings,
       done: done?.done ?? null,
       ways: [],
-      undone: note ?? undone?.outOfDate ?? null,
+      undone,
       ...stopped,
     });
   });
@@ -85,11 +85,9 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   }
 }
 
-/** The message for a form without effect, signed in or not. */
-function undoneOf(query: Parameters, { account, stop }: Texts) {
-  const undone = query.get('undone');
-  if (undone === 'stop') return stop;
-  return undone === 'disconnect' ? account : null;
+/** The messages for a form without effect; null for none. */
+function undoneIn(query: Parameters, { outcomes }: Texts) {
+  return query.get('undone') === undefined ? null : outcomes;
 }
 
 function accountPath(older: string | null): string {

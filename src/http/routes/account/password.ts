@@ -70,7 +70,7 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
           return seeOther(reply, path);
         default: {
           const asksPayment = password === 'payment-password' && session.user.hasPaymentPassword;
-          refuseAttempt(reply, result, asksPayment ? 'oldPaymentPassword' : 'oldPassword', path);
+          refuseAttempt(reply, result, asksPayment ? 'paymentPassword' : 'oldPassword', path);
           return seeOther(reply, path);
         }
       }

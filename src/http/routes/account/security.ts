@@ -29,7 +29,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     if (session === null) return seeOther(reply, '/account');
     const said = queryParameters(request).get('said');
     const words = wordsFor(request);
-    const { account, security } = words.texts;
+    const { account, outcomes, security } = words.texts;
     const [{ sessions, endOthersToken }, warnings] = await Promise.all([
       findUserSessions(context, session),
       warningsOn(request, session),
@@ -44,7 +44,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
       isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
       done: said === 'ended' || said === 'changed' ? security[said] : null,
       ways: said === 'changed' ? [{ href: '/account', text: account.title }] : [],
-      undone: said === 'stale' ? security.undone : null,
+      undone: said === 'stale' ? outcomes.outOfDate : null,
     });
   });
 
@@ -71,8 +71,8 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   app.get(STOP, async (request, reply) => {
     const session = await sessionOf(request);
     if (session === null) return seeOther(reply, '/account?undone=stop');
-    const { stop } = textsOf(request);
-    const stale = queryParameters(request).get('undone') === undefined ? null : stop.outOfDate;
+    const { outcomes } = textsOf(request);
+    const stale = queryParameters(request).get('undone') === undefined ? null : outcomes.outOfDate;
     const undone = noteOn(reply, STOP, session.user) ?? stale;
     const formToken = stopToken(context, session);
     return showPage(reply, { name: 'stop', ...ownPage(session, reply), formToken, undone });
