@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -6,11 +6,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
-import { signIn } from '../support/flow.ts';
+import { decide, signIn } from '../support/flow.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
-import { Player } from '../support/playground.ts';
+import { formTo, Player } from '../support/playground.ts';
 import { runAssent, type ServerProcess } from '../support/process.ts';
 import { credentials, freePair, startTrial } from '../support/trial.ts';
+import { goOn, openWallet } from '../support/wallet.ts';
 
 /** A folder of the test's own. */
 function newFolder(): string {
@@ -66,6 +67,30 @@ describe('trial mode', () => {
     expect((await agent.get('/nowhere')).text).toContain('Details for developers');
     expect(other.password).not.toBe(password);
     await expectSignIn(server, other);
+  });
+
+  it('shows no passwords where a provider signs users in', async () => {
+    const wallet = await openWallet();
+    onTestFinished(wallet.down);
+    const variables = await newTrial();
+    const { issuer, clientId, clientSecret } = wallet.settings;
+    const provider = { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId };
+    const server = await start({ ...variables, ...provider, SIGN_IN_CLIENT_SECRET: clientSecret });
+    const { open, ...shown } = credentials(server);
+    expect(shown).toEqual({ login: '', password: '', payment: '', other: { login: '', password: '' } });
+    const kept = JSON.parse(readFileSync(join(variables.DATA_DIR, 'demo.json'), 'utf8'));
+    const [{ password, paymentPassword }] = kept.users;
+    const person = new Player({ open, ...shown }, server.baseUrl);
+    for (const page of [await person.shop.get('/'), await person.ask('account-info')]) {
+      for (const text of ['Sign in as', password, paymentPassword]) expect(page.text).not.toContain(text);
+      expect(page.text).not.toMatch(/password/i);
+    }
+    const agent = new Agent(server.baseUrl);
+    const { fields } = formTo(await person.shop.get('/request'), '/oauth/authorize');
+    const request = `/oauth/authorize?${new URLSearchParams(fields)}`;
+    const answer = await decide(agent, await goOn(wallet, agent, request), 'allow');
+    await person.shop.get(answer.location ?? '');
+    expect((await person.messages()).at(-1)?.title).toBe('The exchange: a token for the code');
   });
 
   it('registers its demo again after a start that failed before it noted the passwords', async () => {
