@@ -17,11 +17,8 @@ export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance
   app.addContentTypeParser('application/x-www-form-urlencoded', form, (_request, body, done) => {
     done(null, new URLSearchParams(String(body)));
   });
-  app.addHook('preHandler', async (request) => {
-    request.body ??= new URLSearchParams(); // for forms without fields
-  });
   await addPages(app, settings);
-  addSteps(app, { settings, sessions: new Sessions(), payments: new PaymentApi(settings.resource) });
+  addSteps(app, { ...settings, sessions: new Sessions(), payments: new PaymentApi(settings.resource) });
   app.setNotFoundHandler((request, reply) => show(request, reply.code(404), 'notice'));
   app.setErrorHandler<FastifyError>((error, request, reply) =>
     show(request, reply.code(error.statusCode ?? 500), 'notice'),
@@ -31,7 +28,16 @@ export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance
 
 /** Blocks other sites: the pages show passwords and have buttons. */
 function addGuard(app: FastifyInstance, { url, application }: DemoSettings): void {
-  const headers = headersFor(new URL(application.server).origin);
+  const policy = `default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:;
+    form-action 'self' ${new URL(application.server).origin}; base-uri 'none'; frame-ancestors 'none'`;
+  const headers = {
+    'cache-control': 'no-store',
+    'content-security-policy': policy.replaceAll(/\s+/g, ' '),
+    // With no-referrer, our own forms would send `Origin: null`. The callback's address contains a code.
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  };
   const { host } = new URL(url);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headers);
@@ -41,17 +47,4 @@ function addGuard(app: FastifyInstance, { url, application }: DemoSettings): voi
     // CSRF: the cookie is SameSite=Lax, and browsers send the origin with each post.
     if (isPost && request.headers.origin !== url) return reply.code(403).send();
   });
-}
-
-function headersFor(serverOrigin: string) {
-  const policy = `default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:;
-    form-action 'self' ${serverOrigin}; base-uri 'none'; frame-ancestors 'none'`;
-  return {
-    'cache-control': 'no-store',
-    'content-security-policy': policy.replaceAll(/\s+/g, ' '),
-    // With no-referrer, our own forms would send `Origin: null`. The callback's address contains a code.
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-  };
 }

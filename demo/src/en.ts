@@ -18,13 +18,13 @@ export const en = {
     heading: 'Five minutes',
     done: 'Done',
     lessons: {
-      connect: 'Connect the shop, and read the messages one by one.',
+      connect: 'Connect the shop, and read the messages: the newest comes first.',
       spend: 'Let it pay RUB 3,000 twice: the second time the limit says no.',
       again: 'Ask again: the earlier token stops at once.',
       steal: 'Send the code a second time, as a thief would.',
       leave: 'Disconnect the shop on the server, then let it try to pay.',
     },
-    end: 'That was all. To connect an application of your own, register it on the first page, and go on with `docs/integrate/guide.md`.',
+    end: 'That was all. To connect an application of your own, register it on the first page, and go on with the file `docs/integrate/guide.md`.',
   },
   steps: {
     connect: 'Connect my account',
@@ -48,7 +48,7 @@ export const en = {
     instance: 'Connection name (optional)',
     instanceNote: 'Each name is a connection of its own; asking with it again replaces that connection.',
     ask: 'Ask for this',
-    or: 'Or one of these; `docs/integrate/scopes.md` has the grammar',
+    or: 'Or one of these; the file `docs/integrate/scopes.md` has the grammar',
     examples: {
       week: 'To pay shops, up to 5,000 in 7 days',
       once: 'To pay shop 337 once, exactly 3,000',
@@ -60,8 +60,9 @@ export const en = {
     heading: 'Connect an application of your own',
     name: 'Its name',
     redirectUri: 'Its `redirect_uri`: where your users come back to',
-    register: 'Register it until the next start',
-    done: 'Registered until this trial is started again. Go on with `docs/integrate/guide.md`.',
+    register: 'Register it for an hour',
+    done: 'Registered for an hour, or until this trial is started again. To try it, run the line below and open the address that it prints. The file `docs/integrate/guide.md` explains each step.',
+    run: 'One line to run in Assent’s folder',
   },
   request: {
     title: 'Your browser is about to send this',
@@ -101,7 +102,7 @@ export const en = {
     refused: { title: 'The server refuses', text: 'The shop gets nothing for it.' },
     replayed: {
       title: 'The same code again',
-      text: 'A used code that comes again looks stolen. The server refuses it and, while the code is still valid, takes back the token that it gave for it. Look at what comes next.',
+      text: 'A used code that comes again looks stolen. The server refuses it and, while the code is still valid, takes back the token that it gave for it. The message above shows what became of it.',
     },
     unanswered: {
       title: 'No answer',
@@ -129,12 +130,10 @@ export const en = {
     },
     notPaid: { title: 'Not paid', text: 'Nothing was written down, so nothing counts toward the limit.' },
   },
-  /** Reasons for a refused token, by `error`. */
-  errors: {
+  /** Reasons for a refusal or a payment, by `error` or verdict. */
+  reasons: {
     invalid_grant:
       'The code is unknown, expired, used or annulled, or `code_verifier` is wrong. The server doesn’t say which, so that a thief learns nothing; its operator finds the exact rule in the log. The shop asks again from the start.',
-  },
-  verdicts: {
     paid: 'It fits the limit. It counts until the whole period has passed, by the clock and not by the calendar, even if you allow the shop again.',
     paid_once: 'This was the one payment that you allowed. Another payment needs a new permission.',
     limit_exceeded: 'Together with what was already paid in this period, it would exceed the limit.',
@@ -142,16 +141,14 @@ export const en = {
     used_up: 'You allowed one payment, and it has already been made.',
     insufficient_scope: 'You allowed nothing that covers this payee.',
     other_source: 'You didn’t allow payments from there.',
-    invalid_amount: 'An amount is more than zero, with at most two decimals. The server was not asked.',
+    invalid_amount: 'An amount is more than zero, with at most two decimals.',
     invalid_token: 'The token doesn’t work any more.',
   },
   story: {
     token: 'The shop’s token',
     until: (day: string) => `Good until ${day}`,
-    ended: 'It doesn’t work any more.',
     used: (used: string, limit: string, day: string) => `${used} of ${limit} used, all free again on ${day}`,
     more: 'Other steps',
-    earlier: 'Earlier messages',
     to: 'Pay to',
     payee: 'Number or address',
     amount: 'Amount',
@@ -160,8 +157,7 @@ export const en = {
     sources: { wallet: 'Wallet', card: 'Linked card' },
     pay: 'Pay',
     spendNote:
-      'No money moves. The shop plays the payment API too, and keeps its ledger in memory until the server stops. A real one is a table: `docs/integrate/resources.md`.',
-    other: 'Change what it asks for',
+      'No money moves. The shop plays the payment API too, and keeps its ledger in memory until the server stops. A real one is a table: see the file `docs/integrate/resources.md`.',
   },
   notice: { title: 'That didn’t work', text: 'Go back to the beginning and try again.' },
 };

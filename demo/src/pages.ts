@@ -5,20 +5,17 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { en } from './en.ts';
-import { programsFor } from './programs.ts';
+import { commandFor, programsFor } from './programs.ts';
 import { ru } from './ru.ts';
 import type { DemoSettings } from './settings.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const VIEWS = fileURLToPath(new URL('demo/views', ROOT));
-/** Files of this folder that pages load or mention. */
+/** Files that pages load or link. */
 const FILES: Readonly<Record<string, string>> = {
   'demo/views/style.css': 'text/css',
   'demo/views/page.js': 'text/javascript',
   'examples/oauthClient.mjs': 'text/plain',
-  'docs/integrate/guide.md': 'text/plain',
-  'docs/integrate/resources.md': 'text/plain',
-  'docs/integrate/scopes.md': 'text/plain',
 };
 const TEXTS = { en, ru };
 const LANGUAGES = ['en', 'ru'] as const;
@@ -30,18 +27,16 @@ const eta = new Eta({ views: VIEWS, cache: true });
 
 /** Lets replies render `demo/views`; serves their style, script and choice of language. */
 export async function addPages(app: FastifyInstance, { application, timeZone }: DemoSettings): Promise<void> {
-  const { server } = application;
-  const face = { shop: 'Demo Shop', server, timeZone, languages: TEXTS, hasStory: false };
-  const defaultContext = { ...face, words, programsFor };
+  const face = { shop: 'Demo Shop', server: application.server, timeZone, languages: TEXTS, hasStory: false };
+  const defaultContext = { ...face, words, commandFor, programsFor };
   await app.register(view, { engine: { eta }, root: VIEWS, production: true, defaultContext });
   for (const [file, type] of Object.entries(FILES)) {
     const content = readFileSync(new URL(file, ROOT));
     app.get(`/${file}`, async (_request, reply) => reply.type(`${type}; charset=utf-8`).send(content));
   }
   app.post<{ Body: URLSearchParams }>('/language', async ({ body }, reply) => {
-    const language = LANGUAGES.find((name) => name === body.get('language'));
     const options = { path: '/', httpOnly: true, sameSite: 'lax', maxAge: YEAR_SECONDS } as const;
-    if (language !== undefined) reply.setCookie(LANGUAGE_COOKIE, language, options);
+    reply.setCookie(LANGUAGE_COOKIE, body.get('language') ?? '', options);
     return reply.redirect(PAGES.find((page) => page === body.get('back')) ?? '/', 303);
   });
 }
@@ -60,7 +55,7 @@ export function show(
   return reply.header('content-language', language).view(page, { page, texts, language, back, ...data });
 }
 
-/** A text as escaped HTML: `names of the protocol` become code, file names become links. */
+/** A text as escaped HTML: `names of the protocol` become code, with a link to a file that is served. */
 function words(text: string): string {
   const escaped = eta.config.escapeFunction(text);
   return escaped.replaceAll(/`([^`]+)`/g, (_, name: string) => {

@@ -34,7 +34,7 @@ interface Right {
 }
 
 /** `paid` and `paid_once` allow the payment; the texts explain each. */
-export type Verdict = keyof Texts['verdicts'];
+export type Verdict = Exclude<keyof Texts['reasons'], 'invalid_grant'>;
 
 /** The right whose budget the payment used, if any, and the amount spent before. */
 export interface Outcome {
@@ -69,13 +69,10 @@ export function isPaid(verdict: Verdict): boolean {
 
 export class PaymentApi {
   readonly #resource: Resource;
-  readonly #now: () => number;
   readonly #ledger: Entry[] = [];
 
-  /** @param now the clock, in milliseconds */
-  constructor(resource: Resource, now: () => number = Date.now) {
+  constructor(resource: Resource) {
     this.#resource = resource;
-    this.#now = now;
   }
 
   /** Introspects a token. @throws if the server gives no answer: then nothing is paid */
@@ -91,22 +88,16 @@ export class PaymentApi {
     return (await response.json()) as Told;
   }
 
-  /** Introspects, checks, and records an allowed payment. No money moves. @throws as {@link introspect} */
-  async pay(token: string, payment: Payment, fetch: typeof globalThis.fetch): Promise<Outcome> {
+  /** Checks a payment and records an allowed one, without an `await` in between. In SQL this is one statement. No money moves. */
+  pay(told: Told, payment: Payment, now = Date.now()): Outcome {
     const cents = centsOf(payment.amount);
     if (cents === null) return { verdict: 'invalid_amount' };
-    const told = await this.introspect(token, fetch);
     if (!told.active) return { verdict: 'invalid_token' };
     const right = rightFor(payment, told.rights ?? []);
     if (right === undefined) return { verdict: 'insufficient_scope' };
     if (!told.money_sources?.includes(payment.source)) return { verdict: 'other_source', right };
-    return this.#reserve(told, right, cents);
-  }
-
-  /** Checks and records atomically: there is no `await` in between. In SQL this is one statement. */
-  #reserve(told: Told, right: Right, cents: bigint): Outcome {
     const { grant_id: grant = '', iat: authorizedAt = 0 } = told;
-    const entry = { grant, authorizedAt, budget: budgetOf(right), cents, paidAt: this.#now() };
+    const entry = { grant, authorizedAt, budget: budgetOf(right), cents, paidAt: now };
     const counted = this.#ledger.filter((other) => other.grant === grant && counts(other, entry, right));
     const spent = sumOf(counted);
     const verdict = judge(right, spent, cents);

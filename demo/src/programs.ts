@@ -1,3 +1,4 @@
+import type { Application } from '../../examples/oauthClient.mjs';
 import type { Message } from './sessions.ts';
 
 // A request of the shop or the payment API, written as a program. Its values come from the environment:
@@ -83,4 +84,14 @@ export function programsFor({ way, sent: { line, headers = [], fields = [] } }: 
     language,
     text.replace('URL', url).replaceAll(/^@(basic|grant|field)(.*\n)/gm, write),
   ]);
+}
+
+/** A line that runs an application from `examples/`: one that listens at the redirect URI, or that asks for the answer's address. */
+export function commandFor({ server, clientId, clientSecret, redirectUri }: Application): string {
+  const [, port] = /^http:\/\/localhost:(\d+)\/callback$/.exec(redirectUri) ?? [];
+  const quoted = redirectUri.replaceAll("'", String.raw`'\''`);
+  const program = port
+    ? `PORT=${port} node examples/shop.mjs`
+    : `REDIRECT_URI='${quoted}' bash examples/shop.sh`;
+  return `ASSENT_URL=${server} CLIENT_ID=${clientId} CLIENT_SECRET=${clientSecret} ${program}`;
 }

@@ -21,30 +21,17 @@ const SHOWN_RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after'];
 const HIDDEN = ['client_secret', 'authorization'];
 const SHORTENED = ['access_token', 'token', 'code_verifier'];
 
-/** Records the last exchange through its `fetch`. */
+/** Records the last exchange through its `fetch`, also one without an answer. */
 export class Recorder {
-  last: Exchange | undefined;
-  readonly #send: typeof globalThis.fetch;
-
-  constructor(send: typeof globalThis.fetch = globalThis.fetch) {
-    this.#send = send;
-  }
+  last: Exchange = { sent: { line: '…' }, received: null };
 
   readonly fetch: typeof globalThis.fetch = async (url, init) => {
     const sent = await sentBlock(new Request(url, init));
-    const response = await this.#send(url, init);
+    this.last = { sent, received: null };
+    const response = await fetch(url, init);
     this.last = { sent, received: await receivedBlock(response.clone()) };
     return response;
   };
-}
-
-export function formBlock(url: string, fields: Readonly<Record<string, string>>): Block {
-  const headers = [['content-type', 'application/x-www-form-urlencoded']] as const;
-  return { line: `POST ${url}`, headers, fields: Object.entries(fields) };
-}
-
-export function addressBlock(url: string, query: URLSearchParams): Block {
-  return { line: `GET ${url}`, fields: [...query] };
 }
 
 async function sentBlock(request: Request): Promise<Block> {

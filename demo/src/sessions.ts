@@ -3,7 +3,6 @@ import type { Attempt } from '../../examples/oauthClient.mjs';
 import type { Texts } from './en.ts';
 import type { Budget } from './paymentApi.ts';
 import type { Exchange } from './recorder.ts';
-import type { Registered } from './settings.ts';
 import { FIRST_WISH, type Wish } from './wish.ts';
 
 /** The state of one browser. In a real application this is the user's session, and tokens are stored encrypted. */
@@ -14,7 +13,7 @@ export interface Session {
   earlier: Token | null;
   readonly lessons: Set<Lesson>;
   /** The application that this user registered last, or the reason for a refusal. */
-  own: Readonly<{ name?: string; redirectUri?: string; registered?: Registered; problem?: string }>;
+  own: Readonly<Partial<Record<'name' | 'redirectUri' | 'clientId' | 'clientSecret' | 'problem', string>>>;
 }
 
 export type Lesson = keyof Texts['plan']['lessons'];
@@ -36,9 +35,10 @@ export interface Story {
   /** Set once the token is known to have ended. */
   ended: boolean;
   budget: Budget | null;
+  /** The newest comes first. */
   readonly messages: Message[];
-  /** Index in `messages` where the last step begins; the page folds earlier ones. */
-  newest: number;
+  /** How many of them the last step added; the page folds earlier ones. */
+  added: number;
 }
 
 /** An exchange as the page shows it. The texts have a title and lesson for each kind and each way. */
@@ -76,16 +76,9 @@ export class Sessions {
   }
 }
 
-const NOTHING: Exchange = { sent: { line: '…' }, received: null };
-
-/** Adds a message; beyond the limit drops the oldest. @param exchange undefined if it was never answered */
-export function tell(
-  { messages }: Story,
-  kind: MessageKind,
-  way: Message['way'],
-  exchange: Exchange = NOTHING,
-  why?: string,
-): void {
-  messages.push({ kind, way, ...exchange, why });
-  if (messages.length > MAX_MESSAGES) messages.shift();
+/** Adds a message; beyond the limit drops the oldest. */
+export function tell(story: Story, message: Message): void {
+  story.messages.unshift(message);
+  story.messages.splice(MAX_MESSAGES);
+  story.added += 1;
 }

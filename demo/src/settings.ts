@@ -3,8 +3,6 @@ import type { Resource } from './paymentApi.ts';
 
 type DemoUser = Readonly<Record<'login' | 'name' | 'password', string> & { paymentPassword: string | null }>;
 
-export type Registered = Readonly<Record<'clientId' | 'clientSecret', string>>;
-
 /** The application's addresses, credentials and users, filled in by `src/trial/startTrial.ts`. */
 export interface DemoSettings {
   readonly url: string;
@@ -12,8 +10,11 @@ export interface DemoSettings {
   readonly resource: Resource;
   /** Shown on the first page. Real applications know no passwords, but a trial must show them somewhere. */
   readonly users: readonly DemoUser[];
-  /** Registers an application until the next start. @throws {Error} with a sentence for invalid fields */
-  readonly register: (name: string, redirectUri: string) => Promise<Registered>;
+  /** Registers an application for an hour. @throws {Error} with a sentence for invalid fields */
+  readonly register: (
+    name: string,
+    redirectUri: string,
+  ) => Promise<Pick<Application, 'clientId' | 'clientSecret'>>;
   /** The server's, by IANA name, for showing days. */
   readonly timeZone: string;
 }

@@ -3,13 +3,12 @@ import { progressOf, tick } from './lessons.ts';
 import { show } from './pages.ts';
 import { PAYEES, type Payment, type PaymentApi, SOURCES } from './paymentApi.ts';
 import { shortened } from './recorder.ts';
-import type { Session, Sessions, Story } from './sessions.ts';
+import type { Session, Sessions, Story, Token } from './sessions.ts';
 import type { DemoSettings } from './settings.ts';
 import * as story from './story.ts';
-import { EXAMPLES, FIRST_WISH, parseWish } from './wish.ts';
+import { EXAMPLES, FIRST_WISH, parseWish, textOf, type Wish } from './wish.ts';
 
-interface Demo {
-  readonly settings: DemoSettings;
+interface Demo extends DemoSettings {
   readonly sessions: Sessions;
   readonly payments: PaymentApi;
 }
@@ -26,64 +25,57 @@ export function addSteps(app: FastifyInstance, demo: Demo): void {
   addStory(app, demo);
 }
 
-function addComposing(app: FastifyInstance, { settings, sessions }: Demo): void {
-  const { application, users } = settings;
+function addComposing(app: FastifyInstance, { application, users, register, sessions }: Demo): void {
   app.get('/', async (request, reply) => {
     const session = findSession(request, sessions);
     const { wish = FIRST_WISH, story = null, own = {} } = session ?? {};
+    const hasStory = Boolean(story?.messages.length);
     const data = { wish, examples: Object.keys(EXAMPLES), progress: progressOf(session), users, own };
-    return show(request, reply, 'home', { ...data, hasStory: story !== null });
+    return show(request, reply, 'home', { ...data, hasStory });
   });
-  app.post<Post>('/ask', async (request, reply) => {
-    const session = findSession(request, sessions) ?? openSession(reply, sessions);
-    session.wish = parseWish(request.body);
-    story.ask(session, application);
-    return reply.redirect('/request', 303);
-  });
-  app.post<Post>('/register', async (request, reply) => {
-    const session = findSession(request, sessions) ?? openSession(reply, sessions);
-    const [name = '', redirectUri = ''] = ['name', 'redirect_uri'].map((field) =>
-      request.body.get(field)?.trim(),
-    );
-    session.own = await settings.register(name, redirectUri).then(
-      (registered) => ({ name, redirectUri, registered }),
-      ({ message }: Error) => ({ name, redirectUri, problem: message }),
-    );
-    return reply.redirect('/#own', 303);
-  });
-  for (const path of ['/connect', '/again']) {
-    app.post(path, async (request, reply) => {
-      const session = findSession(request, sessions) ?? openSession(reply, sessions);
-      if (path === '/connect') session.wish = FIRST_WISH; // others may not lead to the lessons
+  const asking = (path: string, wishOf: (session: Session, body: Post['Body']) => Wish) =>
+    app.post<Post>(path, async (request, reply) => {
+      const session = openSession(request, reply, sessions);
+      session.wish = wishOf(session, request.body);
       story.ask(session, application);
       return reply.redirect('/request', 303);
     });
-  }
+  asking('/connect', () => FIRST_WISH); // others may not lead to the lessons
+  asking('/again', ({ wish }) => wish);
+  asking('/ask', (_session, body) => parseWish(body));
+
+  app.post<Post>('/register', async (request, reply) => {
+    const session = openSession(request, reply, sessions);
+    const own = { name: textOf(request.body, 'name'), redirectUri: textOf(request.body, 'redirect_uri') };
+    session.own = await register(own.name, own.redirectUri).then(
+      (registered) => ({ ...own, ...registered }),
+      ({ message }: Error) => ({ ...own, problem: message }),
+    );
+    return reply.redirect('/#own', 303);
+  });
 }
 
-function addRequest(app: FastifyInstance, { settings, sessions }: Demo): void {
-  const { application, users } = settings;
+function addRequest(app: FastifyInstance, { application, users, sessions }: Demo): void {
   app.get('/request', async (request, reply) => {
     const told = findSession(request, sessions)?.story;
     if (!told || told.answered) return reply.redirect('/', 303);
     const action = `${application.server}/oauth/authorize`;
-    const message = { kind: 'request', way: 'browserToServer', ...story.requestOf(told, application) };
-    const data = { message, action, fields: told.request, users };
-    return show(request, reply, 'request', data);
+    const message = story.requestOf(told, application);
+    return show(request, reply, 'request', { message, action, fields: told.request, users });
   });
 }
 
-function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo): void {
-  const { application } = settings;
+function addStory(app: FastifyInstance, { url, application, sessions, payments }: Demo): void {
   app.get('/callback', async (request, reply) => {
     const session = findSession(request, sessions);
     const told = session?.story;
     if (!session || !told) return show(request, reply.code(400), 'notice');
     await takeStep(session, told, async () => {
-      const { searchParams } = new URL(request.url, settings.url);
+      const { searchParams } = new URL(request.url, url);
       if (!story.takeAnswer(told, application, searchParams)) return;
       await story.exchangeCode(told, application);
-      await story.lookAtEarlier(session, told, payments);
+      const { earlier } = session;
+      if (earlier?.instance === told.instance) await story.introspect(told, payments, earlier);
     });
     return reply.redirect('/story', 303); // away from the address that contains the code
   });
@@ -98,40 +90,33 @@ function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo):
     return show(request, reply, 'story', data);
   });
 
-  const step = (path: string, take: (told: Story, body: Post['Body']) => Promise<void>) =>
+  const step = (path: string, take: (told: Story, token: Token, body: Post['Body']) => Promise<unknown>) =>
     app.post<Post>(path, async (request, reply) => {
       const session = findSession(request, sessions);
-      const told = session?.story;
-      if (!session || !told) return reply.redirect('/', 303);
-      await takeStep(session, told, () => take(told, request.body));
+      const { story: told = null } = session ?? {};
+      const token = told?.token;
+      if (session && told && token) await takeStep(session, told, () => take(told, token, request.body));
       return reply.redirect('/story', 303);
     });
-
-  step('/replay', async (told) => {
-    if (told.token === null) return;
-    await story.exchangeCode(told, application, 'replayed');
-    await story.introspect(told, payments, told.token);
+  step('/replay', async (told, token) => {
+    await story.exchangeCode(told, application);
+    await story.introspect(told, payments, token);
   });
-  step('/introspect', async (told) => {
-    if (told.token !== null) await story.introspect(told, payments, told.token);
-  });
-  step('/spend', (told, body) => story.spend(told, payments, paymentOf(body)));
-  step('/give-back', (told) => story.giveBack(told, application));
+  step('/introspect', (told, token) => story.introspect(told, payments, token));
+  step('/spend', (told, token, body) => story.spend(told, payments, token, paymentOf(body)));
+  step('/give-back', (told, token) => story.giveBack(told, application, token));
 }
 
-/** Takes a step and notes its first message; for a payment that is the outcome, not the introspection. */
-async function takeStep(session: Session, told: Story, take: () => Promise<void>): Promise<void> {
+/** Takes a step and ticks the lesson that its messages complete. */
+async function takeStep(session: Session, told: Story, take: () => Promise<unknown>): Promise<void> {
   const { ended } = told;
-  const known = new Set(told.messages);
+  told.added = 0;
   await take();
-  const added = told.messages.filter((message) => !known.has(message));
-  tick(session, added, ended);
-  const first = added.find(({ way }) => way === 'shopToPayments') ?? added[0];
-  if (first !== undefined) told.newest = told.messages.indexOf(first);
+  tick(session, told.messages.slice(0, told.added), ended);
 }
 
 function paymentOf(form: URLSearchParams): Payment {
-  const text = (name: keyof typeof FIRST_PAYMENT) => (form.get(name) ?? FIRST_PAYMENT[name]).trim();
+  const text = (name: keyof typeof FIRST_PAYMENT) => textOf(form, name, FIRST_PAYMENT[name]);
   const to = PAYEES.find((kind) => kind === form.get('to')) ?? 'shop';
   const source = SOURCES.find((name) => name === form.get('source')) ?? 'wallet';
   return { to, payee: text('payee'), amount: text('amount').replace(',', '.'), source };
@@ -141,7 +126,9 @@ function findSession({ cookies }: FastifyRequest, sessions: Sessions): Session |
   return sessions.find(cookies[SESSION_COOKIE]);
 }
 
-function openSession(reply: FastifyReply, sessions: Sessions): Session {
+function openSession(request: FastifyRequest, reply: FastifyReply, sessions: Sessions): Session {
+  const found = findSession(request, sessions);
+  if (found !== null) return found;
   const [id, session] = sessions.open();
   reply.setCookie(SESSION_COOKIE, id, { path: '/', httpOnly: true, sameSite: 'lax' });
   return session;

@@ -7,13 +7,15 @@ import {
   readAnswer,
   revoke,
 } from '../../examples/oauthClient.mjs';
-import { isPaid, type Payment, type PaymentApi } from './paymentApi.ts';
-import { addressBlock, type Exchange, formBlock, Recorder, readableJson } from './recorder.ts';
-import { type MessageKind, type Session, type Story, type Token, tell } from './sessions.ts';
+import { isPaid, type Payment, type PaymentApi, type Told } from './paymentApi.ts';
+import { Recorder, readableJson } from './recorder.ts';
+import { type Message, type MessageKind, type Session, type Story, type Token, tell } from './sessions.ts';
 
 // The steps of Demo Shop with their messages. A real application takes the same steps and shows nothing.
 
-/** Begins a story. @returns the form for the browser to post */
+type Fetch = typeof globalThis.fetch;
+
+/** Begins a story, with the form for the browser to post. */
 export function ask(session: Session, application: Application): void {
   const { scope, instance } = session.wish;
   const attempt = newAttempt();
@@ -30,12 +32,14 @@ export function ask(session: Session, application: Application): void {
     ended: false,
     budget: null,
     messages: [],
-    newest: 0,
+    added: 0,
   };
 }
 
-export function requestOf({ request }: Story, { server }: Application): Exchange {
-  return { sent: formBlock(`${server}/oauth/authorize`, request), received: null };
+export function requestOf({ request }: Story, { server }: Application): Message {
+  const headers = [['content-type', 'application/x-www-form-urlencoded']] as const;
+  const sent = { line: `POST ${server}/oauth/authorize`, headers, fields: Object.entries(request) };
+  return { kind: 'request', way: 'browserToServer', sent, received: null };
 }
 
 const KINDS_OF_ANSWERS: Readonly<Record<string, MessageKind>> = {
@@ -45,92 +49,83 @@ const KINDS_OF_ANSWERS: Readonly<Record<string, MessageKind>> = {
 
 /** Takes the browser's answer. @returns true if there is a code to exchange */
 export function takeAnswer(story: Story, application: Application, query: URLSearchParams): boolean {
-  const answer = { sent: addressBlock(application.redirectUri, query), received: null };
-  if (story.messages.length === 0) {
-    tell(story, 'request', 'browserToServer', requestOf(story, application));
-  }
+  const sent = { line: `GET ${application.redirectUri}`, fields: [...query] };
+  const answer = { way: 'browserToShop', sent, received: null } as const;
+  if (story.messages.length === 0) tell(story, requestOf(story, application));
   try {
     story.code = readAnswer(query, story.answered ? null : story.attempt);
-    tell(story, 'code', 'browserToShop', answer);
+    tell(story, { kind: 'code', ...answer });
   } catch (error) {
     if (!(error instanceof OAuthRefusal)) throw error;
     const kind = KINDS_OF_ANSWERS[error.error] ?? 'refused';
-    tell(story, kind, 'browserToShop', answer);
+    tell(story, { kind, ...answer });
     if (kind === 'unasked') return false; // the true answer may still come
   }
   story.answered = true;
   return story.code !== null;
 }
 
-/** Exchanges the code, then again as a thief would. @param refused the message kind for a refusal */
-export async function exchangeCode(
-  story: Story,
-  application: Application,
-  refused: MessageKind = 'refused',
-): Promise<void> {
+/** Exchanges the code; a second time, as a thief would. */
+export async function exchangeCode(story: Story, application: Application): Promise<void> {
   const { attempt, code, instance } = story;
   if (code === null) return;
-  const recorder = new Recorder();
-  try {
-    const { accessToken, expiresIn } = await exchange(application, attempt, code, recorder.fetch);
-    story.token = { value: accessToken, expiresAt: new Date(Date.now() + expiresIn * 1000), instance };
-    tell(story, 'token', 'shopToServer', recorder.last);
-  } catch (error) {
-    tellRefusal(story, error, refused, recorder);
-  }
+  const send = (fetch: Fetch) => exchange(application, attempt, code, fetch);
+  const refused = story.token === null ? 'refused' : 'replayed';
+  const answer = await call(story, 'shopToServer', send, () => 'token', refused);
+  if (answer === null) return;
+  const expiresAt = new Date(Date.now() + answer.expiresIn * 1000);
+  story.token = { value: answer.accessToken, expiresAt, instance };
 }
 
-function tellRefusal(story: Story, error: unknown, kind: MessageKind, { last }: Recorder): void {
-  if (error instanceof OAuthRefusal) tell(story, kind, 'shopToServer', last, error.error);
-  else tell(story, 'unanswered', 'shopToServer', last);
+/** Has the payment API introspect the story's token or an earlier one. @returns null without an answer */
+export async function introspect(story: Story, payments: PaymentApi, token: Token): Promise<Told | null> {
+  const send = (fetch: Fetch) => payments.introspect(token.value, fetch);
+  const ended = token === story.token ? 'inactive' : 'annulled';
+  const told = await call(story, 'paymentsToServer', send, ({ active }) => (active ? 'allows' : ended));
+  if (token === story.token && told?.active === false) story.ended = true;
+  return told;
 }
 
-/** Has the payment API introspect a token. @param ended the message kind for an ended one */
-export async function introspect(
+/** Sends the token and a payment to the payment API, which introspects the token first. */
+export async function spend(
   story: Story,
   payments: PaymentApi,
   token: Token,
-  ended: MessageKind = 'inactive',
+  payment: Payment,
 ): Promise<void> {
-  const recorder = new Recorder();
-  const told = await payments.introspect(token.value, recorder.fetch).catch(() => null);
-  if (told?.active === false && token === story.token) story.ended = true;
-  const kind = told?.active ? 'allows' : ended;
-  tell(story, told === null ? 'unanswered' : kind, 'paymentsToServer', recorder.last);
-}
-
-/** Shows that a new token for the same connection ended the earlier one. */
-export async function lookAtEarlier(session: Session, story: Story, payments: PaymentApi): Promise<void> {
-  const { earlier } = session;
-  if (earlier?.instance === story.instance) await introspect(story, payments, earlier, 'annulled');
-}
-
-/** Sends the token and a payment to the payment API. */
-export async function spend(story: Story, payments: PaymentApi, payment: Payment): Promise<void> {
-  if (story.token === null) return;
-  const recorder = new Recorder();
-  const outcome = await payments.pay(story.token.value, payment, recorder.fetch).catch(() => null);
-  if (outcome === null) return tell(story, 'unanswered', 'paymentsToServer', recorder.last);
-  const { verdict, budget = story.budget, ...details } = outcome;
+  const told = await introspect(story, payments, token);
+  if (told === null) return;
+  const { verdict, budget = story.budget, ...details } = payments.pay(told, payment);
   story.budget = budget;
-  story.ended ||= verdict === 'invalid_token';
-  if (recorder.last !== undefined) {
-    tell(story, verdict === 'invalid_token' ? 'inactive' : 'allows', 'paymentsToServer', recorder.last);
-  }
   const sent = { line: '', fields: Object.entries(payment) };
   const received = { line: '', text: readableJson({ result: verdict, ...details }) };
-  tell(story, isPaid(verdict) ? 'paid' : 'notPaid', 'shopToPayments', { sent, received }, verdict);
+  const kind = isPaid(verdict) ? 'paid' : 'notPaid';
+  tell(story, { kind, way: 'shopToPayments', sent, received, why: verdict });
 }
 
 /** Revokes the token, but keeps it to show that it no longer works. */
-export async function giveBack(story: Story, application: Application): Promise<void> {
-  if (story.token === null) return;
+export async function giveBack(story: Story, application: Application, token: Token): Promise<void> {
+  const send = (fetch: Fetch) => revoke(application, token.value, fetch);
+  const answer = await call(story, 'shopToServer', send, () => 'givenBack');
+  if (answer !== null) story.ended = true;
+}
+
+/** Sends a request and tells it. @returns null after a refusal or without an answer */
+async function call<Answer>(
+  story: Story,
+  way: Message['way'],
+  send: (fetch: Fetch) => Promise<Answer>,
+  kindOf: (answer: Answer) => MessageKind,
+  refused: MessageKind = 'refused',
+): Promise<Answer | null> {
   const recorder = new Recorder();
   try {
-    await revoke(application, story.token.value, recorder.fetch);
-    story.ended = true;
-    tell(story, 'givenBack', 'shopToServer', recorder.last);
+    const answer = await send(recorder.fetch);
+    tell(story, { kind: kindOf(answer), way, ...recorder.last });
+    return answer;
   } catch (error) {
-    tellRefusal(story, error, 'refused', recorder);
+    const [kind, why] = error instanceof OAuthRefusal ? [refused, error.error] : (['unanswered'] as const);
+    tell(story, { kind, way, ...recorder.last, why });
+    return null;
   }
 }

@@ -13,10 +13,10 @@ export const EXAMPLES = {
 export const FIRST_WISH: Wish = { scope: EXAMPLES.week, instance: '' };
 
 export function parseWish(form: URLSearchParams): Wish {
-  const text = (name: string) => form.get(name)?.trim() ?? '';
-  const example = Object.entries(EXAMPLES).find(([name]) => name === form.get('example'));
-  return {
-    scope: example?.[1] ?? text('scope'),
-    instance: text('instance_name'),
-  };
+  const [, scope] = Object.entries(EXAMPLES).find(([name]) => name === form.get('example')) ?? [];
+  return { scope: scope ?? textOf(form, 'scope'), instance: textOf(form, 'instance_name') };
+}
+
+export function textOf(form: URLSearchParams, name: string, missing = ''): string {
+  return (form.get(name) ?? missing).trim();
 }

@@ -16,12 +16,13 @@ async function open(options: BrowserContextOptions = {}): Promise<void> {
   await page.goto(trial.open);
 }
 
+type Box = Record<'x' | 'y' | 'width' | 'height', number>;
+
 const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
 const heading = () => page.locator('h1').textContent();
 const titles = async () =>
-  (await page.locator('.message h2').allTextContents()).map((title) =>
-    title.replace(/^\s*\d+\s*/, '').trim(),
-  );
+  (await page.locator('.message h2').allTextContents()).map((title) => title.replaceAll(/\s+/g, ' ').trim());
+const newest = () => page.locator('.message').first();
 /** Takes the next step of the five lessons. */
 const next = () => page.locator('.lessons button').click();
 const ticked = () => page.locator('.lessons').getByRole('img', { name: 'Done' }).count();
@@ -48,9 +49,9 @@ describe('the playground of trial mode', () => {
 
     await connect();
     expect(await titles()).toEqual([
-      'The request',
-      'You allowed it: back with a code',
-      'The exchange: a token for the code',
+      '3 The exchange: a token for the code',
+      '2 You allowed it: back with a code',
+      '1 The request',
     ]);
     expect(page.url()).not.toContain('code=');
     expect(await page.locator('#access-token').textContent()).toMatch(/^assent_at_.{4}…/);
@@ -59,9 +60,7 @@ describe('the playground of trial mode', () => {
     expect(await heading()).toBe('Paid');
     await next();
     expect(await heading()).toBe('Not paid');
-    expect(await page.locator('.message').last().textContent()).toMatch(
-      /limit_exceeded.+"spent_before": "3000\.00"/s,
-    );
+    expect(await newest().textContent()).toMatch(/limit_exceeded.+"spent_before": "3000\.00"/s);
     await page.getByText(/^3,000 of 5,000 used, all free again on \d/).waitFor();
     expect(await page.getByRole('meter').getAttribute('value')).toBe('3000.00');
     expect(await ticked()).toBe(2);
@@ -70,8 +69,11 @@ describe('the playground of trial mode', () => {
     expect(await heading()).toBe('The earlier token has ended');
 
     await next();
-    expect((await titles()).slice(-2)).toEqual(['The same code again', 'The token doesn’t work any more']);
-    expect(await page.locator('.message').nth(-2).textContent()).toContain('"error": "invalid_grant"');
+    expect((await titles()).slice(0, 2)).toEqual([
+      '6 The token doesn’t work any more',
+      '5 The same code again',
+    ]);
+    expect(await page.locator('.message').nth(1).textContent()).toContain('"error": "invalid_grant"');
 
     await connect();
     expect(await ticked()).toBe(4);
@@ -82,8 +84,8 @@ describe('the playground of trial mode', () => {
     await page.getByRole('status').waitFor();
     await page.goto(`${trial.open}/story`);
     await next();
-    expect(await page.locator('.message').last().textContent()).toContain('invalid_token');
-    expect(await page.locator('.message:visible').count()).toBe(1);
+    expect(await newest().textContent()).toContain('invalid_token');
+    expect(await page.locator('.message[open] h2').allTextContents()).toHaveLength(2);
     expect(await ticked()).toBe(5);
   });
 
@@ -110,19 +112,34 @@ describe('the playground of trial mode', () => {
     await page.goto(trial.open);
     await connect();
     await next();
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    await page.locator('details').evaluateAll((all) => {
+      for (const element of all) element.setAttribute('open', '');
+    });
     expect(await violations()).toEqual([]);
+  });
+
+  it.each([
+    { width: 390, colorScheme: 'dark' },
+    { width: 1280, colorScheme: 'light' },
+  ] as const)('shows a verdict apart from the picture, at $width', async ({ width, colorScheme }) => {
+    await open({ colorScheme, viewport: { width, height: 900 } });
+    await connect();
+    await next();
+    const box = async (part: string) => (await newest().locator(part).boundingBox()) as Box;
+    const [{ x, y, ...size }, { x: left, y: top, ...other }] = [await box('.warning'), await box('.way')];
+    expect(size.width).toBeGreaterThan(250);
+    const isBeside = x + size.width <= left || left + other.width <= x;
+    expect(isBeside || y + size.height <= top || top + other.height <= y).toBe(true);
   });
 
   it('shows a call as a program, in the language that was chosen last', async () => {
     await open();
     await connect();
-    await page.getByRole('radio', { name: 'HTTP' }).locator('visible=true').last().focus();
+    await page.getByRole('radio', { name: 'HTTP' }).locator('visible=true').first().focus();
     for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ArrowRight');
-    const program = () => page.locator('.panel:visible', { hasText: 'requests.post' }).last().textContent();
+    const program = () => page.locator('.panel:visible', { hasText: 'requests.post' }).first().textContent();
     expect(await program()).toMatch(/oauth\/token.+environ\["CLIENT_SECRET"\]/s);
     await next();
-    await page.getByText('Earlier messages').click();
     await expect.poll(program).toMatch(/oauth\/introspect.+environ\["RESOURCE_SECRET"\]/s);
   });
 
@@ -131,12 +148,12 @@ describe('the playground of trial mode', () => {
     await connect(() => press('To pay shop 337 once, exactly 3,000'));
     expect(await heading()).toBe('The exchange: a token for the code');
     expect(await page.locator('.copy').filter({ visible: true }).count()).toBe(0);
-    await page.locator('label', { hasText: 'Go' }).click();
+    await page.locator('label', { hasText: 'Go' }).first().click();
     expect(await page.locator('.panel:visible', { hasText: 'http.NewRequest' }).count()).toBe(1);
     await page.goto(trial.open);
     await page.getByLabel('Its name').fill('My Shop');
-    await press('Register it until the next start');
-    expect(await page.locator('#own dd').allTextContents()).toHaveLength(4);
+    await press('Register it for an hour');
+    expect(await page.locator('#own dd').allTextContents()).toHaveLength(5);
   });
 
   it.each([320, 1280])('fits a window %d wide without scrolling sideways', async (width) => {

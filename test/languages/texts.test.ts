@@ -33,7 +33,7 @@ const CATALOGUES = [
     files: [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')],
     byType: [
       ...['compose.examples', 'story.payees', 'story.sources'],
-      ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'errors', 'verdicts'],
+      ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'reasons'],
     ],
   },
 ];

@@ -42,17 +42,42 @@ describe('the first page of the demo application', () => {
     expect(await scopeAfter({})).toBe('operation-history');
   });
 
-  it('has the files that its texts name', async () => {
-    const { shop } = player();
-    const { body } = await shop.get('/');
-    const files = [...body.matchAll(/href="\/((?:docs|examples)\/\S+)"/g)].map(([, file = '']) => file);
-    expect(files).toEqual(['docs/integrate/scopes.md', 'examples/oauthClient.mjs']);
-    for (const file of files) {
-      const answer = await shop.get(`/${file}`);
-      expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-      expect(answer.body).toBe(readFileSync(file, 'utf8'));
-    }
+  it('has the file that it offers to copy', async () => {
+    const file = 'examples/oauthClient.mjs';
+    const answer = await player().shop.get(`/${file}`);
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(answer.body).toBe(readFileSync(file, 'utf8'));
   });
+});
+
+describe('a link on a page of the demo application', () => {
+  it.each(['en', 'ru'])(
+    'leads to a page or a program, not to a 404 or raw Markdown: %s',
+    async (language) => {
+      const person = player({ 'accept-language': language });
+      const links = new Set<string>();
+      const collect = async (path: string) => {
+        const $ = cheerio.load((await person.shop.get(path)).body);
+        for (const link of $('a, link[rel=stylesheet], script').toArray())
+          links.add(new URL($(link).attr('href') ?? $(link).attr('src') ?? '', trial.open).href);
+      };
+      await person.shop.post('/register', { name: 'My Shop', redirect_uri: 'http://localhost:8080/back' });
+      await person.ask('account-info', instance());
+      await collect('/request');
+      await person.send();
+      for (const path of ['/story', '/', '/nowhere']) await collect(path);
+      const shown = [...links].map((link) => link.replace(trial.open, '').replace(server.baseUrl, 'server'));
+      expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/account']));
+      for (const link of links) {
+        const { status, headers } = await fetch(link);
+        expect(status, link).toBe(200);
+        const type = link.endsWith('/examples/oauthClient.mjs')
+          ? 'text/plain'
+          : /^text\/(html|css|javascript);/;
+        expect(headers.get('content-type'), link).toMatch(type);
+      }
+    },
+  );
 });
 
 describe('a connection', () => {
@@ -116,7 +141,7 @@ describe('an application of one’s own', () => {
     return cheerio.load((await person.shop.get('/')).body)('#own');
   };
 
-  const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(1).text();
+  const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(2).text();
 
   it('is registered for the person who asks, and the server knows it', async () => {
     const person = player();

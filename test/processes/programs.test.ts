@@ -1,16 +1,19 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as cheerio from 'cheerio';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { decideAt } from '../clients/callers.ts';
+import { describeWith, startExample } from '../clients/examples.ts';
 import { Agent } from '../support/agent.ts';
 import { obtainCode } from '../support/flow.ts';
 import { makeDataDir, removeDataDir } from '../support/folder.ts';
 import { ledger } from '../support/ledger.ts';
 import { Player } from '../support/playground.ts';
 import { PATH } from '../support/program.ts';
+import { freePort } from '../support/server.ts';
 import { credentials, freePair, startTrial } from '../support/trial.ts';
 
 // The programs that the demo shows beside its messages, copied and run with the credentials of an application of one's own.
@@ -59,7 +62,7 @@ beforeAll(async () => {
   );
   await person.shop.post('/register', { name: 'My Shop', redirect_uri: REDIRECT_URI });
   const home = cheerio.load((await person.shop.get('/')).body);
-  const [, CLIENT_ID = '', CLIENT_SECRET = ''] = home('#own dd code')
+  const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = home('#own dd code')
     .toArray()
     .map((code) => home(code).text());
   const { resource } = JSON.parse(readFileSync(join(DATA_DIR, 'demo.json'), 'utf8'));
@@ -124,6 +127,52 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
   );
 }
 
-it('what a browser sends has no program', () => {
-  expect([...(programs.get('The request') ?? new Map()).keys()]).toEqual(['HTTP']);
+it('what a server sends has a program in each language; what a browser sends has none', () => {
+  const tabsOf = (title: string) => [...(programs.get(title) ?? new Map()).keys()];
+  for (const title of ['The exchange: a token for the code', 'What the token allows'])
+    expect(tabsOf(title)).toEqual(['HTTP', ...Object.keys(LANGUAGES)]);
+  expect(tabsOf('The request')).toEqual(['HTTP']);
+});
+
+describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s own', () => {
+  const folder = makeDataDir();
+  afterAll(() => removeDataDir(folder));
+  symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
+  const { login, password, payment } = trial;
+  const user = { login, password, paymentPassword: payment } as Parameters<typeof decideAt>[2];
+
+  /** Registers an application, copies its line, and runs it in the folder. */
+  async function runLine(redirect_uri: string) {
+    const person = new Player(trial, server.baseUrl);
+    await person.shop.post('/register', { name: 'My Shop', redirect_uri });
+    const [line = '', , , secret] = cheerio
+      .load((await person.shop.get('/')).body)('#own dd code')
+      .toArray()
+      .map((code) => cheerio.load(code).text());
+    ledger.note('client secret', secret);
+    expect(line).not.toContain('\n');
+    writeFileSync(join(folder, 'line.sh'), `exec env ${line}\n`);
+    const example = startExample('bash', 'line.sh', folder, { PATH: `${dirname(process.execPath)}:${PATH}` });
+    onTestFinished(() => example.stop());
+    return example;
+  }
+
+  it('runs a shop that listens where the users come back to', async () => {
+    const home = `http://localhost:${await freePort()}/`;
+    const example = await runLine(`${home}callback`);
+    expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
+    const agent = new Agent(server.baseUrl);
+    const request = (await agent.get(`${home}connect`)).location ?? '';
+    const callback = await decideAt(agent, request, user, 'allow');
+    expect((await agent.get(callback.href)).text).toBe('Your account is connected.');
+    ledger.note('access token', readFileSync(join(folder, 'access-token'), 'utf8'));
+  });
+
+  it('runs a program that asks for the answer, where nothing here can listen', async () => {
+    const example = await runLine("https://shop.example/it's/back");
+    const request = (await example.stderr.until(/^http.+$/m)) ?? '';
+    example.type((await decideAt(new Agent(server.baseUrl), request, user, 'allow')).href);
+    expect(await example.ended(), example.stderr.text).toBe(0);
+    ledger.note('access token', JSON.parse(example.stdout.text).access_token);
+  });
 });

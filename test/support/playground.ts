@@ -58,10 +58,12 @@ export class Player {
     return this.press('/spend', { to: 'shop', payee: '337', source: 'wallet', amount, ...fields });
   }
 
+  /** The page shows the newest first; here it is the last. */
   async messages(): Promise<Shown[]> {
     const $ = cheerio.load((await this.shop.get('/story')).body);
     return $('.message')
       .toArray()
+      .reverse()
       .map((message) => ({
         title: readable($(message).find('h2').text()).replace(/^\d+ /, ''),
         text: readable($(message).text()),

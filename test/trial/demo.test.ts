@@ -1,59 +1,68 @@
-import { beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { buildDemo } from '../../demo/src/app.ts';
-import { type Payment, PaymentApi } from '../../demo/src/paymentApi.ts';
+import { type Payment, PaymentApi, type Told } from '../../demo/src/paymentApi.ts';
 import { Recorder } from '../../demo/src/recorder.ts';
-import { Sessions, tell } from '../../demo/src/sessions.ts';
-import { ask } from '../../demo/src/story.ts';
+import { Sessions, type Story, tell } from '../../demo/src/sessions.ts';
+import { ask, spend } from '../../demo/src/story.ts';
 import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
 // The demo application over days, and with too much of everything.
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+function newStory(): Story {
+  const [, session] = new Sessions().open();
+  ask(session, { server: 's', clientId: 'c', clientSecret: 'x', redirectUri: 'r' });
+  return session.story as Story;
+}
+
 describe('the payment API', () => {
   const week = { right: 'payment-shop', period_days: 7, amount: '100' };
-  const told = { active: true, grant_id: 'g', iat: 1, money_sources: ['wallet'], rights: [week] as object[] };
+  const told = { active: true, grant_id: 'g', iat: 1, money_sources: ['wallet'], rights: [week] };
   let now = 0;
   let payments: PaymentApi;
 
   beforeEach(() => {
     now = 1_800_000_000_000;
     const resource = { server: 'http://server', resourceId: 'id', resourceSecret: 'secret' };
-    payments = new PaymentApi(resource, () => now);
+    payments = new PaymentApi(resource);
   });
 
   /** Pays from the wallet to a shop, unless it says otherwise, by a token of which the server says this. */
-  async function pay(amount: string, said: object = {}, payment: Partial<Payment> = {}): Promise<string> {
-    const answer = async () => Response.json({ ...told, ...said });
+  function pay(amount: string, said: Partial<Told> = {}, payment: Partial<Payment> = {}): string {
     const whole: Payment = { to: 'shop', payee: '337', source: 'wallet', ...payment, amount };
-    return (await payments.pay('token', whole, answer)).verdict;
+    return payments.pay({ ...told, ...said }, whole, now).verdict;
   }
 
-  it('looks back from each payment, so many times 24 hours and not a moment more', async () => {
-    expect(await pay('60')).toBe('paid');
+  it('looks back from each payment, so many times 24 hours and not a moment more', () => {
+    expect(pay('60')).toBe('paid');
     now += 7 * DAY_MS - 1;
-    expect(await pay('60')).toBe('limit_exceeded');
+    expect(pay('60')).toBe('limit_exceeded');
     now += 1;
-    expect(await pay('60')).toBe('paid');
-    expect(await pay('40.01')).toBe('limit_exceeded');
-    expect(await pay('40.00')).toBe('paid');
+    expect(pay('60')).toBe('paid');
+    expect(pay('40.01')).toBe('limit_exceeded');
+    expect(pay('40.00')).toBe('paid');
   });
 
-  it('lets a one-time payment through once, for exactly its sum, until the user allows it anew', async () => {
+  it('lets a one-time payment through once, for exactly its sum, until the user allows it anew', () => {
     const once = { rights: [{ right: 'payment-shop', amount: '60' }] };
-    expect(await pay('59', once)).toBe('other_sum');
-    expect(await pay('60', once)).toBe('paid_once');
-    expect(await pay('60', once)).toBe('used_up');
-    expect(await pay('60', { ...once, iat: 2 })).toBe('paid_once');
+    expect(pay('59', once)).toBe('other_sum');
+    expect(pay('60', once)).toBe('paid_once');
+    expect(pay('60', once)).toBe('used_up');
+    expect(pay('60', { ...once, iat: 2 })).toBe('paid_once');
   });
 
-  it('counts each grant by itself, and each right, of which the one for exactly this payee goes first', async () => {
+  it('counts each grant by itself, and each right, of which the one for exactly this payee goes first', () => {
     const rights = [week, { ...week, right: 'payment.to-pattern', target: '337', amount: '10' }];
-    expect(await pay('11', { rights })).toBe('limit_exceeded');
-    expect(await pay('10', { rights })).toBe('paid');
-    expect(await pay('100', { rights }, { payee: '338' })).toBe('paid');
-    expect(await pay('1', { rights }, { payee: '338' })).toBe('limit_exceeded');
-    expect(await pay('100', { rights, grant_id: 'another' }, { payee: '338' })).toBe('paid');
+    expect(pay('11', { rights })).toBe('limit_exceeded');
+    expect(pay('10', { rights })).toBe('paid');
+    expect(pay('100', { rights }, { payee: '338' })).toBe('paid');
+    expect(pay('1', { rights }, { payee: '338' })).toBe('limit_exceeded');
+    expect(pay('100', { rights, grant_id: 'another' }, { payee: '338' })).toBe('paid');
   });
 
   it.each<[what: string, amount: string, payment: Partial<Payment>, verdict: string]>([
@@ -63,18 +72,26 @@ describe('the payment API', () => {
     ['no amount', '0.00', {}, 'invalid_amount'],
     ['more than two decimals', '1.001', {}, 'invalid_amount'],
     ['an exponent', '1e3', {}, 'invalid_amount'],
-  ])('pays nothing for %s', async (_what, amount, payment, verdict) => {
+  ])('pays nothing for %s', (_what, amount, payment, verdict) => {
     const rights = [
       { ...week, right: 'payment.to-pattern', target: '337' },
       { ...week, right: 'payment.to-account', target: '7916', target_type: 'phone' },
     ];
-    expect(await pay(amount, { rights }, payment)).toBe(verdict);
+    expect(pay(amount, { rights }, payment)).toBe(verdict);
   });
 
   it('lets nothing through when the server can’t say', async () => {
-    const away = async () => new Response('', { status: 503 });
-    const payment: Payment = { to: 'shop', payee: '337', amount: '60', source: 'wallet' };
-    await expect(payments.pay('token', payment, away)).rejects.toThrow('introspection: 503');
+    const story = newStory();
+    const token = { value: 'token', expiresAt: new Date(), instance: '' };
+    const answers = [async () => new Response('', { status: 503 }), async () => Promise.reject(new Error())];
+    for (const fetch of answers) {
+      vi.stubGlobal('fetch', fetch);
+      await spend(story, payments, token, { to: 'shop', payee: '337', amount: '60', source: 'wallet' });
+    }
+    const sent = { line: 'POST http://server/oauth/introspect' };
+    const unanswered = { kind: 'unanswered', sent };
+    expect(story.messages).toMatchObject([{ ...unanswered, received: null }, unanswered]);
+    expect(pay('100')).toBe('paid');
   });
 });
 
@@ -93,25 +110,24 @@ describe('what the demo application keeps', () => {
     expect(sessions.find(undefined)).toBeNull();
   });
 
-  it('are the thirty last messages of a story', () => {
-    const [, session] = new Sessions().open();
-    ask(session, { server: 's', clientId: 'c', clientSecret: 'x', redirectUri: 'r' });
-    const { story } = session;
-    for (let count = 0; count < 100 && story !== null; count += 1) {
-      tell(story, 'allows', 'paymentsToServer', { sent: { line: `${count}` }, received: null });
+  it('are the thirty last messages of a story, the newest first', () => {
+    const story = newStory();
+    for (let count = 0; count < 100; count += 1) {
+      tell(story, { kind: 'allows', way: 'paymentsToServer', sent: { line: `${count}` }, received: null });
     }
-    expect(story?.messages.map(({ sent }) => sent.line)).toEqual(
-      Array.from({ length: 30 }, (_, index) => `${index + 70}`),
+    expect(story.messages.map(({ sent }) => sent.line)).toEqual(
+      Array.from({ length: 30 }, (_, index) => `${99 - index}`),
     );
   });
 
   it('is no more of an answer than a page can show', async () => {
-    const recorder = new Recorder(async () => new Response('y'.repeat(1_000_000)));
+    vi.stubGlobal('fetch', async () => new Response('y'.repeat(1_000_000)));
+    const recorder = new Recorder();
     await recorder.fetch('http://server/', {
       method: 'POST',
       body: new URLSearchParams({ token: 'z'.repeat(99) }),
     });
-    expect(recorder.last?.received?.text?.length).toBe(6000);
-    expect(recorder.last?.sent.fields).toEqual([['token', `${'z'.repeat(14)}…zzzz`]]);
+    expect(recorder.last.received?.text?.length).toBe(6000);
+    expect(recorder.last.sent.fields).toEqual([['token', `${'z'.repeat(14)}…zzzz`]]);
   });
 });
