@@ -16,6 +16,7 @@ import { readOrMake } from './postgres/readOrMake.ts';
 /** The advisory lock for making the demo: of servers that start together, only one makes it. */
 const DEMO_LOCK = 7_274_827;
 const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
+const HOUR_MS = 60 * 60 * 1000;
 const NAME = 'Demo Shop';
 const PAYMENT_API = 'Demo Shop’s payment API';
 /** Two, to try what the other sees; the second has no payment password. */
@@ -54,7 +55,9 @@ export function prepareDemo(
 }
 
 async function isRegistered(pool: pg.Pool, kept: Registered | null): Promise<boolean> {
-  if (kept === null || (await findClient(pool, kept.application.clientId)) === null) return false;
+  // An earlier build's file has other fields.
+  if (kept === null || !('application' in kept)) return false;
+  if ((await findClient(pool, kept.application.clientId)) === null) return false;
   return (await findResource(pool, kept.resource)) !== null;
 }
 
@@ -82,17 +85,21 @@ async function registerAccount(pool: pg.Pool, user: typeof FIRST, paymentPasswor
   return { ...account, name: user.name };
 }
 
-/** Registers visitors' applications, and deletes those of earlier starts. @param file keeps their ids */
+/** Registers visitors' applications for an hour each, and deletes those of earlier starts. @param file keeps their ids */
 export async function prepareRegistering(pool: pg.Pool, file: string) {
   const caller = { ...callerOf(pool), confirm: async () => {} };
   const registered = () => read<string[]>(file) ?? [];
-  for (const clientId of registered())
+  const remove = async (clientId: string) => {
     if ((await findClient(pool, clientId)) !== null) await perform(clients.remove, caller, { clientId });
-  write(file, []);
+    const others = registered().filter((id) => id !== clientId);
+    write(file, others);
+  };
+  for (const clientId of registered()) await remove(clientId);
   return async (name: string, redirectUri: string) => {
     const asked = { name, redirectUri, verified: true, force: true };
     const { clientId, clientSecret = '' } = await perform(clients.create, caller, asked);
     write(file, [...registered(), clientId]);
+    setTimeout(() => void remove(clientId).catch(() => {}), HOUR_MS).unref();
     return { clientId, clientSecret };
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 import { readOrMake } from './readOrMake.ts';
@@ -32,6 +33,7 @@ export function findPlace(dataDir: string): Place {
   const pointer = path.join(folder, 'postgres.location');
   const logFile = path.join(folder, 'postgres.log');
   if (process.getuid?.() !== 0) {
+    requirePasswdEntry();
     refuse(pointer, folder, 'was first used by root');
     return { cluster: ordinary, runAs: {}, logFile };
   }
@@ -56,6 +58,15 @@ function makeWritable(folder: string, mode: number, remedy: string): void {
 function refuse(file: string, folder: string, why: string): void {
   if (existsSync(file)) {
     throw new EmbeddedPostgresError(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);
+  }
+}
+
+function requirePasswdEntry(): void {
+  try {
+    userInfo();
+  } catch (cause) {
+    const message = `PostgreSQL needs a user with an entry in /etc/passwd, and user ${process.getuid?.()} has none: set DATABASE_URL, or run as another user`;
+    throw new EmbeddedPostgresError(message, { cause });
   }
 }
 

@@ -23,6 +23,8 @@ const ANSWER_DEADLINE_MS = 10_000;
 const POLL_MS = 20;
 /** The pause after a failed start, doubled each time: the data may still be locked for a moment. */
 const FIRST_PAUSE_MS = 50;
+/** Spreads processes that start together after a crash: they must not remove each other's lock files. */
+const MAX_HESITATION_MS = 200;
 
 /** A process's use of the cluster: a lock, which PostgreSQL releases when the process dies, and the options of `pg`. */
 export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
@@ -33,7 +35,8 @@ export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
  */
 export async function openSession(cluster: Cluster): Promise<Session> {
   const { place, log, cancelled } = cluster;
-  let nextStart = 0;
+  const crashed = readPostmaster(place.cluster) !== undefined;
+  let nextStart = Date.now() + (crashed ? Math.random() * MAX_HESITATION_MS : 0);
   let starts = 0;
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
     const session = await trySession(place.cluster);
