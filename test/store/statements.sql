@@ -938,7 +938,7 @@ select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.
      where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
   ) g on r.resource_id is not null;
 
--- user-change-passwords(uuid, text, text, bytea, text, text, text, text, text, timestamp with time zone) → changed boolean, late boolean
+-- user-change-passwords(uuid, text, text, bytea, text, text, text, text, timestamp with time zone) → changed boolean, late boolean
 with locked as materialized (
   select user_id from users
    where user_id = $1 and status = 'active' and password_hash is not distinct from $2
@@ -950,17 +950,19 @@ with locked as materialized (
     from sessions s where s.user_id = any (array(select user_id from locked))
    order by s.session_hash for update
 ), moment as materialized (
-  select clock_timestamp() >= $10::timestamptz as late
+  select clock_timestamp() >= $9::timestamptz as late
     from (select (select count(*) from locked) + (select count(*) from locked_sessions) as rows) locked where rows >= 0
 ), changed as (
-  update users u set password_hash = $5, payment_password_hash = $6
+  update users u
+     set password_hash = case $5 when 'password_changed' then $6 else password_hash end,
+         payment_password_hash = case $5 when 'payment_password_changed' then $6 else payment_password_hash end
     from locked, moment where u.user_id = locked.user_id and not late and exists (select from locked_sessions where asks)
   returning u.user_id
 ), ended as (
   delete from sessions s using changed where s.user_id = changed.user_id and s.session_hash <> $4
 ), logged as (
   insert into audit_events (kind, user_id, address, reference)
-  select $7, user_id, $8, $9 from changed
+  select $5, user_id, $7, $8 from changed
 )
 select exists (select from changed) as changed, late from moment;
 
@@ -1023,25 +1025,16 @@ update users set password_hash = case password_hash when $1 then $2 else passwor
  where user_id = $3 and status = 'active'
 returning case $4 when 'password' then password_hash else payment_password_hash end as hash;
 
--- user-session-end-one(uuid, bytea, text, text, text) → nothing
+-- user-session-end(uuid, bytea, text, text, text) → nothing
 with ended as (
   delete from sessions where session_hash = any (array(
     select s.session_hash from sessions s
-     where s.user_id = $1 and s.session_hash <> $2 and substr(encode(sha256(s.session_hash), 'hex'), 1, 32) = $3 order by s.session_hash for update))
+     where s.user_id = $1 and s.session_hash <> $2 and ($3::text is null or substr(encode(sha256(s.session_hash), 'hex'), 1, 32) = $3)
+     order by s.session_hash for update))
   returning user_id
 )
 insert into audit_events (kind, user_id, address, reference)
-  select 'session_ended', user_id, $4, $5 from (select distinct user_id from ended) user_of_them;
-
--- user-session-end-others(uuid, bytea, text, text) → nothing
-with ended as (
-  delete from sessions where session_hash = any (array(
-    select s.session_hash from sessions s
-     where s.user_id = $1 and s.session_hash <> $2 and true order by s.session_hash for update))
-  returning user_id
-)
-insert into audit_events (kind, user_id, address, reference)
-  select 'other_sessions_ended', user_id, $3, $4 from (select distinct user_id from ended) user_of_them;
+  select case when $3::text is null then 'other_sessions_ended' else 'session_ended' end, user_id, $4, $5 from (select distinct user_id from ended) user_of_them;
 
 -- user-session-list(bytea, uuid) → sessionId text, isCurrent boolean, createdAt timestamp with time zone, seenAt timestamp with time zone, browser text, system text, network text
 select substr(encode(sha256(s.session_hash), 'hex'), 1, 32) as "sessionId", s.session_hash = $1 as "isCurrent", s.created_at as "createdAt",

@@ -3,7 +3,7 @@ import { passwordProblem } from '../../rules/account/registration.ts';
 import type { Caller } from '../../rules/common/caller.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { hashPassword } from '../../secrets/password.ts';
-import { changePasswords } from '../../store/account/passwordChanges.ts';
+import { replacePassword } from '../../store/account/passwordChanges.ts';
 import { findUserByLogin, type UserWithPasswords } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
@@ -50,7 +50,7 @@ export async function changePassword(
   caller: Caller,
 ) {
   const { kind } = sent;
-  const { other, hash, audit } = KINDS[kind];
+  const { other } = KINDS[kind];
   const user = await findSelf(context, session);
   if (user === null || verifyForm(context, sent.formToken, changeForm(session, user, kind)) === null) {
     return { outcome: 'stale' } as const;
@@ -73,10 +73,9 @@ export async function changePassword(
     if (outcome === 'right') return { outcome: 'refused', problem: 'same_as_other' } as const;
   }
   const newHash = await hashPassword(sent.newPassword);
-  const changed = { ...user, [hash]: newHash };
   const { sessionHash } = session;
-  const change = { userId: user.userId, sessionHash, earlier: user, changed, kind: audit };
-  if (!(await changePasswords(context.db, change, caller))) return { outcome: 'stale' } as const;
+  const change = { ...user, sessionHash, kind: KINDS[kind].audit, newHash, ...caller };
+  if (!(await replacePassword(context.db, change))) return { outcome: 'stale' } as const;
   const login = loginOf(user, kind);
   const deviceCookie = newDeviceCookie(context, kind, login, newHash, sent.deviceCookies[kind]);
   return { outcome: 'changed', deviceCookie } as const;

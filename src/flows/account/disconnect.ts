@@ -67,9 +67,9 @@ export async function stopEverything(
   caller: Caller,
 ): Promise<{ readonly outcome: 'pressed' | 'stale' | 'too_many' }> {
   if (verifyForm(context, formToken, stopForm(session)) === null) return { outcome: 'stale' };
-  const { userId } = session.user;
-  await deleteOtherSessions(context.db, { userId, sessionHash: session.sessionHash, ...caller });
-  return { outcome: (await revokeAll(context, userId, null, caller)) ? 'pressed' : 'too_many' };
+  const { sessionHash, user } = session;
+  await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId: null, ...caller });
+  return { outcome: (await revokeAll(context, user.userId, null, caller)) ? 'pressed' : 'too_many' };
 }
 
 /** True if only this browser can act on the user's account. */

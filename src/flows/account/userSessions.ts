@@ -1,9 +1,5 @@
 import type { RequestMeta } from '../../rules/common/caller.ts';
-import {
-  deleteOtherSessions,
-  deleteUserSession,
-  listUserSessions,
-} from '../../store/account/userSessions.ts';
+import { deleteOtherSessions, listUserSessions } from '../../store/account/userSessions.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';
@@ -32,9 +28,8 @@ export async function endSession(
 ): Promise<{ readonly outcome: 'ended' | 'stale' }> {
   // The token binds this id, so only a session listed on the page fits.
   if (verifyForm(context, formToken, endForm(session, sessionId)) === null) return { outcome: 'stale' };
-  const own = { userId: session.user.userId, sessionHash: session.sessionHash };
-  if (sessionId === null) await deleteOtherSessions(context.db, { ...own, ...request });
-  else await deleteUserSession(context.db, { ...own, sessionId, ...request });
+  const { user, sessionHash } = session;
+  await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId, ...request });
   return { outcome: 'ended' };
 }
 

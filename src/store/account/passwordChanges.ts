@@ -8,14 +8,13 @@ import { transaction } from '../database/database.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 import { write } from '../database/query.ts';
 
-interface PasswordChange {
+/** Of a user with exactly these hashes: nothing changes if they have changed meanwhile. */
+interface PasswordChange extends PasswordHashes, Caller {
   readonly userId: string;
   /** The current session, which continues; all others end. */
   readonly sessionHash: Digest;
-  /** The checked hashes: nothing changes if these have changed meanwhile. */
-  readonly earlier: PasswordHashes;
-  readonly changed: PasswordHashes;
   readonly kind: Extract<AuditKind, `${string}_changed`>;
+  readonly newHash: string;
 }
 
 const lockUser = write<{ userId: string }>(
@@ -23,12 +22,7 @@ const lockUser = write<{ userId: string }>(
   'select from users where user_id = @userId for no key update',
 );
 
-type Values = Omit<PasswordChange, 'earlier' | 'changed'> &
-  Caller &
-  PasswordHashes &
-  Readonly<Record<'newPasswordHash' | 'newPaymentPasswordHash', string | null>>;
-
-const change = decision<Values, { changed: boolean }>(
+const change = decision<PasswordChange, { changed: boolean }>(
   'user-change-passwords',
   `
 with locked as materialized (
@@ -41,7 +35,9 @@ with locked as materialized (
     from sessions s where s.user_id = any (array(select user_id from locked))
    order by s.session_hash for update
 ), ${momentOf('locked', 'locked_sessions')}, changed as (
-  update users u set password_hash = @newPasswordHash, payment_password_hash = @newPaymentPasswordHash
+  update users u
+     set password_hash = case @kind when 'password_changed' then @newHash else password_hash end,
+         payment_password_hash = case @kind when 'payment_password_changed' then @newHash else payment_password_hash end
     from locked, moment where u.user_id = locked.user_id and not late and exists (select from locked_sessions where asks)
   returning u.user_id
 ), ended as (
@@ -53,24 +49,13 @@ select exists (select from changed) as changed, late from moment`,
 );
 
 /**
- * Changes passwords, and ends every other session of the user. A first statement locks the user, so that the second sees a
+ * Changes a password, and ends every other session of the user. A first statement locks the user, so that the second sees a
  * sign-in with the old password that this waited for. @throws {OverloadedError}
  * @returns false if the session or the passwords have changed, or the user is blocked
  */
-export function changePasswords(
-  pool: pg.Pool,
-  { earlier, changed, ...given }: PasswordChange,
-  caller: Caller,
-): Promise<boolean> {
-  const values = {
-    ...earlier,
-    ...given,
-    ...caller,
-    newPasswordHash: changed.passwordHash,
-    newPaymentPasswordHash: changed.paymentPasswordHash,
-  };
+export function replacePassword(pool: pg.Pool, asked: PasswordChange): Promise<boolean> {
   return transaction(pool, async (connection) => {
-    await lockUser(connection, given);
-    return (await change(connection, values)).changed;
+    await lockUser(connection, asked);
+    return (await change(connection, asked)).changed;
   });
 }

@@ -1,7 +1,7 @@
 import type { Device } from '../../rules/account/userAgent.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
 import { findAll, write } from '../database/query.ts';
 
@@ -33,23 +33,19 @@ export const listUserSessions = findAll<CurrentSession, ListedSession>(
     order by s.session_hash = @sessionHash desc, s.seen_at desc, s.session_hash`,
 );
 
+const KIND = `case when @sessionId::text is null then 'other_sessions_ended' else 'session_ended' end`;
+
 // Rows of one user, in key order: see the locks of `approvals.ts`.
-const end = (kind: `'${AuditKind}'`, which: string) => `
+/** Ends one other session of the user, or all others if `sessionId` is null. */
+export const deleteOtherSessions = write<CurrentSession & RequestMeta & { sessionId: string | null }>(
+  'user-session-end',
+  `
 with ended as (
   delete from sessions where session_hash = any (array(
     select s.session_hash from sessions s
-     where s.user_id = @userId and s.session_hash <> @sessionHash and ${which} order by s.session_hash for update))
+     where s.user_id = @userId and s.session_hash <> @sessionHash and (@sessionId::text is null or ${SESSION_ID} = @sessionId)
+     order by s.session_hash for update))
   returning user_id
 )
-${recordEvents({ kind, user_id: 'user_id', ...OF_CALLER }, '(select distinct user_id from ended) user_of_them')}`;
-
-/** Ends one other session of the user. */
-export const deleteUserSession = write<CurrentSession & RequestMeta & { sessionId: string }>(
-  'user-session-end-one',
-  end(`'session_ended'`, `${SESSION_ID} = @sessionId`),
-);
-
-export const deleteOtherSessions = write<CurrentSession & RequestMeta>(
-  'user-session-end-others',
-  end(`'other_sessions_ended'`, 'true'),
+${recordEvents({ kind: KIND, user_id: 'user_id', ...OF_CALLER }, '(select distinct user_id from ended) user_of_them')}`,
 );
