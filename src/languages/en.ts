@@ -14,8 +14,14 @@ export interface WarningText {
   /** Else `yes.one`. */
   readonly yes?: string;
 }
-const warningTexts = <Kind extends string>(texts: Record<Kind, WarningText>) => texts;
 const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
+
+/** Warnings with the same question. */
+export function asking<Kind extends string>(question: string, events: Record<Kind, WarningText['event']>) {
+  const kinds = Object.keys(events) as Kind[];
+  const texts = kinds.map((kind) => [kind, { event: events[kind], question }]);
+  return Object.fromEntries(texts) as Record<Kind, WarningText>;
+}
 
 /** English, the model of every other language. Functions take the values inside their sentence. */
 export const en = {
@@ -305,25 +311,18 @@ export const en = {
   /** Shown until the user has seen it: the event, and the steps against an attacker. */
   warnings: {
     heading: 'Please check this',
-    kinds: warningTexts({
-      payment_confirmed: {
-        event: (client) => say`Your payment password was used in another browser, for ${client}`,
-        question: 'Was this you?',
-      },
-      provider_confirmed: {
-        event: (client) => say`A payment right was confirmed in another browser, for ${client}`,
-        question: 'Was this you?',
-      },
-      password_guessed: {
-        event: () => 'A wrong password was entered several times, so sign-in was paused for a while',
-        question: 'Was this you?',
-      },
-      payment_password_guessed: {
-        event: () => 'A wrong payment password was entered several times in a browser signed in as you',
-        question: 'Was this you?',
-      },
+    kinds: {
+      ...asking('Was this you?', {
+        payment_confirmed: (client) => say`Your payment password was used in another browser, for ${client}`,
+        provider_confirmed: (client) => say`A payment right was confirmed in another browser, for ${client}`,
+        password_guessed: () =>
+          'A wrong password was entered several times, so sign-in was paused for a while',
+        payment_password_guessed: () =>
+          'A wrong payment password was entered several times in a browser signed in as you',
+        signed_in: (_client, device) => `New sign-in with ${device}`,
+      }),
       replayed: {
-        event: (client) => say`A one-time code for ${client} was used twice, so we ended its access`,
+        event: (client: string) => say`A one-time code for ${client} was used twice, so we ended its access`,
         question: 'Did you connect it yourself? Then connect it again from inside the application.',
         yes: 'Yes, I did',
       },
@@ -332,8 +331,7 @@ export const en = {
         question: 'Did you ask us to? Then choose a password of your own.',
         yes: 'Yes, I did',
       },
-      signed_in: { event: (_client, device) => `New sign-in with ${device}`, question: 'Was this you?' },
-    }),
+    },
     unknownNetwork: 'unknown IP address',
     /** For similar events. */
     times: (times: number, first: string) => `${times} times since ${first}`,
@@ -521,26 +519,21 @@ export const en = {
       passwords: 'Your password may not have changed: try the new one, then the old one.',
     },
     faults: {
-      application: (client: string | null) =>
-        client === null
-          ? 'You did nothing wrong: the request itself is faulty.'
-          : say`You did nothing wrong: the request made in the name of ${client} is faulty.`,
-      address: () => 'The address was mistyped, or the link that led here is wrong.',
-      between: () => 'Something went wrong on the way from your browser to us; it isn’t your fault.',
-      ours: () => 'The fault is ours, not yours.',
-      nobodys: () => 'You did nothing wrong.',
+      application: 'You did nothing wrong: the request itself is faulty.',
+      address: 'The address was mistyped, or the link that led here is wrong.',
+      between: 'Something went wrong on the way from your browser to us; it isn’t your fault.',
+      ours: 'The fault is ours, not yours.',
+      nobodys: 'You did nothing wrong.',
     },
     unchanged: 'Nothing on your account changed, and nothing was paid.',
+    /** Instead of the name of an unknown one. */
+    anApplication: 'the application',
     next: {
-      application: (client: string | null) =>
-        client === null
-          ? 'Go back to the application and start again from there. If you don’t know which one it was, close this page.'
-          : say`Go back to ${client} and start again from there. If you did not come from ${client}, close this page.`,
+      application: (client: string) =>
+        say`Go back to ${client} and start again from there. If you did not come from ${client}, close this page.`,
       /** An attacker’s link may name the application. */
-      doubt: (client: string | null) =>
-        client === null
-          ? 'If you don’t know which application you came from, close this page.'
-          : say`If you did not come from ${client}, close this page. If you did, start again from there.`,
+      doubt: (client: string) =>
+        say`If you did not come from ${client}, close this page. If you did, start again from there.`,
       /** If no step is known to help. */
       leave: () => 'Close this page. If you came from an application, tell its support team.',
       again: () => 'Wait a moment and try again.',
@@ -550,10 +543,7 @@ export const en = {
     },
     tryAgain: 'Try again',
     ifAgain: 'If it happens again',
-    passOn: (client: string | null) =>
-      client === null
-        ? 'Pass this on to the application’s support team.'
-        : say`Pass this on to the support team of ${client}.`,
+    passOn: (client: string) => say`Pass this on to the support team of ${client}.`,
     tellUs: 'Give support this reference.',
     error: 'Error',
     parameter: 'Parameter',

@@ -222,14 +222,18 @@ const NOTICES: WithSample[] = [
     name: 'notice, embedded',
     status: 403,
     sample: ({ notices: { embedded, newTab }, errors }) =>
-      noticeSample(embedded, [{ href: REQUEST, text: newTab, inNewTab: true }], errors.passOn(null)),
+      noticeSample(
+        embedded,
+        [{ href: REQUEST, text: newTab, inNewTab: true }],
+        errors.passOn(errors.anApplication),
+      ),
     reach: (browser, { shop }) => browser.get(queryOf(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
   },
   {
     // What was posted is not read, so there is no address to lead to.
     name: 'notice, embedded form',
     status: 403,
-    sample: ({ notices, errors }) => noticeSample(notices.embedded, [], errors.passOn(null)),
+    sample: ({ notices, errors }) => noticeSample(notices.embedded, [], errors.passOn(errors.anApplication)),
     reach: (browser, { shop }) =>
       browser.post('/oauth/authorize', requestOf(shop), { 'sec-fetch-dest': 'iframe' }),
   },

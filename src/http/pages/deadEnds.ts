@@ -39,8 +39,6 @@ interface WayOn {
   readonly title?: keyof Texts['errors']['titles'];
 }
 
-const LEADS_BACK: readonly WayOn['next'][] = ['again', 'signIn'];
-
 /** For a refused request. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
 const SIGN_IN_AGAIN: WayOn = { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' };
@@ -59,11 +57,8 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   providerAway: { fault: 'nobodys', next: 'again' },
   notFound: { fault: 'address', next: 'account' },
   notAllowed: { fault: 'nobodys', next: 'account' },
-  brokenForm: { fault: 'between', next: 'account' },
-  brokenHttp: { fault: 'between', next: 'account' },
-  late: { fault: 'between', next: 'account' },
-  ourFault: { fault: 'ours', next: 'again' },
-  unavailable: { fault: 'ours', next: 'again' },
+  ...each({ fault: 'between', next: 'account' }, 'brokenForm', 'brokenHttp', 'late'),
+  ...each({ fault: 'ours', next: 'again' }, 'ourFault', 'unavailable'),
 };
 
 /** A button's possible outcome after 500 or 503, by the path of its form. */
@@ -98,12 +93,14 @@ export function wordsOf(
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
 ) {
-  const { titles, reasons, causes, faults, next, unchanged, tryAgain, passOn, tellUs } = texts.errors;
+  const { titles, reasons, causes, faults, anApplication, next, unchanged, tryAgain, passOn, tellUs } =
+    texts.errors;
+  const client = clientName ?? anApplication;
   const way = WAYS_ON[cause] ?? OF_APPLICATION;
   const { title, text } = isReason(cause)
     ? { title: titles[way.title ?? code ?? 'invalid_request'], text: reasons[cause] }
     : causes[cause];
-  const fault = faults[way.fault](clientName);
+  const fault = faults[way.fault];
   const isOfApplication = way.fault === 'application' || way.next === 'leave';
   const did = PRESSED[pressed];
   const isUnsure = way.next === 'again' && did !== undefined;
@@ -111,13 +108,13 @@ export function wordsOf(
     title,
     text: isUnsure ? `${text} ${texts.errors.pressed[did]}` : text,
     fault: isReason(cause) ? `${fault} ${unchanged}` : fault,
-    next: next[way.next](clientName),
-    link: LEADS_BACK.includes(way.next)
+    next: next[way.next](client),
+    link: ['again', 'signIn'].includes(way.next)
       ? { href: again, text: tryAgain }
       : clientSite
-        ? { href: clientSite, text: texts.receipt.onward(clientName ?? '') }
+        ? { href: clientSite, text: texts.receipt.onward(client) }
         : toAccount(texts),
-    passOn: isOfApplication ? passOn(clientName) : tellUs,
+    passOn: isOfApplication ? passOn(client) : tellUs,
     code,
     parameter: isReason(cause) ? parameter : null,
   };
@@ -137,10 +134,16 @@ export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
 
 /** The lower part of a notice, for developers and support. */
 export function refusalOf(request: FastifyRequest) {
-  const { passOn, tellUs } = textsOf(request).errors;
+  const { anApplication, passOn, tellUs } = textsOf(request).errors;
   const isEmbedded = request.logFields?.rule_id === 'embedded'; // the application was not read
   const [reference, explained] = [request.id, explain(request)];
-  return { passOn: isEmbedded ? passOn(null) : tellUs, code: null, parameter: null, reference, explained };
+  return {
+    passOn: isEmbedded ? passOn(anApplication) : tellUs,
+    code: null,
+    parameter: null,
+    reference,
+    explained,
+  };
 }
 
 /** The texts of `assent explain`, in trial mode. */

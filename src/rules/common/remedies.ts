@@ -10,7 +10,6 @@ const NO_OPENID =
 const LOST_PKCE =
   'The application must send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither. The rule says which is missing: often a restart or a lost session dropped the verifier. The code stays usable.';
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
-const BY_THE_USER = 'The form tells the user, who can correct it there.';
 
 /** One value for several ids. */
 export function each<const Value, Id extends string>(value: Value, ...ids: readonly Id[]): Record<Id, Value> {
@@ -20,12 +19,11 @@ export function each<const Value, Id extends string>(value: Value, ...ids: reado
 /** Every rule that a request can break, by its check's id, and the operator's remedy. */
 const REMEDIES = {
   // The form of a request.
-  ...each(TOO_LONG, 'too_many_parameters', 'too_long'),
+  ...each(TOO_LONG, 'too_many_parameters', 'too_long', 'instance_name_too_long', 'redirect_uri_too_long'),
   ...each(MALFORMED, 'missing_parameter', 'doubled_parameter', 'undecodable_parameter', 'sent_in_two_places'),
   ...each(MALFORMED, 'parameters_in_url', 'body_not_a_form', 'wrong_response_type', 'wrong_grant_type'),
   ...each(MALFORMED, 'wrong_code_challenge', 'wrong_code_verifier', 'two_client_secrets', 'two_client_ids'),
-  ...each(MALFORMED, 'unreadable_credentials', 'missing_bearer'),
-  instance_name_too_long: TOO_LONG,
+  ...each(MALFORMED, 'unreadable_credentials', 'missing_bearer', 'no_rights'),
   unclear_instance_name:
     'The application must send an instance_name of visible characters with single spaces: see docs/integrate/guide.md.',
   // The caller.
@@ -43,14 +41,12 @@ const REMEDIES = {
   // The redirect URI.
   redirect_uri_unregistered:
     'Compare the URI with `assent client show ID`, character by character. If the application has moved: `assent client update ID --redirect-uri URI`.',
-  redirect_uri_too_long: TOO_LONG,
   redirect_uri_appended:
     'The registered URI is right, but the application may not append this to it: use another name for the parameter, or plain ASCII.',
   // The scope.
-  no_rights: MALFORMED,
   unreadable_rights:
     'The scope does not follow the grammar in docs/integrate/scopes.md; the rule names the position.',
-  openid_scope: NO_OPENID,
+  ...each(NO_OPENID, 'openid_scope', 'openid_address'),
   right_not_offered: 'This service does not offer the right: see CATALOGUE in docs/operate/configuration.md.',
   right_not_allowed:
     'The application may not request this right: see `assent client show ID`; `assent client update ID --right …` allows it.',
@@ -84,7 +80,12 @@ const REMEDIES = {
   too_many_decisions:
     'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
   too_many_tries: 'The user has to wait; `assent audit --login LOGIN` shows whether passwords were guessed.',
-  ...each(BY_THE_USER, 'wrong_password', 'password_refused', 'wrong_limits'),
+  ...each(
+    'The form tells the user, who can correct it there.',
+    'wrong_password',
+    'password_refused',
+    'wrong_limits',
+  ),
   no_payment_password:
     'PAYMENT_PASSWORD is required, and the user has none: users set one at /account/payment-password, operators by `assent user set-password LOGIN`.',
   // The sign-in at SIGN_IN_ISSUER.
@@ -105,7 +106,6 @@ const REMEDIES = {
   // The address, and HTTP.
   embedded: 'The application shows the page in a frame or requests it by a script; it must open the browser.',
   ...each(BAD_LINK, 'not_found', 'unreadable_address'),
-  openid_address: NO_OPENID,
   wrong_method: 'The program must use another HTTP method.',
   ...each(UNREADABLE, 'unreadable_body', 'unreadable_http', 'too_many_headers', 'two_hosts', 'no_path'),
   // This service: 503 (flows/common/unavailable.ts) and 500.
