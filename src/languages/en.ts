@@ -108,7 +108,7 @@ export const en = {
     /** The other rights of the same sentence. @param acts such as "see your account" */
     also: (acts: string) => `and ${acts}`,
     /** The meaning of `--reviewed`, as in docs/operate/commands.md. */
-    reviewed: (service: string) => say`checked by ${service}`,
+    reviewed: (service: string) => say`owner checked by ${service}`,
     firstSeen: (day: string) =>
       `You have not connected it before, and we have not checked who runs it. It was registered here on ${day}. Allow this only if you trust it.`,
     /** The most that a request can cost: a sum, and below it its period. */
@@ -255,7 +255,7 @@ export const en = {
     older: 'More applications',
     disconnected: {
       title: (what: string) => say`Disconnected: ${what}`,
-      others: 'Everything that is still connected is listed here.',
+      others: 'The list shows what is still connected.',
     },
     titleUndone: 'Not disconnected',
     see: 'See your connected applications',
@@ -336,17 +336,17 @@ export const en = {
     /** For similar events. */
     times: (times: number, first: string) => `${times} times since ${first}`,
     on: (time: string, isLast: boolean) => (isLast ? `last on ${time}` : time),
-    all: 'Were these all you?',
+    all: 'Do you recognise all of these?',
     others: (count: number) => plural(count, { one: '# more alert', other: '# more alerts' }),
     more: 'There is more in your history.',
-    yes: { one: 'Yes, this was me', all: 'Yes, all of these were me' },
+    yes: { one: 'Yes, this was me', all: 'Yes, all of them' },
     no: 'No, secure my account',
   },
 
   stop: {
     title: 'Stop everything',
     why: 'If you think that somebody else can use your account, stop everything, then change your passwords.',
-    what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made are not undone. This browser stays signed in, so that you can change your passwords next.',
+    what: 'This disconnects all applications at once and signs out every other browser. Payments already made are not undone. This browser stays signed in, so that you can change your passwords next.',
     titleDone: 'Everything is stopped',
     titleUndone: 'Some access is still open',
     done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
@@ -482,7 +482,7 @@ export const en = {
         'Your browser blocks the cookies of this site, or you began in another browser. Allow cookies for this site.',
       sign_in_wait: 'Too many sign-ins failed from your network. Signing in works again in a minute.',
       sign_in_failed: 'The sign-in page could not finish your sign-in. Perhaps it was open for too long.',
-      sign_in_other_user: 'You confirmed with another account than the one you are signed in with here.',
+      sign_in_other_user: 'You confirmed with a different account from the one you are signed in with here.',
       sign_in_refused: 'You can’t sign in here with this account.',
       unreadable: 'The request can’t be read.',
     },

@@ -13,12 +13,12 @@ export const ru: Texts = {
 
   layout: {
     passwordsHereOnly: (service, address) =>
-      say`Пароли сервиса «${service}» вводите только на страницах с адресом ${address} и никогда\u00a0— в приложениях.`,
-    hereOnly: (address) => say`Только на страницах ${address}, никогда\u00a0— в приложении.`,
+      say`Пароли сервиса «${service}» вводите только на страницах с адресом ${address}, а не в приложениях.`,
+    hereOnly: (address) => say`Только на страницах ${address}, а не в приложениях.`,
     language: 'Язык',
     help: 'Помощь',
     back: 'Назад',
-    titleAfterError: (title) => `Ошибка: ${inSentence(title)}`,
+    titleAfterError: (title) => `Ошибка. ${title}`,
   },
 
   rights: {
@@ -174,7 +174,7 @@ export const ru: Texts = {
   },
   account: {
     title: 'Подключённые приложения',
-    tab: 'Доступ',
+    tab: 'Приложения',
     yours: 'Ваш аккаунт',
     intro:
       'Эти приложения пользуются вашим счётом так, как вы разрешили, и не спрашивают вас снова. Отключённое приложение сразу теряет доступ.',
@@ -197,7 +197,7 @@ export const ru: Texts = {
       label: 'Может потратить',
       nothing: 'Ничего',
       nothingNow: 'Ничего, пока заблокировано',
-      once: (amount) => `Один платёж, ровно ${amount}`,
+      once: (amount) => `Не больше одного платежа, ровно на ${amount}`,
       can: (most) => `Может потратить: ${most}`,
       togetherOnce: (amount) => `в сумме не больше ${amount}, разовыми платежами`,
       some: 'Может тратить ваши деньги',
@@ -223,7 +223,7 @@ export const ru: Texts = {
     older: 'Другие приложения',
     disconnected: {
       title: (what) => say`Отключено: ${what}`,
-      others: 'Здесь перечислено всё, что ещё подключено.',
+      others: 'Что ещё подключено, видно в списке.',
     },
     titleUndone: 'Не отключено',
     see: 'Посмотреть подключённые приложения',
@@ -285,7 +285,7 @@ export const ru: Texts = {
           say`Право платить подтвердили в другом браузере для запроса ${client}`,
         password_guessed: () => 'Несколько раз введён неверный пароль, вход был ненадолго приостановлен',
         payment_password_guessed: () =>
-          'Несколько раз введён неверный платёжный пароль в браузере, где вы вошли',
+          'Несколько раз введён неверный платёжный пароль в браузере, где выполнен вход под вашим логином',
         signed_in: (_client, device) => `Новый вход: ${device}`,
       }),
       replayed: {
@@ -302,11 +302,11 @@ export const ru: Texts = {
     unknownNetwork: 'IP-адрес неизвестен',
     times: (times, first) => `${plural(times, { one: '# раз', few: '# раза', other: '# раз' })} с ${first}`,
     on: (time, isLast) => (isLast ? `последний: ${time}` : time),
-    all: 'Это всё были вы?',
+    all: 'Вам всё это знакомо?',
     others: (count) =>
       `Ещё ${plural(count, { one: '# предупреждение', few: '# предупреждения', other: '# предупреждений' })}`,
     more: 'Остальное\u00a0— в истории.',
-    yes: { one: 'Да, это я', all: 'Да, всё это я' },
+    yes: { one: 'Да, это я', all: 'Да, всё знакомо' },
     no: 'Нет, защитить аккаунт',
   },
 
@@ -323,7 +323,7 @@ export const ru: Texts = {
 
   security: {
     title: 'Вход и безопасность',
-    tab: 'Защита',
+    tab: 'Вход',
     sessions: 'Где выполнен вход',
     sessionsIntro: 'Если какой-то сеанс вам незнаком, завершите его и смените пароль.',
     thisSession: 'Этот браузер',

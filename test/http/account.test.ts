@@ -52,7 +52,7 @@ describe('the account page', () => {
     expect(emptied.location).toBe(`${server.baseUrl}/account`);
     const first = await follow(agent, emptied);
     expect(first.text).toContain(
-      'Disconnected: Corner Shop, instance 11. Everything that is still connected',
+      'Disconnected: Corner Shop, instance 11. The list shows what is still connected.',
     );
     expect(namesOn(first)).toHaveLength(10);
   });
@@ -62,7 +62,7 @@ describe('the account page', () => {
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     const after = await press(agent, second, '/account/disconnect');
     expect(after.text).toContain(
-      'Disconnected: Corner Shop, instance 11. Everything that is still connected',
+      'Disconnected: Corner Shop, instance 11. The list shows what is still connected.',
     );
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 21']);
   });
@@ -122,9 +122,7 @@ describe('disconnecting all of an application', () => {
     expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
     expect(page.text).not.toContain('Disconnect Other Shop completely');
     const after = await press(agent, page, '/account/disconnect-all');
-    expect(after.text).toContain(
-      'Disconnected: Corner Shop. Everything that is still connected is listed here.',
-    );
+    expect(after.text).toContain('Disconnected: Corner Shop. The list shows what is still connected.');
     expect(formsTo(after, '/account/disconnect')).toHaveLength(1);
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
     const { rows } = await pool.query(

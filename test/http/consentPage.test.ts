@@ -262,7 +262,7 @@ describe('the page', () => {
     const known = await server.createClient({ site: 'https://www.shop.example/', reviewed: true });
     const visitor = new Agent(server.baseUrl);
     const { text } = await visitor.get(`/oauth/authorize?${new URLSearchParams(requestOf(known))}`);
-    expect(text).toContain('www.shop.example · checked by Assent');
+    expect(text).toContain('www.shop.example · owner checked by Assent');
     expect(text).toContain('Signing in allows nothing yet.');
     expect((await visitor.get('/account')).text).not.toContain('Signing in allows nothing yet.');
   });

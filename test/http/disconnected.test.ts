@@ -47,7 +47,7 @@ async function said(link: string, by = agent): Promise<readonly [title: string, 
 const NOTHING = ['Connected applications', ''];
 const saysOf = (what: string) => [
   `Disconnected: ${what}`,
-  `Disconnected: ${what}. Everything that is still connected is listed here.`,
+  `Disconnected: ${what}. The list shows what is still connected.`,
 ];
 
 describe('after a disconnection the page', () => {

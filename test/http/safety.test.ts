@@ -153,7 +153,9 @@ describe('several warnings', () => {
       await note('user_password_set');
       const page = await agent.get(path);
       expect(await says(page)).toEqual([true, true, true]);
-      expect(page.text).toMatch(/2 more alerts .+ Were these all you\? Yes, all of these were me No, secure/);
+      expect(page.text).toMatch(
+        /2 more alerts .+ Do you recognise all of these\? Yes, all of them No, secure/,
+      );
       const [first, others, ...more] = page.forms.filter(({ action }) => action === '/account/warnings');
       expect([more, linksOf(page)]).toEqual([[], ['/account/stop', '/account/stop']]);
       const rest = await follow(agent, await agent.post('/account/warnings', first?.fields ?? {}));
@@ -403,7 +405,7 @@ describe('stopping everything', () => {
     const page = await agent.get(ACTION);
     expect(page.body).not.toContain('<details');
     expect(page.text).toContain(
-      'All applications are disconnected at once, and every other browser is signed out.',
+      'This disconnects all applications at once and signs out every other browser.',
     );
     expect((await new Agent(server.baseUrl).get(ACTION)).location).toContain('/account?undone=stop');
   });
