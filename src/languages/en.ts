@@ -115,8 +115,8 @@ export const en = {
     cost: {
       upTo: (amount: string) => `up to ${amount}`,
       exactly: (amount: string) => `exactly ${amount}`,
-      once: 'in one payment, now or later',
-      onceEach: 'in all, each payment only once',
+      once: (day: string) => `in one payment, on any day until ${day}`,
+      onceEach: (day: string) => `in all, each payment only once, until ${day}`,
       until: (days: number, day: string) => `${perDays(days)}, until ${day}`,
       /** For limits whose period is longer than that. */
       inAll: (day: string) => `in all, until ${day}`,

@@ -115,7 +115,7 @@ function describeMoney(
   // Such a sum could never be spent: its period exceeds the access's lifetime.
   const [sum, period] =
     worst.days === null
-      ? [isOnly ? cost.exactly(amount) : cost.upTo(amount), isOnly ? cost.once : cost.onceEach]
+      ? [isOnly ? cost.exactly(amount) : cost.upTo(amount), isOnly ? cost.once(end) : cost.onceEach(end)]
       : worst.days > daysLeft
         ? [cost.upTo(total), cost.inAll(end)]
         : [cost.upTo(amount), cost.until(worst.days, end)];
