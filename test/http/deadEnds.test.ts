@@ -9,6 +9,7 @@ import { pageSamplesIn } from '../pages/samples.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
+import { setClientStatus } from '../support/state.ts';
 import { passWallet } from '../support/wallet.ts';
 
 // The front door leads to every dead end, and shows its sample there: an error or a notice whole, of a form that comes again
@@ -95,3 +96,12 @@ function linksOf({ body }: Answer): (string | undefined)[] {
     .toArray()
     .map((link) => $(link).attr('href'));
 }
+
+it('a blocked application gets the reason of an unknown one', async () => {
+  const client = await server.createClient();
+  await setClientStatus(server, client, 'blocked');
+  const { text } = await new Agent(server.baseUrl).get(
+    `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
+  );
+  expect(text).toContain(TEXTS.en.errors.reasons.unknown_application);
+});
