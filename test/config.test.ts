@@ -91,11 +91,12 @@ describe('the environment', () => {
     ['METRICS_TOKEN', `short ${'x'.repeat(31)} ${'ö'.repeat(32)}`],
     ['DEMO', 'maybe'],
     ['CURRENCY', 'rub RUBL'],
+    ['DEFAULT_LIMIT', '3000 0,5 1,0 1,5.123 ,5 1,-5 1,1e3'],
     ['PAYMENT_PASSWORD', 'always'],
     ['DATABASE_URL', 'mysql://x/y x'],
   ])('refuses a wrong %s in one line that says what is allowed', (name, values) => {
     for (const value of values.split(' '))
-      expect(problems({ ...COMPLETE, [name]: value })).toEqual([
+      expect(problems({ ...COMPLETE, DEFAULT_LIMIT: '1,30', [name]: value })).toEqual([
         expect.stringMatching(`^${name} must .{10,}\\.$`),
       ]);
   });
@@ -228,7 +229,9 @@ describe('CATALOGUE', () => {
     ['{"account-info": {"en": "Look", "ru": "Смотреть"}}', { en: 'Look', ru: 'Смотреть' }],
   ])('names a file with one text for all languages, or one for each: %s', (text, sentence) => {
     const CATALOGUE = write('catalogue.json', text);
-    expect(readConfig({ CATALOGUE }).catalogue).toEqual({ 'account-info': sentence });
+    expect([...readConfig({ CATALOGUE }).catalogue]).toEqual([
+      ['account-info', expect.objectContaining({ text: sentence })],
+    ]);
   });
 
   it.each([

@@ -1,18 +1,23 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
+import { readOffer } from '../config/config.ts';
 import { readLogo } from '../config/operatorFiles.ts';
 import { FileError } from '../rules/common/operatorFile.ts';
 import type { Logo } from '../rules/face/logo.ts';
 import { type Ceiling, parseCeiling } from '../rules/scope/ceiling.ts';
-import { RIGHT_NAMES } from '../rules/scope/rights.ts';
+import { BUILT_IN_NAMES } from '../rules/scope/rights.ts';
 import type { Options } from './commands.ts';
+import type { Shell } from './shell.ts';
 
 // The settings of `assent client create` and `update` whose options differ from the operation's fields.
 
-const RIGHT = new Option(
-  '--right <names...>',
-  `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${RIGHT_NAMES.join(', ')}`,
-).argParser(readRights);
+const rightOption = (shell: Shell) =>
+  new Option(
+    '--right <names...>',
+    `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${BUILT_IN_NAMES.join(', ')}, and those of CATALOGUE`,
+  ).argParser((text, before?: readonly string[]) => [
+    ...new Set([...(before ?? []), ...readRights(text, shell)]),
+  ]);
 const MOST = new Option(
   '--most <days,sum>',
   'the longest period and the largest sum that a payment limit may have, or "none" (initially)',
@@ -25,7 +30,8 @@ const LOGO = new Option(
 
 /** Replaces the options derived from the schemas. */
 export const SETTING_OPTIONS = {
-  allowedRights: () => [RIGHT],
+  oauth21: ({ description = '' }: Option) => [new Option('--oauth-2.1', description)],
+  allowedRights: (_derived: Option, shell: Shell) => [rightOption(shell)],
   most: () => [MOST],
   site: () => [SITE],
   logo: () => [LOGO],
@@ -40,10 +46,15 @@ export const CHANGE_OPTIONS = {
     derived,
     new Option('--no-user-limits', 'users grant what is requested, or nothing'),
   ],
+  oauth21: ({ description = '' }: Option) => [
+    new Option('--oauth-2.1', description),
+    new Option('--no-oauth-2.1', 'by OAuth 2.0'),
+  ],
 };
 
-export function readSettings({ right, most, site, logo, notReviewed }: Options) {
+export function readSettings({ right, most, site, logo, notReviewed, 'oauth2.1': oauth21 }: Options) {
   return {
+    ...(oauth21 !== undefined && { oauth21 }),
     ...(site !== undefined && { site: site === 'none' ? null : site }),
     ...(logo !== undefined && { logo: logo === false ? null : logoIn(logo) }),
     ...(notReviewed && { reviewed: false }),
@@ -69,11 +80,13 @@ function readMost(text: string): Ceiling | 'none' {
   return most;
 }
 
-/** Commander takes every word after `--right`, so one that is no right may be the id. */
-function readRights(text: string, before: readonly string[] = []): readonly string[] {
+/** Commander takes every word after `--right`, so one that is not a right may be the id. */
+function readRights(text: string, { streams: { env } }: Shell): readonly string[] {
   const names = text.split(',');
-  const unknown = names.find((name) => !['all', ...RIGHT_NAMES].includes(name));
-  const known = `There are: ${RIGHT_NAMES.join(', ')}, or "all". An id stands before --right.`;
-  if (unknown !== undefined) throw new InvalidArgumentError(`“${unknown}” is no right. ${known}`);
-  return [...new Set([...before, ...names])];
+  const known = [...new Set([...BUILT_IN_NAMES, ...readOffer(env).catalogue.keys()])];
+  const unknown = names.find((name) => ![...known, 'all'].includes(name));
+  const missing = env.CATALOGUE ? '' : ' CATALOGUE, the file of other rights, is not set.';
+  const there = `There are: ${known.join(', ')}, or "all".${missing} An id stands before --right.`;
+  if (unknown !== undefined) throw new InvalidArgumentError(`“${unknown}” is not a right. ${there}`);
+  return names;
 }

@@ -88,7 +88,7 @@ export const COMMANDS: CommandTable = {
     options: CHANGE_OPTIONS,
     read: readSettings,
     incomplete:
-      'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed, --not-reviewed, --user-limits or --no-user-limits',
+      'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed, --not-reviewed, --user-limits, --no-user-limits, --oauth-2.1 or --no-oauth-2.1',
     says({ changed }) {
       const names = Object.keys(changed);
       return names.length === 0 ? 'there is nothing to change' : `changed ${names.join(', ')}`;

@@ -1,4 +1,10 @@
-import { type DatabaseConfig, readDatabaseConfig, readOperator, readServiceNames } from '../config/config.ts';
+import {
+  type DatabaseConfig,
+  readDatabaseConfig,
+  readOffer,
+  readOperator,
+  readServiceNames,
+} from '../config/config.ts';
 import type { Caller } from '../operations/operation.ts';
 import { openMigratedStore, type Store, type StoreLog } from '../process/openStore.ts';
 import type { Shell } from './shell.ts';
@@ -26,6 +32,7 @@ export async function withStore(
       db: store.pool,
       operator,
       serviceNames: () => readServiceNames(env),
+      offer: () => readOffer(env),
       warn: (sentence) => shell.warn(sentence),
       progress: (count, what = 'revoked') => shell.showProgress(count, what),
       confirm: async (loss) => {

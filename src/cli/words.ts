@@ -1,6 +1,5 @@
-import { readCurrency } from '../config/config.ts';
+import { readOffer } from '../config/config.ts';
 import { describeLimit, describeRights } from '../http/describe/describe.ts';
-import { BUILT_IN_CATALOGUE } from '../languages/catalogue.ts';
 import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
@@ -11,7 +10,6 @@ import type { Shell } from './shell.ts';
 
 const WORDS = {
   brand: BUILT_IN_BRAND,
-  catalogue: BUILT_IN_CATALOGUE,
   directory: EMPTY_DIRECTORY,
   provider: null,
   timeZone: 'UTC',
@@ -21,10 +19,11 @@ const WORDS = {
 
 /** A thing with scope and ceiling in the words of the pages, without unset fields. */
 export function inWords(thing: object, { streams }: Shell): object {
-  const currency = readCurrency(streams.env);
+  const offer = readOffer(streams.env);
+  const { currency } = offer;
   const set = Object.entries(thing).filter(([, value]) => value !== null && value !== false);
   const fields = set.map(([name, value]) => {
-    if (name === 'scope') return ['rights', rightsIn(value, currency)];
+    if (name === 'scope') return ['rights', rightsIn(value, offer)];
     if (name === 'most') return [name, describeLimit({ ...(value as Ceiling), currency }, TEXTS.en)];
     return [name, value];
   });
@@ -32,9 +31,9 @@ export function inWords(thing: object, { streams }: Shell): object {
 }
 
 /** One line for each right; the raw scope if older rules granted it. */
-function rightsIn(scope: string, currency: string): readonly string[] {
+function rightsIn(scope: string, { currency, catalogue }: ReturnType<typeof readOffer>): readonly string[] {
   try {
-    const rights = describeRights(parseScope(scope, currency), WORDS);
+    const rights = describeRights(parseScope(scope, currency), { ...WORDS, catalogue });
     return rights.map(({ before, target, after, limit, quotes }) => {
       const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
       return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;

@@ -4,6 +4,8 @@ import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
 import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
+import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
+import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
@@ -11,6 +13,7 @@ import {
   DATABASE_VARIABLES,
   DEFAULT_PORT,
   GONE_VARIABLES,
+  OFFER_VARIABLES,
   OPERATOR_VARIABLES,
   VARIABLES,
 } from './variables.ts';
@@ -75,9 +78,24 @@ export function readServiceNames(environment: Environment = process.env): string
   return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
 }
 
-/** The currency of all limits. @throws {ConfigError} */
-export function readCurrency(environment: Environment = process.env): string {
-  return parse(z.object(VARIABLES).pick({ CURRENCY: true }), environment).CURRENCY;
+/** The rights on offer. @throws {ConfigError} */
+export function readOffer(environment: Environment = process.env) {
+  const values = parse(z.object(OFFER_VARIABLES), environment);
+  const { problems, fromFile } = operatorFiles(values);
+  const offer = offerOf(values, fromFile);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return offer;
+}
+
+function offerOf(
+  { CURRENCY, DEFAULT_LIMIT }: z.output<z.ZodObject<typeof OFFER_VARIABLES>>,
+  fromFile: ReturnType<typeof operatorFiles>['fromFile'],
+) {
+  return {
+    catalogue: fromFile('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
+    currency: CURRENCY,
+    defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
+  };
 }
 
 /** A container may run as a user id without a name. */
@@ -96,7 +114,7 @@ export function readConfig(environment: Environment = process.env) {
   const { problems, fromFile } = operatorFiles({ CATALOGUE, BRAND, DIRECTORY });
   const config = {
     ...databaseConfig(values),
-    warnings: findMistyped(NAMES, environment),
+    warnings: [...findMistyped(NAMES, environment), ...plainHttp(values.BASE_URL)],
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL,
@@ -128,15 +146,19 @@ export function readConfig(environment: Environment = process.env) {
       : null,
     /** True if spending needs a payment password, even if the user has none. */
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
-    currency: values.CURRENCY,
     timeZone: values.TIME_ZONE,
-    catalogue: fromFile('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
+    ...offerOf(values, fromFile),
     brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
     directory:
       fromFile('DIRECTORY', (file) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES))) ?? EMPTY_DIRECTORY,
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+function plainHttp(baseUrl: string): string[] {
+  if (!isElsewhere(baseUrl) || baseUrl.startsWith('https:')) return [];
+  return [`BASE_URL ${baseUrl} is plain http: passwords, codes and tokens travel unencrypted.`];
 }
 
 /** The values of all server variables; trial mode has some other defaults. */
@@ -178,6 +200,8 @@ function operatorFiles(given: Environment) {
 
 const NO_TRIAL =
   'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
+const NO_DEFAULT_LIMIT =
+  'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.';
 const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';
 
 /** Checks across variables: an operator's database needs an explicit address and a private secret. */
@@ -187,6 +211,8 @@ function combinedProblems(given: Environment): string[] {
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
   const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
   const problems = gone.map(([name, sentence]) => `${name} ${sentence}`);
+  if (isSet('CURRENCY') && given.CURRENCY !== 'RUB' && !isSet('DEFAULT_LIMIT'))
+    problems.push(NO_DEFAULT_LIMIT);
   if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
   if (given.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));

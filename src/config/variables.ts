@@ -3,6 +3,7 @@ import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetime
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { findUnclearInName } from '../rules/common/text.ts';
+import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
 // Every environment variable: its values, default, error message and description, the source of
@@ -77,6 +78,24 @@ export const DATABASE_VARIABLES = {
     .describe(
       'trial mode: folder of the embedded database and generated secrets; a relative path starts at the checkout',
     ),
+};
+
+/** Of the rights on offer. */
+export const OFFER_VARIABLES = {
+  CURRENCY: text
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
+    .default('RUB')
+    .describe('the one currency of all limits, ISO 4217'),
+  DEFAULT_LIMIT: text
+    .refine(parseCeiling, 'must be days and a sum, such as 1,3000 or 30,99.50')
+    .default('1,3000')
+    .describe(
+      'days and sum of a right that spends, where a request writes no limit; required when `CURRENCY` is not RUB',
+    ),
+  CATALOGUE: text.optional().meta({
+    description: 'JSON file with the rights that are offered and their texts: [CATALOGUE](#catalogue)',
+    unset: 'built in',
+  }),
 };
 
 export const DEFAULT_PORT = '3000';
@@ -175,18 +194,11 @@ export const VARIABLES = {
   DEMO: oneOf('on', 'off').describe(
     'trial mode: `off` leaves out the demo application and its client, users and resource',
   ),
-  CURRENCY: text
-    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
-    .default('RUB')
-    .describe('the one currency of all limits, ISO 4217'),
+  ...OFFER_VARIABLES,
   TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
     .default('UTC')
     .describe('IANA name of the zone of days and times on pages, such as `Europe/Moscow`'),
-  CATALOGUE: text.optional().meta({
-    description: 'JSON file with the rights that are offered and their texts: [CATALOGUE](#catalogue)',
-    unset: 'built in',
-  }),
   BRAND: text.optional().meta({
     description: 'JSON file with name, logo, colours and support of the service: [BRAND](#brand)',
     unset: 'Assent; in trial mode an invented wallet',

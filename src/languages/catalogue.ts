@@ -1,34 +1,99 @@
 import { z } from 'zod';
-import { parseOperatorFile } from '../rules/common/operatorFile.ts';
-import { eachLanguage, type PerLanguage, perLanguage } from '../rules/common/perLanguage.ts';
-import { RIGHT_NAMES, RIGHTS, type RightName } from '../rules/scope/rights.ts';
+import { MAX_OWN_RIGHTS } from '../rules/common/limits.ts';
+import { namesByLook } from '../rules/common/lookAlike.ts';
+import { parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
+import { eachLanguage, LANGUAGES, type PerLanguage, perLanguage } from '../rules/common/perLanguage.ts';
+import {
+  BUILT_IN_RIGHTS,
+  type BuiltInName,
+  isRightName,
+  LIFTABLE,
+  type RightKind,
+} from '../rules/scope/rights.ts';
 import { TEXTS } from './languages.ts';
 
-/** The rights on offer, each with its sentence after "It will be able to"; `{target}` stands for the shop or account. */
-export type Catalogue = Readonly<Partial<Record<RightName, PerLanguage>>>;
+/** A right on offer, with its sentence after "It will be able to"; `{target}` stands for the shop or account. */
+type OfferedRight = RightKind & { readonly text: PerLanguage };
 
-/** All rights of this API family. An operator's file (`CATALOGUE`) replaces it and may offer fewer. */
-export const BUILT_IN_CATALOGUE = Object.fromEntries(
-  RIGHT_NAMES.map((name) => [name, eachLanguage((language) => TEXTS[language].rights[name])]),
-) as Required<Catalogue>;
+/** The rights on offer, by name. */
+export type Catalogue = ReadonlyMap<string, OfferedRight>;
 
-/** Rights whose sentence needs its target: the user must see a payment's receiver. */
-const NAMES_A_TARGET: readonly string[] = RIGHT_NAMES.filter((name) => RIGHTS[name].names !== undefined);
+/** All rights of this API family. An operator's file (`CATALOGUE`) replaces it: it may offer fewer, and has rights of its own. */
+export const BUILT_IN_CATALOGUE: Catalogue = new Map(
+  [...BUILT_IN_RIGHTS].map(([name, kind]) => {
+    const text = eachLanguage((language) => TEXTS[language].rights[name as BuiltInName]);
+    return [name, { ...kind, text }];
+  }),
+);
 
-const MAX_SENTENCE_CHARACTERS = 300;
+const NAME_RULE =
+  'must have 1 to 64 of a-z, 0-9 and :._-, begin with a letter, not end with .limit, and not be payment';
+const LIFTS = z.enum(LIFTABLE, `must be one of ${LIFTABLE.join(', ')}`);
+const SENTENCE = perLanguage(300);
+const BUILT_IN = SENTENCE.transform((text) => ({ text }));
 
-const CATALOGUE = z
-  .partialRecord(z.enum(RIGHT_NAMES), perLanguage(MAX_SENTENCE_CHARACTERS), 'must be sentences by right')
-  .refine(
-    (catalogue) =>
-      Object.entries(catalogue).every(([name, texts]) => {
-        const parts = NAMES_A_TARGET.includes(name) ? 2 : 1;
-        return Object.values(texts).every((text) => text.split('{target}').length === parts);
-      }),
-    `the sentences of ${NAMES_A_TARGET.join(', ')} need {target} once, the others must not have it`,
-  );
+/** A right of the operator's own. Without `lifts` no page promises what it can't do, as far as it spends or sees. */
+const OWN = z
+  .strictObject(
+    {
+      text: SENTENCE,
+      spends: z.boolean('must be true or false').default(false),
+      names: z.enum(['shop', 'account'], 'must be "shop" or "account", or left out').optional(),
+      lifts: z.array(LIFTS, 'must be a list').optional(),
+      part_of: z.string('must be the name of a right').optional(),
+    },
+    'is not built in: it must be an object with a text, as docs/integrate/scopes.md#rights-of-your-own shows',
+  )
+  .transform(({ part_of: isPartOf, lifts, ...right }) => {
+    const all = LIFTABLE.filter((bound) => right.spends || bound.startsWith('see_'));
+    return { ...right, isPartOf, lifts: lifts ?? all };
+  });
 
-/** Parses an operator's catalogue: a sentence for each right. @throws {FileError} with all its mistakes */
+/** The schema of one right in a file. The user must see the receiver of a payment, so its sentence has the target. */
+function schemaOf(name: string) {
+  const kind = BUILT_IN_RIGHTS.get(name);
+  const schema = kind ? BUILT_IN : isRightName(name) ? OWN : z.never(NAME_RULE);
+  return schema.transform((right, context): OfferedRight => {
+    const offered = { lifts: [], ...right, ...kind };
+    const parts = offered.names === undefined ? 1 : 2;
+    const message =
+      parts === 1 ? 'must not have {target}: the right names nothing' : 'must have {target} once';
+    if (Object.values(right.text).some((text) => text.split('{target}').length !== parts))
+      context.addIssue({ code: 'custom', path: kind ? [] : ['text'], message });
+    return offered;
+  });
+}
+
+/** Checks what only the whole file shows. A part stands after its whole, so that there is no cycle. */
+function together(file: Readonly<Record<string, OfferedRight>>, context: z.RefinementCtx): Catalogue {
+  const fail = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+  const rights = Object.entries(file);
+  const own = rights.filter(([name]) => !BUILT_IN_RIGHTS.has(name));
+  if (own.length > MAX_OWN_RIGHTS) fail([], `may have at most ${MAX_OWN_RIGHTS} rights of its own`);
+  for (const language of LANGUAGES) {
+    const looks = namesByLook();
+    for (const [, { text }] of rights.filter((right) => !own.includes(right))) looks.add(text[language]);
+    for (const [name, { text }] of own) {
+      const [twin] = looks.like(text[language]);
+      if (twin !== undefined) fail([name, 'text'], `looks like another right’s, “${twin}”`);
+      looks.add(text[language]);
+    }
+  }
+  for (const [name, { isPartOf: whole }] of own) {
+    const before = rights.slice(
+      0,
+      rights.findIndex(([other]) => other === name),
+    );
+    if (whole !== undefined && !before.some(([other]) => other === whole))
+      fail([name, 'part_of'], 'must be a right that stands before it in this file');
+  }
+  return new Map(rights);
+}
+
+/** Parses an operator's catalogue: a sentence for each built-in right, and rights of its own. @throws {FileError} with its mistakes */
 export function parseCatalogue(json: string): Catalogue {
-  return parseOperatorFile(CATALOGUE, json);
+  const names = Object.keys(Object(parseJson(json)));
+  const shape = Object.fromEntries(names.map((name) => [name, schemaOf(name)]));
+  const schema = z.object(shape, 'must be an object of rights by name').transform(together);
+  return parseOperatorFile(schema, json);
 }

@@ -1,4 +1,4 @@
-import type { RightName } from '../rules/scope/rights.ts';
+import type { BuiltInName } from '../rules/scope/rights.ts';
 import type { Bound } from '../rules/spending/bounds.ts';
 import type { LoweringProblem } from '../rules/spending/lowering.ts';
 import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
@@ -52,7 +52,7 @@ export const en = {
     'payment-shop': 'Pay any shop',
     'payment-p2p': 'Transfer money to anyone',
     'money-source': 'Paid from {target}',
-  } satisfies Record<RightName, string>,
+  } satisfies Record<BuiltInName, string>,
   targets: { account: 'the account', phone: 'the phone number', email: 'the email address' },
   sources: { wallet: 'your wallet', card: 'your linked card' },
   limits: {

@@ -7,9 +7,9 @@ import {
   RegistrationError,
 } from '../rules/account/registration.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
-import { isLoopback } from '../rules/common/network.ts';
 import type { Logo } from '../rules/face/logo.ts';
 import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
+import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
@@ -50,6 +50,11 @@ const SETTINGS = {
     .describe(
       'users may lower the sum of a limit for a period; the application must read “scope” in the token response',
     ),
+  oauth21: z
+    .boolean()
+    .describe(
+      'hold it to OAuth 2.1: PKCE is required, a redirect URI on 127.0.0.1 or [::1] may have any port, and answers have “iss”',
+    ),
 };
 
 const CLIENT_ID = z.strictObject({ clientId: ID });
@@ -80,9 +85,10 @@ export const create = operation({
     logo: SETTINGS.logo.default(null),
     reviewed: SETTINGS.reviewed.default(false),
     userLimits: SETTINGS.userLimits.default(false),
+    oauth21: SETTINGS.oauth21.default(false),
     id: text('id').optional().describe('the client_id that it has already, instead of a new one'),
     secret: z.string().optional().describe('the client secret that it has already, instead of a new one'),
-    force: FORCE.describe('accept a name that could be mistaken for another one, and a weak secret'),
+    force: FORCE.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
   output: CLIENT.extend({
     clientSecret: z.string().optional().describe('a new one, and only this once'),
@@ -130,7 +136,7 @@ export const update = operation({
     .strictObject({
       clientId: ID,
       ...z.object(SETTINGS).exactPartial().shape,
-      force: FORCE.describe('accept a name that could be mistaken for another one'),
+      force: FORCE.describe('accept a look-alike name and an unsafe redirect URI'),
     })
     .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'say what to change'),
   output: CLIENT,
@@ -184,17 +190,17 @@ async function requireClient(db: pg.Pool, clientId: string) {
 
 /** @returns warnings about accepted settings @throws {RegistrationError} */
 async function checkSettings(
-  { db, serviceNames }: Caller,
+  { db, serviceNames, offer }: Caller,
   settings: Partial<ClientSettings>,
   force: boolean,
   clientId?: string,
 ): Promise<string[]> {
-  checkClientSettings(settings);
+  checkClientSettings(settings, settings.allowedRights ? offer().catalogue : undefined);
   const { name, redirectUri = 'about:' } = settings;
-  const warnings: string[] = [];
-  const { protocol, hostname } = new URL(redirectUri);
-  if (protocol === 'http:' && !isLoopback(hostname))
-    warnings.push('codes will travel to this redirect URI unencrypted; use https outside a test');
+  const doubt = redirectUriDoubt(redirectUri);
+  if (doubt && !force)
+    throw new RegistrationError(`the redirect URI ${doubt}: choose another, or say --force`);
+  const warnings = doubt ? [`the redirect URI ${doubt}`] : [];
   if (name === undefined) return warnings;
   const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
   const names = others.map((client) => client.name);

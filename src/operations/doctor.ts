@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { countForeignHashes } from '../store/account/foreignHashes.ts';
+import { listClients } from '../store/common/clients.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
 import { findRefusal } from '../store/operate/refusals.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
@@ -177,6 +179,15 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     return monthsAhead >= MIN_MONTHS_AHEAD
       ? ok(text)
       : advice(text, 'run assent maintain as the owner of the tables, once a month');
+  },
+
+  async redirects(_facts, pool) {
+    const doubtful = (await listClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
+    const text = `applications that get codes without https, or by a link that browsers turn: ${doubtful.length}`;
+    const [first] = doubtful;
+    return first
+      ? advice(text, `assent client update ${first.clientId} --redirect-uri URI, and so on`)
+      : ok(text);
   },
 
   async proxy(_facts, pool) {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { z } from 'zod';
+import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
 
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
@@ -15,6 +16,8 @@ export interface Caller {
   readonly operator: string;
   /** The service's names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
+  /** The rights on offer, as the server has them. */
+  readonly offer: () => Offer;
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
   /** @param what follows the number; `revoked` by default */
@@ -89,7 +92,8 @@ export function perform<Input extends z.ZodObject, Result>(
   const confirm: Caller['confirm'] = async (loss) => {
     throw new UsageError(`not confirmed: it would ${(await loss()).deed}`);
   };
-  const silent = { serviceNames: () => [], warn() {}, progress() {}, confirm };
+  const offer = () => BUILT_IN_OFFER;
+  const silent = { serviceNames: () => [], offer, warn() {}, progress() {}, confirm };
   return operation.run({ ...silent, ...caller }, readInput(operation, given));
 }
 

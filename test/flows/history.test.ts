@@ -136,7 +136,7 @@ describe('the history of a user', () => {
       );
     await note('account-info payment-shop.limit(7,3000)', 5);
     await note('account-info', 4, 'rejected');
-    await note('a right of old', 3);
+    await note('A right of old', 3);
     await note(Array.from({ length: 700 }, (_, n) => `payment.to-pattern("${n}")`).join(' '), 2);
     await note('account-info', 1);
     const { events } = await findHistoryPage(server.context, session, undefined);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DescribedRight, describeRights } from '../../src/http/describe/describe.ts';
-import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
+import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from '../../src/languages/catalogue.ts';
 import { TEXTS } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
@@ -98,7 +98,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
 
   it("takes the operator's sentence, and the built-in one for a right that is no longer offered", () => {
     const text = '{target}: pay there';
-    const catalogue = { 'payment.to-pattern': { en: text, ru: text } };
+    const catalogue = parseCatalogue(JSON.stringify({ 'payment.to-pattern': text }));
     expect(describeScope('payment.to-pattern("337")', catalogue)[0]?.[0]).toBe('“337”: pay there');
     expect(describeScope('account-info', catalogue)).toEqual([
       ['See your account number, balance and status', null],

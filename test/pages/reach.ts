@@ -94,7 +94,7 @@ export const whileBroken: Around = async ({ server }, work) => {
 
 export const withoutAccountInfo: Around = async ({ server: { context } }, work) => {
   const { catalogue } = context;
-  const { 'account-info': _left, ...fewer } = catalogue;
+  const fewer = new Map([...catalogue].filter(([name]) => name !== 'account-info'));
   Object.assign(context, { catalogue: fewer });
   try {
     return await work();

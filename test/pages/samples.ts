@@ -99,6 +99,7 @@ const CLIENT: Client = {
   logo: null,
   reviewed: false,
   userLimits: false,
+  oauth21: false,
   createdAt: new Date('2026-05-03T12:00:00Z'),
   revision: 1,
 };
@@ -189,6 +190,7 @@ function access(asked: Asked): ConsentStep {
       client: { ...CLIENT, ...asked.client },
       redirectUri: asked.returnsTo ?? CLIENT.redirectUri,
       scope,
+      askedScope: scope,
       rights,
       instanceName: asked.instanceName ?? null,
       state: null,

@@ -16,7 +16,7 @@ await runAssent(['migrate', '--server-role', 'server'], onDatabase(postgres.url(
 const good = { ...onDatabase(postgres.url('postgres', 'server')), BASE_URL: 'https://pay.invalid' };
 
 const CHECKS =
-  'configuration database version encoding writes durability tls pooler clock schema role trail https cookies address';
+  'configuration database version encoding writes durability tls pooler clock schema role trail redirects https cookies address';
 
 const METADATA = '/.well-known/openid-configuration';
 

@@ -46,7 +46,9 @@ describe('--json', () => {
   it('is one document from every command that does something to an application', async () => {
     const about = { name: 'Shop', redirect_uri: 'http://shop.example/callback' };
     const uri = `--redirect-uri ${about.redirect_uri}`;
-    const created = await json(`client create --name Shop ${uri} --verified --most 30,5000`);
+    const create = `client create --name Shop ${uri} --verified --most 30,5000`;
+    expect(await refused(create, 1)).toContain('unencrypted, without https: choose another, or say --force');
+    const created = await json(`${create} --force`);
     const id = created.client_id ?? '';
     expect(created).toEqual({
       ...(await json(`client show ${id}`)),
@@ -55,8 +57,9 @@ describe('--json', () => {
       client_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
       warnings: [expect.stringContaining('unencrypted')],
     });
-    expect((await assent(`client update ${id} ${uri}`)).stderr).toBe(
-      `warning: codes will travel to this redirect URI unencrypted; use https outside a test\n${NOTHING}`,
+    expect(await refused(`client update ${id} ${uri}`, 1)).toContain('unencrypted');
+    expect((await assent(`client update ${id} ${uri} --force`)).stderr).toBe(
+      `warning: the redirect URI gets codes unencrypted, without https\n${NOTHING}`,
     );
     const changed = await json(`client update ${id} --right payment-shop,account-info --most none`);
     expect(changed).toEqual({
@@ -70,6 +73,7 @@ describe('--json', () => {
       logo: null,
       reviewed: false,
       user_limits: false,
+      oauth21: false,
     });
     expect(await json(`client show ${id}`)).toEqual(changed);
     expect((await assent(`client update ${id} --most none`)).stderr).toBe(NOTHING);
@@ -184,7 +188,7 @@ describe('--json', () => {
     ['client update x --site http://shop.example', 1, /^the site must be https:\/\/, a host and at most 500/],
     ['client update x --logo /nowhere.svg', 1, /^the logo \/nowhere\.svg can't be read: ENOENT$/],
     ['migrate --status --server-role x', 2, /cannot be used with option '--status'/],
-    ['client update --right account-info x', 2, /“x” is no right.*An id stands before --right/],
+    ['client update --right account-info x', 2, /“x” is not a right.*An id stands before --right/],
     ['user create x --name y', 2, /^passwords are asked for .*use --password-stdin$/],
     ['grant revoke', 2, /^say what to revoke/],
     ['grant revoke x --client y', 2, /^say what to revoke/],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Limit } from '../../src/rules/common/money.ts';
 import { findUnclear } from '../../src/rules/common/text.ts';
-import { isSpending, RIGHT_NAMES, RIGHTS } from '../../src/rules/scope/rights.ts';
+import { BUILT_IN_NAMES, BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 import type { MoneySource, Right } from '../../src/rules/scope/scope.ts';
 import { DEFAULT, rubles } from './rubles.ts';
 
@@ -54,9 +54,8 @@ const named = {
 };
 
 /** Each right, by what `rights.ts` says of it. */
-const right: fc.Arbitrary<Right> = fc.constantFrom(...RIGHT_NAMES).chain((name) => {
-  const { names } = RIGHTS[name];
-  const spends = isSpending(name);
+const right: fc.Arbitrary<Right> = fc.constantFrom(...BUILT_IN_RIGHTS).chain(([name, kind]) => {
+  const { names, spends } = kind;
   const own: fc.Arbitrary<object> = names === undefined ? fc.constant({}) : named[names];
   return fc.tuple(own, limit).map(([texts, limit]) => ({ name, ...texts, ...(spends && { limit }) }));
 });
@@ -67,7 +66,7 @@ export const rights: fc.Arbitrary<Right[]> = fc.array(right, { minLength: 1, max
 /** Texts of the grammar's own words in any order: some are scopes, most are nearly one. */
 export const scopeLike = fc.string({
   unit: fc.constantFrom(
-    ...RIGHT_NAMES.filter((name) => RIGHTS[name].names === undefined),
+    ...BUILT_IN_NAMES.filter((name) => BUILT_IN_RIGHTS.get(name)?.names === undefined),
     ...['payment', '.to-pattern("7")', '.to-account("1","phone")', '.to-account(', '.limit(1,5)'],
     ...['.limit(,5)', 'money-source("wallet")', 'money-source(', '"card"', '0', '12', '\t'],
     ...['"', '\\', '(', ')', ',', '.', ' '],

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { moneySources } from '../../src/rules/scope/rightData.ts';
+import { BUILT_IN_RIGHTS, type BuiltInName } from '../../src/rules/scope/rights.ts';
 import { type Right, spends } from '../../src/rules/scope/scope.ts';
 import { type Bound, boundsOf } from '../../src/rules/spending/bounds.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
 
 const notAsked = (scope: string) =>
-  boundsOf(parseScope(scope)).filter(
+  boundsOf(parseScope(scope), BUILT_IN_RIGHTS).filter(
     (bound) => !['spend', 'spend_more', 'see_passwords', 'open_to_others'].includes(bound),
   );
 
@@ -33,7 +34,7 @@ describe('what an application can’t do', () => {
 
   it('of any rights: its limits first, the passwords and other applications last, two of what it did not ask', () => {
     forAny(rights, (list) => {
-      const bounds = boundsOf(list);
+      const bounds = boundsOf(list, BUILT_IN_RIGHTS);
       expect(bounds[0]).toBe(spends(list) ? 'spend_more' : 'spend');
       expect(bounds.slice(-2)).toEqual(['see_passwords', 'open_to_others']);
       expect(bounds.length).toBeLessThanOrEqual(5);
@@ -44,14 +45,14 @@ describe('what an application can’t do', () => {
   it('is nothing that any of its rights allows', () => {
     forAny(rights, (list) => {
       const allowed = list.flatMap((right) => allows(right, list));
-      expect(boundsOf(list).filter((bound) => allowed.includes(bound))).toEqual([]);
+      expect(boundsOf(list, BUILT_IN_RIGHTS).filter((bound) => allowed.includes(bound))).toEqual([]);
     });
   });
 });
 
 /** What a right lets an application do, by docs/integrate/scopes.md. */
 function allows(right: Right, list: readonly Right[]): Bound[] {
-  switch (right.name) {
+  switch (right.name as BuiltInName) {
     case 'account-info':
       return ['see_balance'];
     case 'operation-history':

@@ -39,7 +39,7 @@ describe('scopes.md: the most that an application may ask', () => {
 
   it('is for each right that spends, by the limit that holds for it', () => {
     const read = (scope: string, most: string) =>
-      parseRequestedScope(scope, OFFER, { allowedRights: null, most: parseCeiling(most) ?? null });
+      parseRequestedScope(scope, OFFER, { allowedRights: null, most: parseCeiling(most) ?? null }).rights;
     expect(read('account-info payment-shop.limit(30,5000) payment-p2p.limit(7,10)', '30,5000')).toHaveLength(
       3,
     );

@@ -1,8 +1,9 @@
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import type { Limit } from '../../src/rules/common/money.ts';
+import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import * as scopes from '../../src/rules/scope/scope.ts';
 
-export const OFFER = { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB' };
+export const OFFER = { ...BUILT_IN_OFFER, catalogue: BUILT_IN_CATALOGUE };
 
 /** A scope of a service whose currency is the rouble. */
 export const parseScope = (scope: string): scopes.Right[] => scopes.parseScope(scope, 'RUB');

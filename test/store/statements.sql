@@ -125,7 +125,7 @@ with read as materialized (
 select client_id as "clientId", (select count(*) from read) = 1000 as "orMore",
        live, case when length(scopes::text) <= 32000 then scopes end as scopes
   from unnest($2::text[]) as c (client_id) cross join lateral (
-    select count(*)::int as live, coalesce(json_agg(scope) filter (where position('payment' in scope) > 0), '[]') as scopes
+    select count(*)::int as live, coalesce(json_agg(scope) filter (where regexp_replace(scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]'), '[]') as scopes
       from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) counted;
 
 -- account-grant-find(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
@@ -186,26 +186,26 @@ select from pg_class where oid = to_regclass('audit_events') and pg_has_role(rel
 -- client-delete(text) → client_id text
 delete from clients where client_id = $1 returning client_id;
 
--- client-find(text[]) → n integer, clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+-- client-find(text[]) → n integer, clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from unnest($1::text[]) with ordinality as input (client_id, n) join clients using (client_id);
 
--- client-insert(text, text, text, boolean, text[], json, text, text, boolean, boolean) → nothing
+-- client-insert(text, text, text, boolean, text[], json, text, text, boolean, boolean, boolean) → nothing
 insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
-                        user_limits)
+                        user_limits, oauth21)
    values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
-           $10)
+           $10, $11)
    on conflict do nothing;
 
--- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+-- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients order by created_at, client_id;
 
--- client-lock(text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+-- client-lock(text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = $1 for no key update;
 
 -- client-logo-delete(text) → nothing
@@ -244,12 +244,13 @@ with changed as (
      )
      select exists (select from changed) as changed from clients where client_id = $2;
 
--- client-write(text, text, text[], json, text, text, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+-- client-write(text, text, text[], json, text, text, boolean, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
           most_days = ($4::json ->> 'days')::int, most_sum = ($4::json ->> 'sum')::numeric, site = $5, logo = $6, reviewed = $7, user_limits = $8,
+          oauth21 = $9,
           revision = revision + 1
-    where client_id = $9 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+    where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
 
 -- expired-remove-refusals() → nothing
@@ -283,7 +284,7 @@ with requests as materialized (
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
-         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (not position('payment' in r.scope) > 0 or (u.payment_password_hash is null and not r.confirms_payments)
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (not regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]' or (u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)) as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
@@ -312,7 +313,7 @@ with requests as materialized (
 ), capacity as materialized (
   select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity, answer_to(page, grant_id, code_hash) as answer
     from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
-   where not late and (not position('payment' in r.scope) > 0 or (u.payment_password_hash is null and not r.confirms_payments)
+   where not late and (not regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]' or (u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false))
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
@@ -433,7 +434,7 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
-           coalesce(json_agg(scope) filter (where is_live and position('payment' in g.scope) > 0), '[]') as scopes
+           coalesce(json_agg(scope) filter (where is_live and regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]'), '[]') as scopes
       from (select *, is_other and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from (select * from grants where user_id = input.user_id
@@ -619,21 +620,21 @@ select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_mo
 -- import-clients(jsonb, text) → n integer, verdict text
 with given as materialized (
   select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
-   site text, reviewed boolean, secret_id text, secret_hash bytea, detail jsonb)
+   site text, reviewed boolean, oauth21 boolean, secret_id text, secret_hash bytea, detail jsonb)
 ), compared as materialized (
   select r.*,
          case when c.client_id is null then r.problem
               when c.verified <> r.verified or r.verified and not exists (
                    select from client_secrets s where s.client_id = r.client_id and s.secret_hash = r.secret_hash offset 0)
               then 'client_id: is taken by an application with another secret'
-              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed) is distinct from
-                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed)
+              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed, c.oauth21) is distinct from
+                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed, r.oauth21)
               then 'client_id: is taken by an application with other settings'
               else 'unchanged' end as verdict
     from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
 ), written as (
-  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed)
-  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed
+  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21)
+  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21
     from compared where verdict is null order by n
   on conflict do nothing returning client_id
 ), secrets as (
@@ -709,9 +710,9 @@ select left(digest, 26) as digest from (
    where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id))
 ) ended (digest);
 
--- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+-- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = any ($1::text[]) order by client_id for share;
 
 -- import-users(jsonb, text) → n integer, changed uuid, verdict text

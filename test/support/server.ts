@@ -13,6 +13,7 @@ import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import type { Caller } from '../../src/rules/common/caller.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
+import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, newSecret, refuse } from './ledger.ts';
@@ -58,6 +59,7 @@ export interface ServerOptions {
   readonly maxInstances?: number;
   readonly metrics?: Dependencies['metrics'];
   readonly brand?: Brand;
+  readonly offer?: Partial<Pick<Context, 'catalogue' | 'defaultLimit'>>;
   readonly directory?: Directory;
   readonly timeZone?: string;
   readonly showsRules?: boolean;
@@ -100,9 +102,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     keyRing: new KeyRing(secrets),
     baseUrl: options.baseUrl ?? address,
     brand: options.brand ?? BUILT_IN_BRAND,
+    ...BUILT_IN_OFFER,
     catalogue: BUILT_IN_CATALOGUE,
+    ...options.offer,
     directory: options.directory ?? EMPTY_DIRECTORY,
-    currency: 'RUB',
     timeZone: options.timeZone ?? 'UTC',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
     maxInstances: options.maxInstances ?? 100,

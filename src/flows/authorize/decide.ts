@@ -118,7 +118,7 @@ export async function carryOut(
   const answered = (choice: Choice): DecisionOutcome =>
     showsReceipt
       ? { outcome: 'receipt', choice, decision: signDecision(context, pending, { ...pressed, choice }) }
-      : { outcome: 'answered', choice, location: locationOf(authorizationRequest, choice, code) };
+      : { outcome: 'answered', choice, location: locationOf(context, authorizationRequest, choice, code) };
   switch (verdict) {
     case 'written':
       return answered('allow');
@@ -151,7 +151,7 @@ export async function findReceipt(
   const { authorizationRequest, session } = pending;
   const until = lifetimeFrom(session.now);
   if (verifyDecision(context, pending, decision, 'reject') !== null) {
-    const location = locationOf(authorizationRequest, 'reject', '');
+    const location = locationOf(context, authorizationRequest, 'reject', '');
     return { choice: 'reject', rights: [], location, isLive: true, ...until } as const;
   }
   const pressed = verifyDecision(context, pending, decision, 'allow');
@@ -164,14 +164,20 @@ export async function findReceipt(
     scope,
   });
   if (found === null) return null;
-  const location = found.isUsable ? locationOf(authorizationRequest, 'allow', code) : null;
+  const location = found.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
   return { choice: 'allow', rights, location, isLive: found.isLive, ...until } as const;
 }
 
-function locationOf(request: AuthorizationRequest, choice: Choice, code: string): string {
+function locationOf(
+  { baseUrl }: Context,
+  request: AuthorizationRequest,
+  choice: Choice,
+  code: string,
+): string {
+  const issuer = request.client.oauth21 ? baseUrl : null;
   return choice === 'allow'
-    ? answerLocation(request, 'code', code)
-    : answerLocation(request, 'error', 'access_denied');
+    ? answerLocation(request, 'code', code, issuer)
+    : answerLocation(request, 'error', 'access_denied', issuer);
 }
 
 /** One code per form and revision, for any typed sums: a second press finds the Allow by it. */
@@ -191,8 +197,8 @@ function decisionOf(
   caller: Caller,
 ): Approval & Rejection {
   const { session, authorizationRequest } = pending;
-  const { client, instanceName, redirectUri, codeChallenge } = authorizationRequest;
-  const { rights, scope, isLower } = granted(authorizationRequest, sums);
+  const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
+  const { rights, scope } = granted(authorizationRequest, sums);
   return {
     grantId: grantIdOf(pending),
     userId: session.user.userId,
@@ -201,7 +207,7 @@ function decisionOf(
     instanceName,
     revision,
     scope,
-    askedScope: isLower ? authorizationRequest.scope : null,
+    askedScope: scope === askedScope ? null : askedScope,
     limits: JSON.stringify(limitsAmong(rightData(rights))),
     redirectUri,
     codeHash: sha256(code),

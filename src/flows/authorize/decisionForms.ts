@@ -41,20 +41,22 @@ export function limitsToLower({ client, rights }: AuthorizationRequest) {
   return client.userLimits ? lowerableLimits(rights) : [];
 }
 
-/** What a decision grants; an asked scope as sent, byte for byte. @param sums of {@link Pressed}, checked when they were typed */
+/** What a decision grants. @param sums of {@link Pressed}, checked when they were typed */
 export function granted(request: AuthorizationRequest, sums: readonly string[]) {
   const lower = limitsToLower(request).flatMap(({ index }, at) =>
     sums[at] ? [[index, sums[at]] as const] : [],
   );
   const { rights = request.rights, isLower = false } = lowerLimits(request.rights, new Map(lower));
-  return { rights, isLower, scope: isLower ? formatScope(rights) : request.scope };
+  return { rights, scope: isLower ? formatScope(rights) : request.scope };
 }
 
 /** The consent form: a decision on this request by this user, as the client is registered now. */
 export function decisionForm(pending: PendingAuthorization, action: 'decision' | Choice = 'decision'): Form {
   const { authorizationRequest, session } = pending;
-  const { client, canonicalQuery } = authorizationRequest;
-  const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery];
+  const { client, canonicalQuery, scope, askedScope } = authorizationRequest;
+  // With other settings, this request may be completed in another way.
+  const completed = scope === askedScope ? [] : [scope];
+  const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery, ...completed];
   return { action, owner: session, subject };
 }
 

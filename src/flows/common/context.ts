@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Catalogue } from '../../languages/catalogue.ts';
 import type { Brand } from '../../rules/face/brand.ts';
 import type { Directory } from '../../rules/face/directory.ts';
+import type { Ceiling } from '../../rules/scope/ceiling.ts';
 import type { KeyRing } from '../../secrets/keyRing.ts';
 import type { Provider } from './provider.ts';
 
@@ -16,6 +17,8 @@ export interface Context {
   readonly brand: Brand;
   /** ISO 4217 code of the service's only currency. */
   readonly currency: string;
+  /** Of a request without a written limit. */
+  readonly defaultLimit: Ceiling;
   /** IANA name of the time zone for days and times on pages. */
   readonly timeZone: string;
   /** Less than a minute (contract section 8). */

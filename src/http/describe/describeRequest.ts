@@ -48,7 +48,7 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
       .map((right) => ({ ...right, change: null })),
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
-    cannot: formats.oneOf(boundsOf(rights).map((bound) => request.cannot.bounds[bound])),
+    cannot: formats.oneOf(boundsOf(rights, words.catalogue).map((bound) => request.cannot.bounds[bound])),
     validUntil: money === null ? formats.day(step.expiresAt, words.timeZone) : null,
     returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),

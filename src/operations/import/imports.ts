@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
+import type { Offer } from '../../rules/request/scopeRules.ts';
+import { kindOf } from '../../rules/scope/rights.ts';
 import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { CLIENT, GRANT, USER } from './rows.ts';
@@ -16,7 +18,7 @@ type Chunks = AsyncIterable<string | Buffer>;
 type Name = string | null | undefined;
 type Row = { readonly doubts: readonly string[]; readonly name?: string } & {
   readonly [column in 'key' | 'external_id' | 'client_id' | 'token_hash']?: Name;
-};
+} & { readonly allowed_rights?: readonly string[] | null };
 
 /** Of its user and its application, as `findEnded` knows them. */
 const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
@@ -64,6 +66,7 @@ interface Importer {
   readonly db: pg.Pool;
   readonly operator: string;
   readonly serviceNames: () => readonly string[];
+  readonly offer: () => Offer;
   readonly progress: (imported: number, what: string) => void;
 }
 
@@ -81,13 +84,14 @@ const importOf = (
     const { db, operator, progress } = importer;
     if (!(await ownsTables(db)))
       throw new Error('only the owner of the tables may import: set DATABASE_URL to the role that migrates');
-    const judge = await judgeFor(importer, subject, force);
+    const offer = importer.offer();
+    const judge = await judgeFor(importer, offer, subject, force);
     const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
     const [badLines, forcedLines]: [NotedLine[], NotedLine[]] = [[], []];
     let forced = 0;
     for await (const { rows, noted } of batchesOf(chunks, schema)) {
       counts.bad += noted.length;
-      for (const { n: line, verdict } of await write(db, rows.map(judge), operator, dryRun)) {
+      for (const { n: line, verdict } of await write(db, rows.map(judge), operator, dryRun, offer)) {
         const { count = 'bad', field = '', reason } = VERDICT.exec(verdict)?.groups ?? {};
         counts[count as keyof typeof counts] += 1;
         if (reason) noted.push({ line, field, reason, ...(count === 'imported' && { forced: true }) });
@@ -110,13 +114,20 @@ export const clients = importOf('client', 'applications', CLIENT, store.importCl
 export const grants = importOf('grant', 'tokens', GRANT, store.importGrants);
 
 /** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
-async function judgeFor({ db, serviceNames }: Importer, subject: string, force: boolean) {
+async function judgeFor(
+  { db, serviceNames }: Importer,
+  { catalogue }: Offer,
+  subject: string,
+  force: boolean,
+) {
   const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
   const own = subject === 'client' && serviceNames();
   if (own) for await (const page of store.findClientNames(db)) for (const { name } of page) names.add(name);
   return (row: Row) => {
-    const { name = '' } = row;
-    const problem = hasEnded(namesOf(row)) ? 'skipped' : undefined;
+    const { name = '', allowed_rights: rights } = row;
+    const unknown = rights?.find((right) => kindOf(right, catalogue) === undefined);
+    const unusable = unknown && `rights: ${unknown} is neither built in nor in the file of CATALOGUE`;
+    const problem = hasEnded(namesOf(row)) ? 'skipped' : unusable;
     const look = own && lookAlikeProblem(name, names.like(name), own);
     const doubt = look ? `name: ${look}: say --force to accept it` : row.doubts[0];
     if (own && !problem && (force || !doubt)) names.add(name);

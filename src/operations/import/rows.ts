@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import * as registration from '../../rules/account/registration.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { MAX_CANONICAL_QUERY_BYTES } from '../../rules/common/limits.ts';
+import { MAX_CANONICAL_QUERY_BYTES, MAX_OWN_RIGHTS } from '../../rules/common/limits.ts';
 import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
 import { parseCeiling } from '../../rules/scope/ceiling.ts';
-import { RIGHT_NAMES } from '../../rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS, isRightName } from '../../rules/scope/rights.ts';
 import { type Digest, sha256 } from '../../secrets/digest.ts';
 import { readHash } from '../../secrets/foreignHash.js';
 import { randomHex } from '../../secrets/random.ts';
@@ -52,6 +52,7 @@ const TIME = TEXT.pipe(ISO)
 const TOKEN = checked((token) => registration.checkIssued('token', token))
   .refine((text) => !parseToken('token', text).grantId, 'is like ours')
   .nullish();
+const FLAG = z.boolean('is neither true nor false').default(false);
 const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'is no JSON object');
 
 /** What only `--force` accepts, with its field. */
@@ -88,13 +89,14 @@ export const CLIENT = rowOf({
   secret_sha256: DIGEST,
   secret: SECRET,
   rights: z
-    .array(z.enum(RIGHT_NAMES), 'is no list of rights')
+    .array(z.string().refine(isRightName, 'is not the name of a right'), 'is no list of rights')
     .min(1, 'is empty: leave it out for all rights')
-    .max(RIGHT_NAMES.length, 'names too many')
+    .max(BUILT_IN_RIGHTS.size + MAX_OWN_RIGHTS, 'names too many')
     .nullish(),
   most: TEXT.transform(parseCeiling).refine(Boolean, 'is no days and sum, as 30,5000').nullish(),
   site: checked((site) => registration.checkClientSettings({ site })).nullish(),
-  reviewed: z.boolean('is neither true nor false').default(false),
+  reviewed: FLAG,
+  oauth21: FLAG,
 })
   .refine((row) => row.secret == null || row.secret_sha256 == null, 'has both secret and secret_sha256')
   .transform(({ client_id, secret, secret_sha256, rights = null, most = null, site = null, ...row }) => {

@@ -9,7 +9,7 @@ import { byteLength, findUnclear, findUnclearInName } from '../common/text.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
 import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
-import { isRightName, RIGHT_NAMES } from '../scope/rights.ts';
+import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';
 
 /** A refused registration; the message has the operator's fix. */
 export class RegistrationError extends Error {
@@ -91,12 +91,16 @@ export function checkPassword(what: string, password: string, allowWeak: boolean
 }
 
 /** Contract 2.1. @throws {RegistrationError} */
-export function checkClientSettings(settings: Partial<ClientSettings>): void {
+export function checkClientSettings(settings: Partial<ClientSettings>, catalogue = BUILT_IN_RIGHTS): void {
   const { name, redirectUri, allowedRights, site } = settings;
   if (name !== undefined) checkName(name);
   const problem = redirectUri === undefined ? undefined : redirectUriProblem(redirectUri);
   ensure(problem === undefined, `the redirect URI can't be registered: ${problem}`);
-  const unknown = allowedRights?.find((right) => !isRightName(right));
-  ensure(unknown === undefined, `${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
+  const unknown = allowedRights?.find((right) => kindOf(right, catalogue) === undefined);
+  const known = [...new Set([...BUILT_IN_RIGHTS.keys(), ...catalogue.keys()])].join(', ');
+  ensure(
+    unknown === undefined,
+    `${unknown} is not a right; there are: ${known}, and others in the file of CATALOGUE`,
+  );
   ensure(site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS}`);
 }

@@ -12,6 +12,7 @@ export interface Limit extends Money {
   readonly isDefault?: true;
 }
 
+/** Of a granted scope without a written limit. */
 export function defaultLimit(currency: string): Limit {
   return { days: 1, sum: '3000', currency, isDefault: true };
 }

@@ -4,7 +4,7 @@ import { byteLength, findUnclearInName } from '../common/text.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
-import { redirectUriMismatch } from './redirectUri.ts';
+import { redirectUriMismatch, withPortOf } from './redirectUri.ts';
 import { type Offer, parseRequestedScope } from './scopeRules.ts';
 
 const CHECKED: readonly string[] = [
@@ -17,7 +17,7 @@ export const AUTHORIZATION_PARAMETERS: readonly string[] = [...CHECKED, 'ui_loca
 /** Enough for all languages that one person reads. */
 const MAX_LOCALES = 100;
 
-/** An authorization request that passed every check of contract 2.2; its `scope` is as sent, byte for byte. */
+/** An authorization request that passed every check of contract 2.2; `scope` is what it grants, `askedScope` is as sent. */
 export type AuthorizationRequest = Readonly<ReturnType<typeof parseAuthorizationRequest>>;
 
 /** In the body (contract 4.1), or in the URL if an SDK posts an empty body. @throws {OAuthError} if in both */
@@ -38,13 +38,18 @@ export function parseAuthorizationRequest(parameters: Parameters, registered: Cl
   const client = checkClient(registered);
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), client);
   parameters.requireValue('response_type', 'code', 'wrong_response_type');
-  const scope = parameters.get('scope', 'invalid_scope') ?? '';
-  const rights = parseRequestedScope(scope, offer, client);
+  const askedScope = parameters.get('scope', 'invalid_scope') ?? '';
+  const { rights, scope } = parseRequestedScope(askedScope, offer, client);
   const instanceName = parseInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
   const codeChallenge = parseCodeChallenge(parameters);
+  if (client.oauth21 && codeChallenge === null)
+    throw invalidRequest('needs_pkce', 'The parameter code_challenge is missing.', {
+      parameter: 'code_challenge',
+    });
   const canonicalQuery = formatCanonicalQuery(parameters);
-  return { client, redirectUri, scope, rights, instanceName, state, codeChallenge, canonicalQuery };
+  const checked = { client, redirectUri, scope, askedScope, rights, instanceName, state, codeChallenge };
+  return { ...checked, canonicalQuery };
 }
 
 /** Contract 7.1, unauthorized_client: the `client_id` is wrong or blocked. */
@@ -58,7 +63,8 @@ function checkClient(client: Client | null): Client {
 
 /** Contract 2.2, redirect_uri: identical, character by character, to the registered one, except for appended parameters. */
 function checkRedirectUri(sent: string, client: Client): string {
-  const mismatch = redirectUriMismatch(client.redirectUri, sent);
+  const { redirectUri, oauth21 } = client;
+  const mismatch = redirectUriMismatch(redirectUri, oauth21 ? withPortOf(redirectUri, sent) : sent);
   if (mismatch === null) return sent;
   const [ruleId, rule] = mismatch;
   const message = 'The parameter redirect_uri is not the registered one.';

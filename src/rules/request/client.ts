@@ -24,6 +24,8 @@ export interface Client {
   readonly reviewed: boolean;
   /** Users may grant smaller sums than requested, if a limit has a period. */
   readonly userLimits: boolean;
+  /** Held to OAuth 2.1: PKCE is required, a loopback redirect URI may have any port, and answers name the issuer. */
+  readonly oauth21: boolean;
   readonly createdAt: Date;
   /** Raised by each change of {@link ClientSettings}: older consent pages and codes are refused. */
   readonly revision: number;
@@ -35,7 +37,17 @@ export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | '
 /** An application's settings, by their names in the audit trail. */
 export function settingsOf({ name, most, site, logo, reviewed, ...settings }: ClientSettings) {
   const { redirectUri: redirect_uri, allowedRights: allowed_rights, userLimits: user_limits } = settings;
-  return { name, redirect_uri, allowed_rights, most, site, logo, reviewed, user_limits };
+  return {
+    name,
+    redirect_uri,
+    allowed_rights,
+    most,
+    site,
+    logo,
+    reviewed,
+    user_limits,
+    oauth21: settings.oauth21,
+  };
 }
 
 export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {

@@ -1,4 +1,5 @@
 import { MAX_CANONICAL_QUERY_BYTES, MAX_REDIRECT_URI_CHARACTERS } from '../common/limits.ts';
+import { isLoopback } from '../common/network.ts';
 import type { RuleId } from '../common/remedies.ts';
 
 /** Parameters of our response, or of one that libraries mistake for it: a redirect URI would forge it. */
@@ -6,6 +7,15 @@ const ANSWER_PARAMETERS = [
   ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
   ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
 ];
+
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::([1-9]\d{0,4}))?(?=[/?]|$)/;
+
+/** `sent` with the registered port, which alone may differ on this device (RFC 8252 section 7.3); another URI as it is. */
+export function withPortOf(registered: string, sent: string): string {
+  const [own = '', host] = LOOPBACK.exec(registered) ?? [];
+  const [other = '', sentHost = '', port = '80'] = LOOPBACK.exec(sent) ?? [];
+  return host === sentHost && Number(port) <= 65_535 ? own + sent.slice(other.length) : sent;
+}
 
 /**
  * The rule that `sent` breaks against the registered URI; null if it matches. Application-specific parameters may be appended
@@ -71,6 +81,16 @@ export function redirectUriProblem(uri: string): string | undefined {
   return forging && `its query has ${forging}, which stands in our answer`;
 }
 
+/** Links that a browser turns into the address of another application, or of its shop. */
+const TURNED_SCHEMES = ['intent:', 'android-app:', 'market:'];
+
+/** The reason why only `--force` registers a valid redirect URI, as the end of a sentence (RFC 9700 section 2.6); null for none. */
+export function redirectUriDoubt(uri: string): string | null {
+  const { protocol, hostname } = new URL(uri);
+  if (TURNED_SCHEMES.includes(protocol)) return `has the scheme ${protocol}, which leads to another address`;
+  return protocol === 'http:' && !isLoopback(hostname) ? 'gets codes unencrypted, without https' : null;
+}
+
 /**
  * A query's names as the most lenient receiver reads them: `;` as a separator, a second `?` and space around dropped, case
  * ignored, `.` and space as `_`, cut at `[` or a control character. Undefined for an undecodable one.
@@ -94,14 +114,20 @@ function queryOf(uri: string): string {
   return uri.replace(/^[^?]*\??/, '');
 }
 
-/** The `Location` of a response (contract 4.1). `state` comes first: some applications cut off everything after `code`. */
+/**
+ * The `Location` of a response (contract 4.1). `state` comes first: some applications cut off everything after `code`.
+ * @param issuer as `iss` (RFC 9207); null for an application that doesn't expect it
+ */
 export function answerLocation(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | null },
   name: 'code' | 'error',
   value: string,
+  issuer: string | null = null,
 ): string {
-  const answer = `${name}=${encodeURIComponent(value)}`;
-  const query = state === null ? answer : `state=${encodeURIComponent(state)}&${answer}`;
+  const fields = Object.entries({ state, iss: issuer, [name]: value });
+  const query = fields
+    .flatMap(([key, text]) => (text === null ? [] : `${key}=${encodeURIComponent(text)}`))
+    .join('&');
   if (!redirectUri.includes('?')) return `${redirectUri}?${query}`;
   // Only the first `?` begins a query; a later one at the end belongs to the value before it.
   return redirectUri + (/^[^?]*\?$|&$/.test(redirectUri) ? '' : '&') + query;

@@ -3,44 +3,103 @@ import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
 import { type Ceiling, exceeds } from '../scope/ceiling.ts';
-import { RIGHT_NAMES, RIGHTS, type RightName } from '../scope/rights.ts';
+import { formatScope } from '../scope/formatScope.ts';
+import { BUILT_IN_RIGHTS, type Kinds, kindOf, type RightKind, wholesOf } from '../scope/rights.ts';
 import { keptScope, type Right } from '../scope/scope.ts';
+import { NOT_A_RIGHT } from '../scope/scopeScanner.ts';
 import type { Client } from './client.ts';
 
-/** A service offers the rights with a sentence in its catalogue, in its only currency (ISO 4217). */
+/** A service offers the rights of its catalogue, in its only currency (ISO 4217). */
 export interface Offer {
-  readonly catalogue: Readonly<Partial<Record<RightName, unknown>>>;
+  readonly catalogue: Kinds;
   readonly currency: string;
+  /** Of a request without a written limit. */
+  readonly defaultLimit: Ceiling;
 }
+
+/** Without an operator's settings. */
+export const BUILT_IN_OFFER: Offer = {
+  catalogue: BUILT_IN_RIGHTS,
+  currency: 'RUB',
+  defaultLimit: { days: 1, sum: '3000' },
+};
 
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
-/** Parses a request's scope, by the rules of contract 2.2 and 7.1. @throws {OAuthError} `invalid_scope` */
-export function parseRequestedScope(scope: string, offer: Offer, client: Asking): readonly Right[] {
+/**
+ * Parses a request's scope, by the rules of contract 2.2 and 7.1.
+ * @returns the rights, and the scope that grants them: as sent, byte for byte, unless the catalogue or `DEFAULT_LIMIT` completes it
+ * @throws {OAuthError} `invalid_scope`
+ */
+export function parseRequestedScope(scope: string, offer: Offer, client: Asking) {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
     throw invalidScope('too_long', message);
   }
   const rights = keptScope(scope, offer.currency);
-  for (const right of rights) refuseUnavailable(right, offer, client);
-  for (const right of rights) refuseUnclear(right);
-  const contradiction = CONTRADICTIONS.find(([, broken]) => broken(rights));
-  if (contradiction !== undefined) {
-    const message = 'The requested rights contradict each other.';
-    throw invalidScope('contradiction', message, `scope: ${contradiction[0]}`);
-  }
-  if (client.most !== null) for (const right of rights) refuseExcess(right, client.most);
-  return rights;
+  for (const { name } of rights) if (!offer.catalogue.has(name)) refuseUnavailable(name);
+  return judged(scope, rights, offer, client);
 }
 
-function refuseUnavailable({ name }: Right, { catalogue }: Offer, { allowedRights }: Asking): void {
-  if (!(name in catalogue)) {
+/** The same for a scope that another service has granted: also with rights that are not in the catalogue. */
+export function parseImportedScope(scope: string, offer: Offer, client: Asking) {
+  return judged(scope, keptScope(scope, offer.currency), offer, client);
+}
+
+function judged(scope: string, parsed: readonly Right[], offer: Offer, client: Asking) {
+  for (const right of parsed) refuseForbidden(right, offer, client);
+  for (const right of parsed) refuseUnclear(right);
+  const completed = parsed.map((right) => complete(right, offer));
+  const isComplete = completed.every((right, index) => right === parsed[index]);
+  const rights = isComplete ? parsed : completed;
+  const contradiction = contradictionIn(rights, offer.catalogue);
+  if (contradiction !== undefined) {
+    const message = 'The requested rights contradict each other.';
+    throw invalidScope('contradiction', message, `scope: ${contradiction}`);
+  }
+  if (client.most !== null) for (const right of rights) refuseExcess(right, client.most);
+  return { rights, scope: isComplete ? scope : formatScope(rights) };
+}
+
+function refuseUnavailable(name: string): never {
+  if (BUILT_IN_RIGHTS.has(name)) {
     const message = 'The parameter scope asks a right that this service does not offer.';
     throw invalidScope('right_not_offered', message, `scope: ${name} is not in the catalogue`);
   }
+  const isOpenid = name === 'openid' || name === 'profile' || name === 'email';
+  const rule = `scope: ${name} is not a right of this service${isOpenid ? ', which is not an OpenID provider' : ''}`;
+  throw invalidScope(isOpenid ? 'openid_scope' : 'unreadable_rights', NOT_A_RIGHT, rule);
+}
+
+function refuseForbidden(right: Right, { catalogue }: Offer, { allowedRights }: Asking): void {
+  const { name } = right;
+  const kind = kindOf(name, catalogue);
+  const misformed = kind && formProblem(right, kind);
+  if (misformed) throw invalidScope('unreadable_rights', NOT_A_RIGHT, `scope: ${name} ${misformed}`);
   if (allowedRights === null || allowedRights.includes(name)) return;
   const message = 'The application may not ask one of these rights.';
   throw invalidScope('right_not_allowed', message, `scope: the application may not ask ${name}`);
+}
+
+/** The grammar reads any form of a right that is not built in. @returns the end of a sentence */
+function formProblem({ target, type, limit }: Right, { names, spends }: RightKind): string | false {
+  const needsTarget = names === 'shop' || names === 'account';
+  if (needsTarget !== (target !== undefined)) return needsTarget ? 'needs a target' : 'takes no target';
+  if (names === 'shop' && type !== undefined) return 'takes one target';
+  return limit !== undefined && !spends && 'takes no limit: it does not spend';
+}
+
+/**
+ * Writes out what a request leaves to the operator: the account's type, and the limit, but for the built-in right's default. So a
+ * grant keeps its meaning whatever is set later: nothing is raised that the user did not see.
+ */
+function complete(right: Right, { catalogue, currency, defaultLimit }: Offer): Right {
+  const kind = kindOf(right.name, catalogue);
+  const { type = kind?.names === 'account' ? 'account' : undefined, limit } = right;
+  const isOther = limit?.days !== defaultLimit.days || limit.sum !== defaultLimit.sum;
+  const isUnwritten = limit === undefined ? kind?.spends : limit.isDefault && isOther;
+  if (type === right.type && !isUnwritten) return right;
+  return { ...right, type, limit: isUnwritten ? { ...defaultLimit, currency } : limit };
 }
 
 /**
@@ -64,14 +123,16 @@ function refuseExcess({ name, limit }: Right, most: Ceiling): void {
   throw invalidScope('above_ceiling', message, rule);
 }
 
-type Contradiction = readonly [rule: string, broken: (rights: readonly Right[]) => boolean];
+/** The case of "logically contradictory" (contract 7.1) of these rights; undefined for none. */
+function contradictionIn(rights: readonly Right[], catalogue: Kinds): string | undefined {
+  const found = CONTRADICTIONS.find(([, broken]) => broken(rights));
+  return found?.[0] ?? wholeWithPart(rights, catalogue);
+}
 
-/** All cases of "logically contradictory" (contract 7.1). */
-const CONTRADICTIONS: readonly Contradiction[] = [
+const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
   ['the same right twice', (rights) => hasTwins(rights, identityOf)],
   ['two targets that look alike', (rights) => hasTwins(rights, lookOf)],
   ['a source of money named twice', (rights) => rights.some(({ sources = [] }) => hasTwins(sources, String))],
-  ...wholesWithParts(),
   [
     'a period limit and a one-time limit',
     (rights) => rights.some(isOneTime) && rights.some(({ limit }) => typeof limit?.days === 'number'),
@@ -79,7 +140,8 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   [
     'a one-time payment with anything but money-source and account-info',
     (rights) =>
-      rights.some(isOneTime) && rights.filter(({ name }) => !RIGHTS[name].goesWithOneTime).length > 1,
+      rights.some(isOneTime) &&
+      rights.filter(({ name }) => !BUILT_IN_RIGHTS.get(name)?.goesWithOneTime).length > 1,
   ],
 ];
 
@@ -102,13 +164,13 @@ function hasTwins<Item>(items: readonly Item[], by: (item: Item) => string): boo
 }
 
 /** A right to pay all of a kind, together with one to pay one of them. */
-function wholesWithParts(): Contradiction[] {
-  return RIGHT_NAMES.flatMap((part) => {
-    const whole = RIGHTS[part].isPartOf;
-    if (whole === undefined) return [];
-    const has = (rights: readonly Right[], wanted: RightName) => rights.some(({ name }) => name === wanted);
-    return [[`${whole} with ${part}`, (rights) => has(rights, whole) && has(rights, part)]];
-  });
+function wholeWithPart(rights: readonly Right[], catalogue: Kinds): string | undefined {
+  for (const { name } of rights) {
+    const wholes = wholesOf(name, catalogue);
+    const whole = rights.find((right) => wholes.includes(right.name));
+    if (whole !== undefined) return `${whole.name} with ${name}`;
+  }
+  return undefined;
 }
 
 function isOneTime({ limit }: Right): boolean {

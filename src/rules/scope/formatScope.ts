@@ -1,3 +1,4 @@
+import { BUILT_IN_RIGHTS } from './rights.ts';
 import type { Right } from './scope.ts';
 
 /** Writes a scope by the grammar, in its shortest form: `parseScope(formatScope(rights))` returns `rights`. */
@@ -6,8 +7,8 @@ export function formatScope(rights: readonly Right[]): string {
 }
 
 function formatRight({ name, target, type, sources, limit }: Right): string {
-  const texts =
-    sources ?? [target, type === 'account' ? undefined : type].filter((text) => text !== undefined);
+  const written = type === 'account' && BUILT_IN_RIGHTS.has(name) ? undefined : type;
+  const texts = sources ?? [target, written].filter((text) => text !== undefined);
   const named = texts.length === 0 ? '' : `(${texts.map(quote).join(',')})`;
   const limited = !limit || limit.isDefault ? '' : `.limit(${limit.days ?? ''},${limit.sum})`;
   return name + named + limited;

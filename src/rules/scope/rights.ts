@@ -1,14 +1,22 @@
-/** Properties of a right for grammar, checks and pages; its sentence is `rights` in `languages/`. */
-interface RightKind {
+/** Promises ("it can't …") about what an application doesn't request: {@link Bound}s that a right may break. */
+export const LIFTABLE = ['pay_others', 'transfer', 'see_operations', 'see_balance'] as const;
+
+/** Properties of a right for grammar, checks and pages; its sentence is in the catalogue. */
+export interface RightKind {
+  /** Money may leave the account: the right has a limit, and is confirmed. */
+  readonly spends?: boolean | undefined;
   /** The parenthesized target: the shop or account to pay, or the source of money. Without it a bare word. */
-  readonly names?: 'shop' | 'account' | 'sources';
-  /** Pays one of those that this right pays all of: the two contradict each other. */
-  readonly isPartOf?: 'payment-shop' | 'payment-p2p';
+  readonly names?: 'shop' | 'account' | 'sources' | undefined;
+  /** Is one of those that this right contains all of: the two contradict each other. */
+  readonly isPartOf?: string | undefined;
   /** Compatible with a one-time payment. */
   readonly goesWithOneTime?: true;
-  /** Bounds (`bounds.ts`) that no page may promise along with this right. */
-  readonly lifts?: readonly ('pay_others' | 'transfer' | 'see_operations' | 'see_balance')[];
+  /** Those that no page may promise along with this right. */
+  readonly lifts: readonly (typeof LIFTABLE)[number][];
 }
+
+/** By name. */
+export type Kinds = ReadonlyMap<string, RightKind>;
 
 const KINDS = {
   'account-info': { goesWithOneTime: true, lifts: ['see_balance'] },
@@ -17,21 +25,34 @@ const KINDS = {
   // Answering transfers reveals them.
   'incoming-transfers': { lifts: ['see_operations'] },
   // Money that may go to anyone may go to a shop.
-  'payment-shop': { lifts: ['pay_others'] },
-  'payment-p2p': { lifts: ['pay_others', 'transfer'] },
-  'payment.to-pattern': { names: 'shop', isPartOf: 'payment-shop' },
-  'payment.to-account': { names: 'account', isPartOf: 'payment-p2p', lifts: ['transfer'] },
-  'money-source': { names: 'sources', goesWithOneTime: true },
+  'payment-shop': { spends: true, lifts: ['pay_others'] },
+  'payment-p2p': { spends: true, lifts: ['pay_others', 'transfer'] },
+  'payment.to-pattern': { spends: true, names: 'shop', isPartOf: 'payment-shop', lifts: [] },
+  'payment.to-account': { spends: true, names: 'account', isPartOf: 'payment-p2p', lifts: ['transfer'] },
+  'money-source': { names: 'sources', goesWithOneTime: true, lifts: [] },
 } satisfies Record<string, RightKind>;
 
-export type RightName = keyof typeof KINDS;
+export type BuiltInName = keyof typeof KINDS;
 
-/** Every right, in the order of the metadata, by its name in the catalogue and in lists of allowed rights. */
-export const RIGHTS: Readonly<Record<RightName, RightKind>> = KINDS;
-export const RIGHT_NAMES = Object.keys(RIGHTS) as readonly RightName[];
+/** The built-in rights, in the order of the metadata. Their kinds hold in every catalogue. */
+export const BUILT_IN_RIGHTS: ReadonlyMap<string, RightKind> = new Map(Object.entries(KINDS));
+export const BUILT_IN_NAMES = Object.keys(KINDS) as readonly BuiltInName[];
 
-/** Prefix of rights that let money leave the account: they have a limit, and require the payment password. */
-export const SPENDING = 'payment';
-export const isSpending = (name: RightName): boolean => name.startsWith(SPENDING);
+/** Undefined for a right that is neither built in nor in the catalogue: an earlier one, or another service's. */
+export function kindOf(name: string, catalogue: Kinds): RightKind | undefined {
+  return BUILT_IN_RIGHTS.get(name) ?? catalogue.get(name);
+}
 
-export const isRightName = (name: string): name is RightName => Object.hasOwn(RIGHTS, name);
+/** The rights that contain this one, the nearest first. */
+export function wholesOf(name: string, catalogue: Kinds): string[] {
+  const whole = kindOf(name, catalogue)?.isPartOf;
+  return whole === undefined ? [] : [whole, ...wholesOf(whole, catalogue)];
+}
+
+/** The name of a right at the beginning of an element of a scope. */
+export const NAME = /[a-z0-9-](?:(?!\.limit\()[a-z0-9:._-])*/y;
+
+/** A name that the grammar reads as one. `payment` alone is the stem of built-in rights (`invalid_scope`). */
+export function isRightName(name: string): boolean {
+  return /^[a-z][a-z0-9:._-]{0,63}$/.test(name) && !name.endsWith('.limit') && name !== 'payment';
+}

@@ -1,7 +1,7 @@
 import { invalidScope } from '../common/error.ts';
 import { kept } from '../common/kept.ts';
 import { defaultLimit, type Limit } from '../common/money.ts';
-import { isRightName, isSpending, RIGHT_NAMES, RIGHTS, type RightName } from './rights.ts';
+import { BUILT_IN_RIGHTS, isRightName, NAME } from './rights.ts';
 import { Scanner } from './scopeScanner.ts';
 
 // The grammar of a scope. `scopeRules.ts` has the rules for requests, `rightData.ts` the form for programs and pages.
@@ -10,13 +10,13 @@ export type MoneySource = 'wallet' | 'card';
 
 /** One element of a scope. */
 export interface Right {
-  readonly name: RightName;
+  readonly name: string;
   /** A shop or an account. */
   readonly target?: string | undefined;
   /** Type of an account. */
   readonly type?: 'account' | 'phone' | 'email' | undefined;
   readonly sources?: readonly MoneySource[] | undefined;
-  /** For each right that spends: the written limit or the default. */
+  /** For each right that spends: the written limit or, for a built-in one, the default. */
   readonly limit?: Limit | undefined;
 }
 
@@ -25,7 +25,7 @@ export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/** By the grammar only (contract 2.2). @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1) */
+/** By the grammar only (contract 2.2): what was granted stays readable, whatever the catalogue says later. @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1) */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];
@@ -40,24 +40,18 @@ export function parseScope(scope: string, currency: string): Right[] {
 
 function parseRight(scanner: Scanner, currency: string): Right {
   const name = parseName(scanner);
-  const { names } = RIGHTS[name];
+  const kind = BUILT_IN_RIGHTS.get(name);
+  const names = kind === undefined && scanner.isAt(/\(/y) ? 'any' : kind?.names;
   const { target, type, sources }: Partial<Right> = names ? parseNamed[names](scanner) : {};
-  return { name, target, type, sources, limit: isSpending(name) ? parseLimit(scanner, currency) : undefined };
+  const unwritten = kind?.spends ? defaultLimit(currency) : undefined;
+  const limit = kind === undefined || kind.spends ? (parseLimit(scanner, currency) ?? unwritten) : undefined;
+  return { name, target, type, sources, limit };
 }
 
-const PAYMENTS = RIGHT_NAMES.flatMap((name) => (name.startsWith('payment.') ? [name.slice(7)] : []));
-const PAYMENT = new RegExp(`(?:${PAYMENTS.join('|').replaceAll('.', '\\.')})(?=\\()`, 'y');
-
-function parseName(scanner: Scanner): RightName {
-  const word = scanner.take(/[a-z0-9-]+/y);
-  const written = word === 'payment' ? word + (scanner.take(PAYMENT) ?? '') : word;
-  if (written !== undefined && isRightName(written)) return written;
-  if (word === 'payment') {
-    return scanner.fail(`${PAYMENTS.map((rest) => `${rest}(…)`).join(' or ')} after payment`);
-  }
-  if (word === 'openid' || word === 'profile' || word === 'email')
-    return scanner.fail(`the name of a right (this is no OpenID provider: not ${word})`, 'openid_scope');
-  return scanner.fail('the name of a right');
+function parseName(scanner: Scanner): string {
+  const name = scanner.take(NAME);
+  if (name === 'payment') return scanner.fail('to-pattern(…) or to-account(…) after payment');
+  return name !== undefined && isRightName(name) ? name : scanner.fail('the name of a right');
 }
 
 const parseNamed = {
@@ -66,10 +60,11 @@ const parseNamed = {
     return type === undefined ? { target } : scanner.fail('one target');
   },
   account(scanner: Scanner) {
-    const { target, type = 'account' } = parseTarget(scanner);
-    if (type === 'account' || type === 'phone' || type === 'email') return { target, type } as const;
-    return scanner.fail('"account", "phone" or "email" as the type');
+    const { target, type = 'account' } = parseAccount(scanner);
+    return { target, type };
   },
+  /** Of a right that is not built in: the catalogue says which form is its. */
+  any: parseAccount,
   sources(scanner: Scanner) {
     const sources = scanner.takeStrings().map((source): MoneySource => {
       if (source === 'wallet') return 'wallet';
@@ -80,6 +75,12 @@ const parseNamed = {
   },
 };
 
+function parseAccount(scanner: Scanner): Pick<Right, 'target' | 'type'> {
+  const { target, type } = parseTarget(scanner);
+  const isType = type === undefined || type === 'account' || type === 'phone' || type === 'email';
+  return isType ? { target, type } : scanner.fail('"account", "phone" or "email" as the type');
+}
+
 function parseTarget(scanner: Scanner) {
   const [target, type, ...more] = scanner.takeStrings();
   if (!target || more.length > 0) return scanner.fail('the target of the payment');
@@ -87,8 +88,8 @@ function parseTarget(scanner: Scanner) {
 }
 
 /** `.limit(days,sum)`: whole days of at most 4 digits, or none; a plain decimal above zero. */
-function parseLimit(scanner: Scanner, currency: string): Limit {
-  if (scanner.take(/\.limit\(/y) === undefined) return defaultLimit(currency);
+function parseLimit(scanner: Scanner, currency: string): Limit | undefined {
+  if (scanner.take(/\.limit\(/y) === undefined) return undefined;
   const days = scanner.take(/[1-9][0-9]{0,3}/y);
   scanner.takeComma();
   const sum = scanner.take(/(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,2})?/y);

@@ -1,6 +1,7 @@
 import { invalidScope } from '../common/error.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
-import type { RuleId } from '../common/remedies.ts';
+
+export const NOT_A_RIGHT = 'The parameter scope has a value that is not a right of this service.';
 
 /** Scans a scope from left to right: it can't be split at spaces, which its strings may contain. */
 export class Scanner {
@@ -21,6 +22,11 @@ export class Scanner {
     const taken = pattern.exec(this.#text)?.[0];
     this.#at += taken?.length ?? 0;
     return taken;
+  }
+
+  isAt(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    return pattern.test(this.#text);
   }
 
   skipSpaces(): boolean {
@@ -53,10 +59,10 @@ export class Scanner {
   }
 
   /** @throws {OAuthError} `invalid_scope`, with what was expected and where */
-  fail(expected: string, ruleId: RuleId = 'unreadable_rights'): never {
+  fail(expected: string): never {
     throw invalidScope(
-      ruleId,
-      'The parameter scope has a value that is not a right of this service.',
+      'unreadable_rights',
+      NOT_A_RIGHT,
       `scope: expected ${expected} before or at character ${this.#at + 1}`,
     );
   }

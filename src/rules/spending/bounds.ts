@@ -1,5 +1,5 @@
 import { moneySources } from '../scope/rightData.ts';
-import { RIGHTS } from '../scope/rights.ts';
+import { type Kinds, kindOf, LIFTABLE } from '../scope/rights.ts';
 import { type Right, spends } from '../scope/scope.ts';
 
 /** An act that an application can never do, or can't do because it didn't request it. */
@@ -11,23 +11,20 @@ export type Bound =
   | 'see_passwords'
   /** Every application needs its own authorization. */
   | 'open_to_others'
-  /** Shops and accounts outside its rights. */
-  | 'pay_others'
-  | 'transfer'
   | 'take_from_card'
   | 'take_from_wallet'
-  | 'see_operations'
-  | 'see_balance';
+  /** Shops and accounts outside its rights; what it may see. */
+  | (typeof LIFTABLE)[number];
 
 /** Maximum of bounds about unrequested rights: users don't read a longer list. */
 const MAX_NOT_ASKED = 2;
 
 /** Always the limits, the passwords and other applications; then the most important unrequested rights. */
-export function boundsOf(rights: readonly Right[]): Bound[] {
+export function boundsOf(rights: readonly Right[], catalogue: Kinds): Bound[] {
   const spending = spends(rights);
   const sources = moneySources(rights);
   const isLifted = (bound: Bound) =>
-    rights.some(({ name }) => RIGHTS[name].lifts?.some((one) => one === bound));
+    rights.some(({ name }) => (kindOf(name, catalogue)?.lifts ?? LIFTABLE).some((one) => one === bound));
   const notAsked: readonly (readonly [Bound, boolean])[] = [
     ['pay_others', spending],
     // If an application pays only named ones, `pay_others` implies it.

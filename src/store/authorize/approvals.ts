@@ -13,7 +13,7 @@ export interface Approval extends Decision {
   readonly clientRevision: number;
   /** The grant's revision on the page; 0 if there was no grant yet. */
   readonly revision: number;
-  /** The requested scope if the user granted less; null if it is the granted one. */
+  /** The requested scope if another one is granted; null if it is the same. */
   readonly askedScope: string | null;
   readonly redirectUri: string;
   readonly codeLifetimeSeconds: number;

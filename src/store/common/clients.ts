@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, findRow, write, writeLong } from '../database/query.ts';
 
 export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
 /** By `client_id`; null if unknown. */
@@ -27,9 +27,9 @@ const [MOST_DAYS, MOST_SUM] = [`(@most::json ->> 'days')::int`, `(@most::json ->
 const insert = write<NewClient>(
   'client-insert',
   `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
-                        user_limits)
+                        user_limits, oauth21)
    values (@clientId, @name, @redirectUri, @verified, @allowedRights, ${MOST_DAYS}, ${MOST_SUM}, @site, @logo, @reviewed,
-           @userLimits)
+           @userLimits, @oauth21)
    on conflict do nothing`,
 );
 
@@ -47,6 +47,7 @@ const update = findRow<Client, Client>(
   'client-write',
   `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
           most_days = ${MOST_DAYS}, most_sum = ${MOST_SUM}, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
+          oauth21 = @oauth21,
           revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );

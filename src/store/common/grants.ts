@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { GrantTimes } from '../../rules/account/grantState.ts';
-import { SPENDING } from '../../rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS } from '../../rules/scope/rights.ts';
 import type { TokenLookup } from '../../secrets/tokens.ts';
 import { findBatched } from '../database/batch.ts';
 import { findOne, required } from '../database/query.ts';
@@ -32,8 +32,12 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
 /** `isLive`: the code can be exchanged, or the token used. */
 export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
-/** `spends` for a scope: only rights that spend have a target, which may also contain the word. */
-export const spendsIn = (scope: string) => `position('${SPENDING}' in ${scope}) > 0`;
+const SPENDING = [...BUILT_IN_RIGHTS].flatMap(([name, { spends }]) => (spends ? name : []));
+const IN_WRITING = `(^| )(${SPENDING.join('|').replaceAll('.', '[.]')})( |[(]|$)|[.]limit[(]`;
+
+/** `spends` for a scope: outside quotation marks, a built-in right that spends or a limit, without which no other one spends. */
+export const spendsIn = (scope: string) =>
+  `regexp_replace(${scope}, '"([^"\\\\]|\\\\.)*"', '', 'g') ~ '${IN_WRITING}'`;
 
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';

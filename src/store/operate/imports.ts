@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { OAuthError } from '../../rules/common/error.ts';
 import type { Client } from '../../rules/request/client.ts';
-import { parseRequestedScope } from '../../rules/request/scopeRules.ts';
-import { RIGHTS } from '../../rules/scope/rights.ts';
+import { type Offer, parseImportedScope } from '../../rules/request/scopeRules.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS } from '../common/clients.ts';
@@ -26,17 +25,17 @@ function importing(
   name: string,
   columns: string,
   text: string,
-  judge = async (_: pg.PoolClient, rows: readonly object[]) => rows,
+  judge = async (_: pg.PoolClient, rows: readonly object[], _offer: Offer) => rows,
 ) {
   const given = `with given as materialized (
   select * from jsonb_to_recordset(@rows::jsonb) as r (n int, problem text, doubt text, ${columns})
 ), `;
   const made = statement<Record<'rows' | 'operator', string>>(name, given + text);
-  return (pool: pg.Pool, rows: readonly object[], operator: string, isTrial: boolean) => {
+  return (pool: pg.Pool, rows: readonly object[], operator: string, isTrial: boolean, offer: Offer) => {
     const run = () =>
       transaction(pool, async (connection) => {
         await lockForTransaction(connection, IMPORT_LOCK);
-        const judged = JSON.stringify(await judge(connection, rows));
+        const judged = JSON.stringify(await judge(connection, rows, offer));
         const written = await queryLong<Written>(connection, made({ rows: judged, operator }));
         // A second statement: it sees sign-ins that the first waited for.
         for (const { changed: userId } of written)
@@ -126,21 +125,21 @@ select c.n, changed.user_id as changed,
 export const importClients = importing(
   'import-clients',
   `client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
-   site text, reviewed boolean, secret_id text, secret_hash bytea, detail jsonb`,
+   site text, reviewed boolean, oauth21 boolean, secret_id text, secret_hash bytea, detail jsonb`,
   `compared as materialized (
   select r.*,
          case when c.client_id is null then r.problem
               when c.verified <> r.verified or r.verified and not exists (
                    select from client_secrets s where s.client_id = r.client_id and s.secret_hash = r.secret_hash offset 0)
               then 'client_id: is taken by an application with another secret'
-              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed) is distinct from
-                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed)
+              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed, c.oauth21) is distinct from
+                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed, r.oauth21)
               then 'client_id: is taken by an application with other settings'
               else 'unchanged' end as verdict
     from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
 ), written as (
-  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed)
-  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed
+  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21)
+  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21
     from compared where verdict is null order by n
   on conflict do nothing returning client_id
 ), secrets as (
@@ -168,19 +167,15 @@ const lockClients = findAll<{ ids: readonly unknown[] }, Client>(
   `select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`,
 );
 
-/** Another service may have granted a right that is not in today's catalogue. */
-const ANY_RIGHT = { catalogue: RIGHTS, currency: '' };
-
-/** Judges each scope like one that its application requests now. */
-async function judgeScopes(connection: pg.PoolClient, given: readonly object[]) {
+/** Judges each scope like one that its application requests now, and completes it. */
+async function judgeScopes(connection: pg.PoolClient, given: readonly object[], offer: Offer) {
   const rows = given as readonly Record<'client_id' | 'scope', string>[];
   const clients = await lockClients(connection, { ids: rows.map((row) => row.client_id) });
   const byId = new Map(clients.map((client) => [client.clientId, client]));
   return rows.map((row) => {
     const client = byId.get(row.client_id);
     try {
-      if (client) parseRequestedScope(row.scope, ANY_RIGHT, client);
-      return row;
+      return client ? { ...row, scope: parseImportedScope(row.scope, offer, client).scope } : row;
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       return { ...row, refusal: `scope: ${error.rule.replace(/^scope: /, '')}` };

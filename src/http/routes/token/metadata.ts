@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
 import { LANGUAGES } from '../../../languages/languages.ts';
-import { RIGHT_NAMES, RIGHTS } from '../../../rules/scope/rights.ts';
 import { sendJson } from '../../request/json.ts';
 
 /** RFC 8414. */
@@ -18,7 +17,7 @@ export function metadataRoutes(app: FastifyInstance, { baseUrl, catalogue }: Con
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code'],
     // Rights of one word: the others name something, and can't be listed.
-    scopes_supported: RIGHT_NAMES.filter((name) => name in catalogue && RIGHTS[name].names === undefined),
+    scopes_supported: [...catalogue].filter(([, { names }]) => names === undefined).map(([name]) => name),
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ofClients,
     revocation_endpoint_auth_methods_supported: ofClients,
