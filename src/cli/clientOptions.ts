@@ -1,23 +1,18 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { readOffer } from '../config/config.ts';
 import { readLogo } from '../config/operatorFiles.ts';
 import { FileError } from '../rules/common/operatorFile.ts';
 import type { Logo } from '../rules/face/logo.ts';
 import { type Ceiling, parseCeiling } from '../rules/scope/ceiling.ts';
 import { BUILT_IN_NAMES } from '../rules/scope/rights.ts';
 import type { Options } from './commands.ts';
-import type { Shell } from './shell.ts';
 
 // The settings of `assent client create` and `update` whose options differ from the operation's fields.
 
-const rightOption = (shell: Shell) =>
-  new Option(
-    '--right <names...>',
-    `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${BUILT_IN_NAMES.join(', ')}, and those of CATALOGUE`,
-  ).argParser((text, before?: readonly string[]) => [
-    ...new Set([...(before ?? []), ...readRights(text, shell)]),
-  ]);
+const RIGHT = new Option(
+  '--right <names...>',
+  `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${BUILT_IN_NAMES.join(', ')}, and those of CATALOGUE`,
+).argParser((text, before?: readonly string[]) => [...new Set([...(before ?? []), ...text.split(',')])]);
 const MOST = new Option(
   '--most <days,sum>',
   'the longest period and the largest sum that a payment limit may have, or "none" (initially)',
@@ -31,7 +26,7 @@ const LOGO = new Option(
 /** Replaces the options derived from the schemas. */
 export const SETTING_OPTIONS = {
   oauth21: ({ description = '' }: Option) => [new Option('--oauth-2.1', description)],
-  allowedRights: (_derived: Option, shell: Shell) => [rightOption(shell)],
+  allowedRights: () => [RIGHT],
   most: () => [MOST],
   site: () => [SITE],
   logo: () => [LOGO],
@@ -78,15 +73,4 @@ function readMost(text: string): Ceiling | 'none' {
   if (most === undefined)
     throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
   return most;
-}
-
-/** Commander takes every word after `--right`, so one that is not a right may be the id. */
-function readRights(text: string, { streams: { env } }: Shell): readonly string[] {
-  const names = text.split(',');
-  const known = [...new Set([...BUILT_IN_NAMES, ...readOffer(env).catalogue.keys()])];
-  const unknown = names.find((name) => ![...known, 'all'].includes(name));
-  const missing = env.CATALOGUE ? '' : ' CATALOGUE, the file of other rights, is not set.';
-  const there = `There are: ${known.join(', ')}, or "all".${missing} An id stands before --right.`;
-  if (unknown !== undefined) throw new InvalidArgumentError(`“${unknown}” is not a right. ${there}`);
-  return names;
 }

@@ -11,9 +11,7 @@ import type { Row, Shell } from './shell.ts';
 import { type Open, withStore } from './withStore.ts';
 
 /** Commands as typed, such as `client show <id>`; a group precedes its commands. */
-export type CommandTable = Readonly<
-  Record<string, CommandRow | ((usage: string, shell: Shell) => CommandRow)>
->;
+export type CommandTable = Readonly<Record<string, CommandRow | ((usage: string) => CommandRow)>>;
 
 /** A command's help and action; a group has only help. */
 interface CommandRow {
@@ -34,7 +32,7 @@ export type Arguments = readonly (string | undefined)[];
 export function addCommands(program: Command, table: CommandTable, shell: Shell): void {
   const groups = new Map([['', program]]);
   for (const [usage, row] of Object.entries(table)) {
-    const { summary, options = [], run } = typeof row === 'function' ? row(usage, shell) : row;
+    const { summary, options = [], run } = typeof row === 'function' ? row(usage) : row;
     const [, group = '', own = ''] = /^((?:[\w-]+ (?=\w))*)(.+)$/.exec(usage) ?? [];
     const command = (groups.get(group) ?? program).command(own).description(summary);
     groups.set(`${group}${own} `, command);
@@ -47,9 +45,7 @@ export function addCommands(program: Command, table: CommandTable, shell: Shell)
 interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   readonly summary?: string;
   /** A field's options, instead of its schema's. `read` takes their values if the derived option is absent. */
-  readonly options?: Readonly<
-    Partial<Record<keyof z.output<Input>, (derived: Option, shell: Shell) => readonly Option[]>>
-  >;
+  readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
   /** Reads the operation's fields from options, files and prompts. */
   readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
   /** The error if each field is valid, but not the whole. */
@@ -67,7 +63,7 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
 export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
-): (usage: string, shell: Shell) => CommandRow {
+): (usage: string) => CommandRow {
   const { says, none = '', view, open } = settings;
   const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
     const result = await operation.run(caller, input);
@@ -80,13 +76,13 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
     const nothing = typeof none === 'string' ? none : await none(caller, input);
     return shell.printList(result as Pages<unknown>, shown, nothing);
   };
-  return (usage, shell) => {
+  return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
     const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
     const schema = described(operation.input);
     const fields = names.map((name) => {
       const derived = optionOf(operation.input, name, schema);
-      return { name, derived, options: settings.options?.[name]?.(derived, shell) ?? [derived] };
+      return { name, derived, options: settings.options?.[name]?.(derived) ?? [derived] };
     });
     const yes = operation.destroys ? [new Option('--yes', 'do it without asking')] : [];
     return {

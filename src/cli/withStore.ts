@@ -1,10 +1,5 @@
-import {
-  type DatabaseConfig,
-  readDatabaseConfig,
-  readOffer,
-  readOperator,
-  readServiceNames,
-} from '../config/config.ts';
+import type { DatabaseConfig } from '../config/config.ts';
+import { readDatabaseConfig, readOffer, readOperator, readServiceNames } from '../config/config.ts';
 import type { Caller } from '../operations/operation.ts';
 import { openMigratedStore, type Store, type StoreLog } from '../process/openStore.ts';
 import type { Shell } from './shell.ts';

@@ -13,7 +13,6 @@ import {
   DATABASE_VARIABLES,
   DEFAULT_PORT,
   GONE_VARIABLES,
-  OFFER_VARIABLES,
   OPERATOR_VARIABLES,
   VARIABLES,
 } from './variables.ts';
@@ -80,21 +79,19 @@ export function readServiceNames(environment: Environment = process.env): string
 
 /** The rights on offer. @throws {ConfigError} */
 export function readOffer(environment: Environment = process.env) {
-  const values = parse(z.object(OFFER_VARIABLES), environment);
+  const needed = z.object(VARIABLES).pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
+  const values = parse(needed, environment);
   const { problems, fromFile } = operatorFiles(values);
   const offer = offerOf(values, fromFile);
   if (problems.length > 0) throw new ConfigError(problems);
   return offer;
 }
 
-function offerOf(
-  { CURRENCY, DEFAULT_LIMIT }: z.output<z.ZodObject<typeof OFFER_VARIABLES>>,
-  fromFile: ReturnType<typeof operatorFiles>['fromFile'],
-) {
+function offerOf(values: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>, fromFile: FromFile) {
   return {
     catalogue: fromFile('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
-    currency: CURRENCY,
-    defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
+    currency: values.CURRENCY,
+    defaultLimit: parseCeiling(values.DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
   };
 }
 
@@ -112,9 +109,10 @@ export function readConfig(environment: Environment = process.env) {
   const values = readValues(environment);
   const { CATALOGUE, BRAND, DIRECTORY } = values;
   const { problems, fromFile } = operatorFiles({ CATALOGUE, BRAND, DIRECTORY });
+  const isPlain = isElsewhere(values.BASE_URL) && values.BASE_URL.startsWith('http:');
   const config = {
     ...databaseConfig(values),
-    warnings: [...findMistyped(NAMES, environment), ...plainHttp(values.BASE_URL)],
+    warnings: [...findMistyped(NAMES, environment), ...(isPlain ? [PLAIN_HTTP] : [])],
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL,
@@ -156,11 +154,6 @@ export function readConfig(environment: Environment = process.env) {
   return config;
 }
 
-function plainHttp(baseUrl: string): string[] {
-  if (!isElsewhere(baseUrl) || baseUrl.startsWith('https:')) return [];
-  return [`BASE_URL ${baseUrl} is plain http: passwords, codes and tokens travel unencrypted.`];
-}
-
 /** The values of all server variables; trial mode has some other defaults. */
 function readValues(environment: Environment) {
   const values = parse(z.object(VARIABLES), environment, combinedProblems);
@@ -187,6 +180,8 @@ function told(variable: string, value: unknown): unknown {
   return /^PGPASSWORD$|_TOKEN$|_SECRET$/.test(variable) && value !== null ? 'set' : value;
 }
 
+type FromFile = ReturnType<typeof operatorFiles>['fromFile'];
+
 function operatorFiles(given: Environment) {
   const problems: string[] = [];
   const fromFile = <Content>(variable: string, read: (file: string) => Content) => {
@@ -200,6 +195,7 @@ function operatorFiles(given: Environment) {
 
 const NO_TRIAL =
   'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
+const PLAIN_HTTP = 'BASE_URL is plain http: passwords, codes and tokens travel unencrypted.';
 const NO_DEFAULT_LIMIT =
   'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.';
 const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';

@@ -80,24 +80,6 @@ export const DATABASE_VARIABLES = {
     ),
 };
 
-/** Of the rights on offer. */
-export const OFFER_VARIABLES = {
-  CURRENCY: text
-    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
-    .default('RUB')
-    .describe('the one currency of all limits, ISO 4217'),
-  DEFAULT_LIMIT: text
-    .refine(parseCeiling, 'must be days and a sum, such as 1,3000 or 30,99.50')
-    .default('1,3000')
-    .describe(
-      'days and sum of a right that spends, where a request writes no limit; required when `CURRENCY` is not RUB',
-    ),
-  CATALOGUE: text.optional().meta({
-    description: 'JSON file with the rights that are offered and their texts: [CATALOGUE](#catalogue)',
-    unset: 'built in',
-  }),
-};
-
 export const DEFAULT_PORT = '3000';
 
 export const VARIABLES = {
@@ -194,11 +176,24 @@ export const VARIABLES = {
   DEMO: oneOf('on', 'off').describe(
     'trial mode: `off` leaves out the demo application and its client, users and resource',
   ),
-  ...OFFER_VARIABLES,
+  CURRENCY: text
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
+    .default('RUB')
+    .describe('the one currency of all limits, ISO 4217'),
+  DEFAULT_LIMIT: text
+    .refine(parseCeiling, 'must be days and a sum, such as 1,3000 or 30,99.50')
+    .default('1,3000')
+    .describe(
+      'days and sum of a right that spends, where a request writes no limit; required when `CURRENCY` is not RUB',
+    ),
   TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
     .default('UTC')
     .describe('IANA name of the zone of days and times on pages, such as `Europe/Moscow`'),
+  CATALOGUE: text.optional().meta({
+    description: 'JSON file with the rights that are offered and their texts: [CATALOGUE](#catalogue)',
+    unset: 'built in',
+  }),
   BRAND: text.optional().meta({
     description: 'JSON file with name, logo, colours and support of the service: [BRAND](#brand)',
     unset: 'Assent; in trial mode an invented wallet',

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { MAX_OWN_RIGHTS } from '../rules/common/limits.ts';
 import { namesByLook } from '../rules/common/lookAlike.ts';
-import { parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
+import { FileError, parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
 import { eachLanguage, LANGUAGES, type PerLanguage, perLanguage } from '../rules/common/perLanguage.ts';
 import {
+  BUILT_IN_NAMES,
   BUILT_IN_RIGHTS,
   type BuiltInName,
   isRightName,
@@ -67,33 +68,29 @@ function schemaOf(name: string) {
 /** Checks what only the whole file shows. A part stands after its whole, so that there is no cycle. */
 function together(file: Readonly<Record<string, OfferedRight>>, context: z.RefinementCtx): Catalogue {
   const fail = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-  const rights = Object.entries(file);
-  const own = rights.filter(([name]) => !BUILT_IN_RIGHTS.has(name));
-  if (own.length > MAX_OWN_RIGHTS) fail([], `may have at most ${MAX_OWN_RIGHTS} rights of its own`);
-  for (const language of LANGUAGES) {
-    const looks = namesByLook();
-    for (const [, { text }] of rights.filter((right) => !own.includes(right))) looks.add(text[language]);
-    for (const [name, { text }] of own) {
-      const [twin] = looks.like(text[language]);
-      if (twin !== undefined) fail([name, 'text'], `looks like another right’s, “${twin}”`);
-      looks.add(text[language]);
+  const [rights, looks] = [new Map<string, OfferedRight>(), eachLanguage(namesByLook)];
+  for (const [name, right] of Object.entries(file)) {
+    const isOwn = !BUILT_IN_RIGHTS.has(name);
+    for (const language of LANGUAGES) {
+      const [twin] = looks[language].like(right.text[language]);
+      if (isOwn && twin !== undefined) fail([name, 'text'], `looks like another right’s, “${twin}”`);
+      looks[language].add(right.text[language]);
     }
-  }
-  for (const [name, { isPartOf: whole }] of own) {
-    const before = rights.slice(
-      0,
-      rights.findIndex(([other]) => other === name),
-    );
-    if (whole !== undefined && !before.some(([other]) => other === whole))
+    if (right.isPartOf !== undefined && isOwn && !rights.has(right.isPartOf))
       fail([name, 'part_of'], 'must be a right that stands before it in this file');
+    rights.set(name, right);
   }
-  return new Map(rights);
+  return rights;
 }
 
 /** Parses an operator's catalogue: a sentence for each built-in right, and rights of its own. @throws {FileError} with its mistakes */
 export function parseCatalogue(json: string): Catalogue {
   const names = Object.keys(Object(parseJson(json)));
-  const shape = Object.fromEntries(names.map((name) => [name, schemaOf(name)]));
+  const own = names.filter((name) => !BUILT_IN_RIGHTS.has(name));
+  if (own.length > MAX_OWN_RIGHTS)
+    throw new FileError([`may have at most ${MAX_OWN_RIGHTS} rights of its own`]);
+  const inOrder = [...BUILT_IN_NAMES.filter((name) => names.includes(name)), ...own];
+  const shape = Object.fromEntries(inOrder.map((name) => [name, schemaOf(name)]));
   const schema = z.object(shape, 'must be an object of rights by name').transform(together);
   return parseOperatorFile(schema, json);
 }

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Shell } from '../../src/cli/shell.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import type { AnyOperation } from '../../src/operations/operation.ts';
 
@@ -20,10 +19,9 @@ const OPERATIONS = subjects.flatMap((subject) => Object.values<unknown>(subject)
 /** Commands about the program itself, in the place where it runs. */
 const OWN = ['serve', 'migrate', 'config show'];
 
-const SHELL = new Shell([], { ...process, env: {} });
 const rows = Object.entries(COMMANDS).map(([usage, row]) => ({
   usage,
-  ...(typeof row === 'function' ? row(usage, SHELL) : row),
+  ...(typeof row === 'function' ? row(usage) : row),
 }));
 const commands = rows.filter(({ run }) => run !== undefined);
 

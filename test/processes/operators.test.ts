@@ -188,7 +188,12 @@ describe('--json', () => {
     ['client update x --site http://shop.example', 1, /^the site must be https:\/\/, a host and at most 500/],
     ['client update x --logo /nowhere.svg', 1, /^the logo \/nowhere\.svg can't be read: ENOENT$/],
     ['migrate --status --server-role x', 2, /cannot be used with option '--status'/],
-    ['client update --right account-info x', 2, /“x” is not a right.*An id stands before --right/],
+    ['client update --right account-info x', 2, /^missing required argument 'id'$/],
+    [
+      'client update x --right fly',
+      1,
+      /^fly is not a right; there are: account-info, .+ CATALOGUE, which commands need/,
+    ],
     ['user create x --name y', 2, /^passwords are asked for .*use --password-stdin$/],
     ['grant revoke', 2, /^say what to revoke/],
     ['grant revoke x --client y', 2, /^say what to revoke/],

@@ -114,18 +114,13 @@ export const clients = importOf('client', 'applications', CLIENT, store.importCl
 export const grants = importOf('grant', 'tokens', GRANT, store.importGrants);
 
 /** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
-async function judgeFor(
-  { db, serviceNames }: Importer,
-  { catalogue }: Offer,
-  subject: string,
-  force: boolean,
-) {
+async function judgeFor({ db, serviceNames }: Importer, offer: Offer, subject: string, force: boolean) {
   const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
   const own = subject === 'client' && serviceNames();
   if (own) for await (const page of store.findClientNames(db)) for (const { name } of page) names.add(name);
   return (row: Row) => {
     const { name = '', allowed_rights: rights } = row;
-    const unknown = rights?.find((right) => kindOf(right, catalogue) === undefined);
+    const unknown = rights?.find((right) => kindOf(right, offer.catalogue) === undefined);
     const unusable = unknown && `rights: ${unknown} is neither built in nor in the file of CATALOGUE`;
     const problem = hasEnded(namesOf(row)) ? 'skipped' : unusable;
     const look = own && lookAlikeProblem(name, names.like(name), own);

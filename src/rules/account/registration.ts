@@ -98,9 +98,7 @@ export function checkClientSettings(settings: Partial<ClientSettings>, catalogue
   ensure(problem === undefined, `the redirect URI can't be registered: ${problem}`);
   const unknown = allowedRights?.find((right) => kindOf(right, catalogue) === undefined);
   const known = [...new Set([...BUILT_IN_RIGHTS.keys(), ...catalogue.keys()])].join(', ');
-  ensure(
-    unknown === undefined,
-    `${unknown} is not a right; there are: ${known}, and others in the file of CATALOGUE`,
-  );
+  const own = 'Others are in the file of CATALOGUE, which commands need, too';
+  ensure(unknown === undefined, `${unknown} is not a right; there are: ${known}. ${own}`);
   ensure(site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS}`);
 }

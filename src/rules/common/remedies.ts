@@ -9,8 +9,6 @@ const NO_OPENID =
   'Assent isn’t an OpenID provider. Remove openid, profile and email from scope, use OAuth 2.0 with /.well-known/oauth-authorization-server, and read the user of a token by introspection.';
 const LOST_PKCE =
   'The application must send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither. The rule says which is missing: often a restart or a lost session dropped the verifier. The code stays usable.';
-const NEEDS_PKCE =
-  'The application is held to OAuth 2.1, so that it must send code_challenge with code_challenge_method=S256; `assent client update ID --no-oauth-2.1` holds it no longer.';
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
 
 /** One value for several ids. */
@@ -26,7 +24,8 @@ const REMEDIES = {
   ...each(MALFORMED, 'parameters_in_url', 'body_not_a_form', 'wrong_response_type', 'wrong_grant_type'),
   ...each(MALFORMED, 'wrong_code_challenge', 'wrong_code_verifier', 'two_client_secrets', 'two_client_ids'),
   ...each(MALFORMED, 'unreadable_credentials', 'missing_bearer', 'no_rights'),
-  needs_pkce: NEEDS_PKCE,
+  needs_pkce:
+    'The application is held to OAuth 2.1, so that it must send code_challenge (S256); `assent client update ID --no-oauth-2.1` holds it no longer.',
   unclear_instance_name:
     'The application must send an instance_name of visible characters with single spaces: see docs/integrate/guide.md.',
   // The caller.

@@ -35,19 +35,9 @@ export interface Client {
 export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | 'createdAt' | 'revision'>;
 
 /** An application's settings, by their names in the audit trail. */
-export function settingsOf({ name, most, site, logo, reviewed, ...settings }: ClientSettings) {
+export function settingsOf({ name, most, site, logo, reviewed, oauth21, ...settings }: ClientSettings) {
   const { redirectUri: redirect_uri, allowedRights: allowed_rights, userLimits: user_limits } = settings;
-  return {
-    name,
-    redirect_uri,
-    allowed_rights,
-    most,
-    site,
-    logo,
-    reviewed,
-    user_limits,
-    oauth21: settings.oauth21,
-  };
+  return { name, redirect_uri, allowed_rights, most, site, logo, reviewed, user_limits, oauth21 };
 }
 
 export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {

@@ -124,10 +124,9 @@ export function answerLocation(
   value: string,
   issuer: string | null = null,
 ): string {
-  const fields = Object.entries({ state, iss: issuer, [name]: value });
-  const query = fields
-    .flatMap(([key, text]) => (text === null ? [] : `${key}=${encodeURIComponent(text)}`))
-    .join('&');
+  const issued = issuer === null ? '' : `iss=${encodeURIComponent(issuer)}&`;
+  const answer = `${issued}${name}=${encodeURIComponent(value)}`;
+  const query = state === null ? answer : `state=${encodeURIComponent(state)}&${answer}`;
   if (!redirectUri.includes('?')) return `${redirectUri}?${query}`;
   // Only the first `?` begins a query; a later one at the end belongs to the value before it.
   return redirectUri + (/^[^?]*\?$|&$/.test(redirectUri) ? '' : '&') + query;
