@@ -28,25 +28,17 @@ type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
 /**
  * Parses a request's scope, by the rules of contract 2.2 and 7.1.
- * @returns the rights, and the scope that grants them: as sent, byte for byte, unless the catalogue or `DEFAULT_LIMIT` completes it
+ * @param isGranted by another service, so that rights outside the catalogue are read, too
+ * @returns the rights, and the scope that grants them: as sent, byte for byte, unless {@link complete} adds to it
  * @throws {OAuthError} `invalid_scope`
  */
-export function parseRequestedScope(scope: string, offer: Offer, client: Asking) {
+export function parseRequestedScope(scope: string, offer: Offer, client: Asking, isGranted = false) {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
     throw invalidScope('too_long', message);
   }
-  const rights = keptScope(scope, offer.currency);
-  for (const { name } of rights) if (!offer.catalogue.has(name)) refuseUnavailable(name);
-  return judged(scope, rights, offer, client);
-}
-
-/** The same for a scope that another service has granted: also with rights that are not in the catalogue. */
-export function parseImportedScope(scope: string, offer: Offer, client: Asking) {
-  return judged(scope, keptScope(scope, offer.currency), offer, client);
-}
-
-function judged(scope: string, parsed: readonly Right[], offer: Offer, client: Asking) {
+  const parsed = keptScope(scope, offer.currency);
+  for (const { name } of parsed) if (!isGranted && !offer.catalogue.has(name)) refuseUnavailable(name);
   for (const right of parsed) refuseForbidden(right, offer, client);
   for (const right of parsed) refuseUnclear(right);
   const completed = parsed.map((right) => complete(right, offer));

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { OAuthError } from '../../rules/common/error.ts';
 import type { Client } from '../../rules/request/client.ts';
-import { type Offer, parseImportedScope } from '../../rules/request/scopeRules.ts';
+import { type Offer, parseRequestedScope } from '../../rules/request/scopeRules.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS } from '../common/clients.ts';
@@ -175,7 +175,7 @@ async function judgeScopes(connection: pg.PoolClient, given: readonly object[], 
   return rows.map((row) => {
     const client = byId.get(row.client_id);
     try {
-      return client ? { ...row, scope: parseImportedScope(row.scope, offer, client).scope } : row;
+      return client ? { ...row, scope: parseRequestedScope(row.scope, offer, client, true).scope } : row;
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       return { ...row, refusal: `scope: ${error.rule.replace(/^scope: /, '')}` };
