@@ -80,7 +80,7 @@ export function readServiceNames(environment: Environment = process.env): string
 /** The rights on offer. @throws {ConfigError} */
 export function readOffer(environment: Environment = process.env) {
   const needed = z.object(VARIABLES).pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
-  const values = parse(needed, environment);
+  const values = parse(needed, environment, limitProblems);
   const { problems, fromFile } = operatorFiles(values);
   const offer = offerOf(values, fromFile);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -206,9 +206,7 @@ function combinedProblems(given: Environment): string[] {
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
   const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
-  const problems = gone.map(([name, sentence]) => `${name} ${sentence}`);
-  if (isSet('CURRENCY') && given.CURRENCY !== 'RUB' && !isSet('DEFAULT_LIMIT'))
-    problems.push(NO_DEFAULT_LIMIT);
+  const problems = [...limitProblems(given), ...gone.map(([name, sentence]) => `${name} ${sentence}`)];
   if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
   if (given.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
@@ -220,6 +218,11 @@ function combinedProblems(given: Environment): string[] {
     problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
   }
   return problems;
+}
+
+/** 3,000 of another currency may be much. */
+function limitProblems({ CURRENCY, DEFAULT_LIMIT }: Environment): string[] {
+  return (CURRENCY || 'RUB') === 'RUB' || DEFAULT_LIMIT ? [] : [NO_DEFAULT_LIMIT];
 }
 
 /** A forgotten `DATABASE_URL` must not start trial mode, whose data are temporary. */

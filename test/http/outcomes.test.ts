@@ -255,7 +255,7 @@ describe('in trial mode', async () => {
     async (scope) => {
       const answer = await new Agent(trial.baseUrl).post('/oauth/authorize', requestOf(shop, { scope }));
       expect(foldOf(answer)).toMatch(
-        /no OpenID provider: not (openid|profile)\).+Remove openid, profile and email/,
+        /not an OpenID provider: not (openid|profile).+Remove openid, profile and email/,
       );
     },
   );

@@ -74,7 +74,7 @@ const ERRORS: Record<
   wrong_parameter: { parameter: 'response_type', reach: sent({ response_type: 'token' }) },
   too_long: { reach: sent({ state: 'x'.repeat(6_000) }) },
   no_rights: { ...SCOPE, reach: sent({ scope: '' }) },
-  unreadable_rights: { ...SCOPE, reach: sent({ scope: 'make-coffee' }) },
+  unreadable_rights: { ...SCOPE, reach: sent({ scope: 'make coffee()' }) },
   right_not_allowed: { ...SCOPE, reach: (browser, { limited }) => browser.get(queryOf(requestOf(limited))) },
   unclear_target: { ...SCOPE, reach: sent({ scope: 'payment.to-pattern("a b")' }) },
   contradiction: { ...SCOPE, reach: sent({ scope: 'account-info account-info' }) },

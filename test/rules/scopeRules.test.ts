@@ -206,11 +206,11 @@ describe('scopes.md: the catalogue and the rights an application may ask', () =>
   });
 
   it.each([
-    ['an unknown right', 'account', 'unreadable_rights'],
+    ['an unknown right', 'account', 'right_not_offered'],
     ['one of another family', 'openid', 'openid_scope'],
-    ['an unknown payment', 'payment.to-phone("1")', 'unreadable_rights'],
-    ['a name that every object has', 'constructor', 'unreadable_rights'],
-    ['a valid right before an unknown one', 'account-info everything', 'unreadable_rights'],
+    ['an unknown payment', 'payment.to-phone("1")', 'right_not_offered'],
+    ['a name that every object has', 'constructor', 'right_not_offered'],
+    ['a valid right before an unknown one', 'account-info everything', 'right_not_offered'],
   ])('refuses %s', (_what, scope, ruleId) => {
     expect(refusalOf(() => read(scope))).toMatchObject({ code: 'invalid_scope', ruleId });
   });

@@ -63,7 +63,9 @@ function sentenceOf(right: Right, words: Words) {
   const { type, sources } = right;
   if (sources !== undefined)
     return { before: before + namesOfSources(sources, words) + after, target: null, after: '' };
-  const kind = type === undefined || !BUILT_IN_CATALOGUE.has(name) ? '' : `${texts.targets[type]} `;
+  // An operator's sentence says itself what the number of an account is.
+  const isPlain = type === undefined || (type === 'account' && !BUILT_IN_CATALOGUE.has(name));
+  const kind = isPlain ? '' : `${texts.targets[type]} `;
   return { before: before + kind, target: targetParts(right), after };
 }
 

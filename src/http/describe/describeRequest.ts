@@ -1,6 +1,6 @@
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
-import { inSentence } from '../../languages/formats.ts';
+import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { logoPath } from '../../rules/request/client.ts';
@@ -85,8 +85,9 @@ export function describeGranted(
   return { client, instanceName: authorizationRequest.instanceName, money: most, also };
 }
 
-function sentenceIn({ before, target, after }: DescribedRight): string {
-  return inSentence(before + (target?.join(' ') ?? '') + after);
+function sentenceIn({ before, target, after, quotes }: DescribedRight): string {
+  const named = target === null ? '' : quotes.open + say`${target.join(' ')}` + quotes.close;
+  return inSentence(before) + named + after;
 }
 
 type RightOnPage = DescribedRight & {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
+import { keptScope } from '../../rules/scope/scope.ts';
 import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { CLIENT, GRANT, USER } from './rows.ts';
@@ -16,7 +17,7 @@ const MAX_SHOWN = 20;
 type Chunks = AsyncIterable<string | Buffer>;
 
 type Name = string | null | undefined;
-type Row = { readonly doubts: readonly string[]; readonly name?: string } & {
+type Row = { readonly doubts: readonly string[]; readonly name?: string; readonly scope?: string } & {
   readonly [column in 'key' | 'external_id' | 'client_id' | 'token_hash']?: Name;
 } & { readonly allowed_rights?: readonly string[] | null };
 
@@ -67,6 +68,7 @@ interface Importer {
   readonly operator: string;
   readonly serviceNames: () => readonly string[];
   readonly offer: () => Offer;
+  readonly warn: (sentence: string) => void;
   readonly progress: (imported: number, what: string) => void;
 }
 
@@ -85,7 +87,8 @@ const importOf = (
     if (!(await ownsTables(db)))
       throw new Error('only the owner of the tables may import: set DATABASE_URL to the role that migrates');
     const offer = importer.offer();
-    const judge = await judgeFor(importer, offer, subject, force);
+    const rights = unknownRights(offer);
+    const judge = await judgeFor(importer, rights.of, subject, force);
     const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
     const [badLines, forcedLines]: [NotedLine[], NotedLine[]] = [[], []];
     let forced = 0;
@@ -104,6 +107,7 @@ const importOf = (
       badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_SHOWN - badLines.length));
       progress(counts.imported, 'imported so far');
     }
+    rights.tell(importer.warn);
     const lines = Object.values(counts).reduce((sum, count) => sum + count);
     return { dryRun, lines, ...counts, badLines, ...(force && { forced, forcedLines }) };
   },
@@ -113,15 +117,37 @@ export const users = importOf('user', 'users', USER, store.importUsers);
 export const clients = importOf('client', 'applications', CLIENT, store.importClients);
 export const grants = importOf('grant', 'tokens', GRANT, store.importGrants);
 
+const NOT_KNOWN = 'neither built in nor in the file of CATALOGUE';
+
+/** Finds rights of a row that this installation doesn't offer. `tell`: about those of tokens, which are imported all the same. */
+function unknownRights({ catalogue, currency }: Offer) {
+  const granted = new Set<string>();
+  const of = ({ scope, allowed_rights: rights }: Row): readonly string[] => {
+    const names = scope === undefined ? rights : keptScope(scope, currency).map(({ name }) => name);
+    const unknown = names?.filter((name) => kindOf(name, catalogue) === undefined) ?? [];
+    if (scope !== undefined) for (const name of unknown) granted.add(name);
+    return unknown;
+  };
+  const tell = (warn: Importer['warn']) => {
+    if (granted.size > 0) warn(`these rights are ${NOT_KNOWN}: ${[...granted].join(', ')}`);
+  };
+  return { of, tell };
+}
+
 /** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
-async function judgeFor({ db, serviceNames }: Importer, offer: Offer, subject: string, force: boolean) {
+async function judgeFor(
+  { db, serviceNames }: Importer,
+  unknownIn: (row: Row) => readonly string[],
+  subject: string,
+  force: boolean,
+) {
   const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
   const own = subject === 'client' && serviceNames();
   if (own) for await (const page of store.findClientNames(db)) for (const { name } of page) names.add(name);
   return (row: Row) => {
-    const { name = '', allowed_rights: rights } = row;
-    const unknown = rights?.find((right) => kindOf(right, offer.catalogue) === undefined);
-    const unusable = unknown && `rights: ${unknown} is neither built in nor in the file of CATALOGUE`;
+    const { name = '' } = row;
+    const [unknown] = unknownIn(row);
+    const unusable = unknown && subject === 'client' ? `rights: ${unknown} is ${NOT_KNOWN}` : undefined;
     const problem = hasEnded(namesOf(row)) ? 'skipped' : unusable;
     const look = own && lookAlikeProblem(name, names.like(name), own);
     const doubt = look ? `name: ${look}: say --force to accept it` : row.doubts[0];

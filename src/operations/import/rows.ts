@@ -6,6 +6,7 @@ import { MAX_CANONICAL_QUERY_BYTES, MAX_OWN_RIGHTS } from '../../rules/common/li
 import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
 import { parseCeiling } from '../../rules/scope/ceiling.ts';
 import { BUILT_IN_RIGHTS, isRightName } from '../../rules/scope/rights.ts';
+import { parseScope } from '../../rules/scope/scope.ts';
 import { type Digest, sha256 } from '../../secrets/digest.ts';
 import { readHash } from '../../secrets/foreignHash.js';
 import { randomHex } from '../../secrets/random.ts';
@@ -117,6 +118,7 @@ export const GRANT = rowOf({
     .transform((name) => name || null)
     .nullish(),
   scope: checked((scope) => {
+    parseScope(scope, '');
     if (encodeURIComponent(scope).length > MAX_CANONICAL_QUERY_BYTES)
       throw new Error('is longer than a request may be');
   }),

@@ -4,7 +4,7 @@ import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
 import { type Ceiling, exceeds } from '../scope/ceiling.ts';
 import { formatScope } from '../scope/formatScope.ts';
-import { BUILT_IN_RIGHTS, type Kinds, kindOf, type RightKind, wholesOf } from '../scope/rights.ts';
+import { BUILT_IN_RIGHTS, type Kinds, kindOf, wholesOf } from '../scope/rights.ts';
 import { keptScope, type Right } from '../scope/scope.ts';
 import { NOT_A_RIGHT } from '../scope/scopeScanner.ts';
 import type { Client } from './client.ts';
@@ -13,33 +13,31 @@ import type { Client } from './client.ts';
 export interface Offer {
   readonly catalogue: Kinds;
   readonly currency: string;
-  /** Of a request without a written limit. */
-  readonly defaultLimit: Ceiling;
+  /** Of a request without a written limit. Null for a scope that another service granted: any right is read, no limit added. */
+  readonly defaultLimit: Ceiling | null;
 }
 
 /** Without an operator's settings. */
-export const BUILT_IN_OFFER: Offer = {
+export const BUILT_IN_OFFER = {
   catalogue: BUILT_IN_RIGHTS,
   currency: 'RUB',
   defaultLimit: { days: 1, sum: '3000' },
-};
+} satisfies Offer;
 
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
 /**
  * Parses a request's scope, by the rules of contract 2.2 and 7.1.
- * @param isGranted by another service, so that rights outside the catalogue are read, too
  * @returns the rights, and the scope that grants them: as sent, byte for byte, unless {@link complete} adds to it
  * @throws {OAuthError} `invalid_scope`
  */
-export function parseRequestedScope(scope: string, offer: Offer, client: Asking, isGranted = false) {
+export function parseRequestedScope(scope: string, offer: Offer, client: Asking) {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
     throw invalidScope('too_long', message);
   }
   const parsed = keptScope(scope, offer.currency);
-  for (const { name } of parsed) if (!isGranted && !offer.catalogue.has(name)) refuseUnavailable(name);
-  for (const right of parsed) refuseForbidden(right, offer, client);
+  for (const right of parsed) refuseUnavailable(right, offer, client);
   for (const right of parsed) refuseUnclear(right);
   const completed = parsed.map((right) => complete(right, offer));
   const isComplete = completed.every((right, index) => right === parsed[index]);
@@ -53,32 +51,30 @@ export function parseRequestedScope(scope: string, offer: Offer, client: Asking,
   return { rights, scope: isComplete ? scope : formatScope(rights) };
 }
 
-function refuseUnavailable(name: string): never {
-  if (BUILT_IN_RIGHTS.has(name)) {
+function refuseUnavailable(right: Right, offer: Offer, { allowedRights }: Asking): void {
+  const { name } = right;
+  if (offer.defaultLimit !== null && !offer.catalogue.has(name)) {
     const message = 'The parameter scope asks a right that this service does not offer.';
+    if (/^(openid|profile|email)$/.test(name))
+      throw invalidScope('openid_scope', message, `scope: this is not an OpenID provider: not ${name}`);
     throw invalidScope('right_not_offered', message, `scope: ${name} is not in the catalogue`);
   }
-  const isOpenid = name === 'openid' || name === 'profile' || name === 'email';
-  const rule = `scope: ${name} is not a right of this service${isOpenid ? ', which is not an OpenID provider' : ''}`;
-  throw invalidScope(isOpenid ? 'openid_scope' : 'unreadable_rights', NOT_A_RIGHT, rule);
-}
-
-function refuseForbidden(right: Right, { catalogue }: Offer, { allowedRights }: Asking): void {
-  const { name } = right;
-  const kind = kindOf(name, catalogue);
-  const misformed = kind && formProblem(right, kind);
+  const misformed = formProblem(right, offer);
   if (misformed) throw invalidScope('unreadable_rights', NOT_A_RIGHT, `scope: ${name} ${misformed}`);
   if (allowedRights === null || allowedRights.includes(name)) return;
   const message = 'The application may not ask one of these rights.';
   throw invalidScope('right_not_allowed', message, `scope: the application may not ask ${name}`);
 }
 
-/** The grammar reads any form of a right that is not built in. @returns the end of a sentence */
-function formProblem({ target, type, limit }: Right, { names, spends }: RightKind): string | false {
-  const needsTarget = names === 'shop' || names === 'account';
+/** The grammar reads any form of a right that is not built in. @returns the end of a sentence; false for none */
+function formProblem({ name, target, type, limit }: Right, { catalogue, defaultLimit }: Offer) {
+  const kind = kindOf(name, catalogue);
+  if (kind === undefined) return false;
+  const needsTarget = kind.names === 'shop' || kind.names === 'account';
   if (needsTarget !== (target !== undefined)) return needsTarget ? 'needs a target' : 'takes no target';
-  if (names === 'shop' && type !== undefined) return 'takes one target';
-  return limit !== undefined && !spends && 'takes no limit: it does not spend';
+  if (kind.names === 'shop' && type !== undefined) return 'takes one target';
+  if (limit === undefined) return kind.spends && defaultLimit === null && 'needs a limit';
+  return !kind.spends && 'takes no limit: it does not spend';
 }
 
 /**
@@ -88,10 +84,10 @@ function formProblem({ target, type, limit }: Right, { names, spends }: RightKin
 function complete(right: Right, { catalogue, currency, defaultLimit }: Offer): Right {
   const kind = kindOf(right.name, catalogue);
   const { type = kind?.names === 'account' ? 'account' : undefined, limit } = right;
-  const isOther = limit?.days !== defaultLimit.days || limit.sum !== defaultLimit.sum;
-  const isUnwritten = limit === undefined ? kind?.spends : limit.isDefault && isOther;
-  if (type === right.type && !isUnwritten) return right;
-  return { ...right, type, limit: isUnwritten ? { ...defaultLimit, currency } : limit };
+  const isOther = limit?.days !== defaultLimit?.days || limit?.sum !== defaultLimit?.sum;
+  const unwritten = (limit === undefined ? kind?.spends : limit.isDefault && isOther) ? defaultLimit : null;
+  if (type === right.type && !unwritten) return right;
+  return { ...right, type, limit: unwritten ? { ...unwritten, currency } : limit };
 }
 
 /**
@@ -106,7 +102,6 @@ function refuseUnclear({ name, target = '', type }: Right): void {
   throw invalidScope('unclear_target', message, `scope: the target of ${name} has ${unclear}`);
 }
 
-/** Applies the default limit if the application wrote none. */
 function refuseExcess({ name, limit }: Right, most: Ceiling): void {
   if (limit === undefined || !exceeds(limit, most)) return;
   const message = 'The application may not ask to spend so much.';

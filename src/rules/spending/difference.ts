@@ -26,7 +26,7 @@ export function differenceOf(earlier: readonly Right[], asked: readonly Right[])
 
 /** `raised`: some interval may cost more, none less; `lowered`: the reverse; `changed`: neither. */
 function compare(before: Limit | null, after: Limit | null) {
-  if (before === null || after === null) return 'unchanged';
+  if (before === null || after === null) return before === after ? 'unchanged' : 'changed';
   if ((before.days === null) !== (after.days === null)) return 'changed';
   if (covers(after, before)) return covers(before, after) ? 'unchanged' : 'raised';
   return covers(before, after) ? 'lowered' : 'changed';

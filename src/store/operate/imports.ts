@@ -175,7 +175,9 @@ async function judgeScopes(connection: pg.PoolClient, given: readonly object[], 
   return rows.map((row) => {
     const client = byId.get(row.client_id);
     try {
-      return client ? { ...row, scope: parseRequestedScope(row.scope, offer, client, true).scope } : row;
+      return client
+        ? { ...row, scope: parseRequestedScope(row.scope, { ...offer, defaultLimit: null }, client).scope }
+        : row;
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       return { ...row, refusal: `scope: ${error.rule.replace(/^scope: /, '')}` };
