@@ -177,6 +177,12 @@ describe('the commands', () => {
     },
   );
 
+  it('are named by group in the comparison', () => {
+    const groups = program.commands.map((command) => command.name());
+    const compared = read('docs/compare.md');
+    expect(groups.filter((group) => !compared.includes(`\`${group}\``))).toEqual([]);
+  });
+
   it('are found in many places', () => {
     expect(book.flatMap(callsIn).length).toBeGreaterThan(100);
   });
