@@ -125,7 +125,8 @@ with read as materialized (
 select client_id as "clientId", (select count(*) from read) = 1000 as "orMore",
        live, case when length(scopes::text) <= 32000 then scopes end as scopes
   from unnest($2::text[]) as c (client_id) cross join lateral (
-    select count(*)::int as live, coalesce(json_agg(scope) filter (where regexp_replace(scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]'), '[]') as scopes
+    select count(*)::int as live, coalesce(json_agg(scope) filter (where string_to_array(replace(replace(regexp_replace(scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}'), '[]') as scopes
       from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) counted;
 
 -- account-grant-find(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
@@ -284,7 +285,8 @@ with requests as materialized (
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
-         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (not regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]' or (u.payment_password_hash is null and not r.confirms_payments)
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}' or (u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)) as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
@@ -313,7 +315,8 @@ with requests as materialized (
 ), capacity as materialized (
   select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity, answer_to(page, grant_id, code_hash) as answer
     from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
-   where not late and (not regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]' or (u.payment_password_hash is null and not r.confirms_payments)
+   where not late and (not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}' or (u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false))
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
@@ -434,7 +437,8 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
-           coalesce(json_agg(scope) filter (where is_live and regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g') ~ '(^| )(payment-shop|payment-p2p|payment[.]to-pattern|payment[.]to-account)( |[(]|$)|[.]limit[(]'), '[]') as scopes
+           coalesce(json_agg(scope) filter (where is_live and string_to_array(replace(replace(regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}'), '[]') as scopes
       from (select *, is_other and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from (select * from grants where user_id = input.user_id

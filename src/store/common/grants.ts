@@ -33,11 +33,12 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
 export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
 const SPENDING = [...BUILT_IN_RIGHTS].flatMap(([name, { spends }]) => (spends ? name : []));
-const IN_WRITING = `(^| )(${SPENDING.join('|').replaceAll('.', '[.]')})( |[(]|$)|[.]limit[(]`;
+const QUOTED = String.raw`"([^"\\]|\\.)*"`;
 
-/** `spends` for a scope: outside quotation marks, a built-in right that spends or a limit, without which no other one spends. */
+/** `spends` for a scope: a word outside quotation marks is a built-in right that spends, or a limit, which every other one has. */
 export const spendsIn = (scope: string) =>
-  `regexp_replace(${scope}, '"([^"\\\\]|\\\\.)*"', '', 'g') ~ '${IN_WRITING}'`;
+  `string_to_array(replace(replace(regexp_replace(${scope}, '${QUOTED}', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,${SPENDING.join()}}'`;
 
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
