@@ -25,7 +25,10 @@ export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/** By the grammar only (contract 2.2): what was granted stays readable, whatever the catalogue says later. @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1) */
+/**
+ * By the grammar only (contract 2.2): what was granted stays readable, whatever the catalogue says later.
+ * @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1)
+ */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];
@@ -41,10 +44,14 @@ export function parseScope(scope: string, currency: string): Right[] {
 function parseRight(scanner: Scanner, currency: string): Right {
   const name = parseName(scanner);
   const kind = BUILT_IN_RIGHTS.get(name);
-  const names = kind === undefined && scanner.isAt(/\(/y) ? 'any' : kind?.names;
+  if (kind === undefined) {
+    // The catalogue says which form is the right one.
+    const { target, type } = scanner.take(/(?=\()/y) === undefined ? {} : parseAccount(scanner);
+    return { name, target, type, sources: undefined, limit: parseLimit(scanner, currency) };
+  }
+  const { names, spends } = kind;
   const { target, type, sources }: Partial<Right> = names ? parseNamed[names](scanner) : {};
-  const unwritten = kind?.spends ? defaultLimit(currency) : undefined;
-  const limit = kind === undefined || kind.spends ? (parseLimit(scanner, currency) ?? unwritten) : undefined;
+  const limit = spends ? (parseLimit(scanner, currency) ?? defaultLimit(currency)) : undefined;
   return { name, target, type, sources, limit };
 }
 
@@ -63,8 +70,6 @@ const parseNamed = {
     const { target, type = 'account' } = parseAccount(scanner);
     return { target, type };
   },
-  /** Of a right that is not built in: the catalogue says which form is its. */
-  any: parseAccount,
   sources(scanner: Scanner) {
     const sources = scanner.takeStrings().map((source): MoneySource => {
       if (source === 'wallet') return 'wallet';

@@ -24,11 +24,6 @@ export class Scanner {
     return taken;
   }
 
-  isAt(pattern: RegExp): boolean {
-    pattern.lastIndex = this.#at;
-    return pattern.test(this.#text);
-  }
-
   skipSpaces(): boolean {
     return this.take(/ +/y) !== undefined;
   }
