@@ -276,8 +276,10 @@ describe('what users see of an application', () => {
 describe('OAuth 2.1', () => {
   it('is set when an application is registered, shown, listed, changed, and in the trail', async () => {
     const held = await create('Shop', '--oauth-2.1');
-    const { client_id: id } = await create('Shop', '--force');
-    expect([held.oauth21, (await json(`client show ${id}`)).oauth21]).toEqual([true, false]);
+    const other = await create('Shop', '--force');
+    const { client_id: id } = other;
+    expect([held.oauth21, other.oauth21]).toEqual([true, false]);
+    for (const made of [held, other]) expect(made).toMatchObject(await json(`client show ${made.client_id}`));
     const without = (await assent(`client show ${id}`)).stdout;
     for (const [change, said] of [
       ['--oauth-2.1', 'changed oauth21\n'],

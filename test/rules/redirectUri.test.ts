@@ -200,6 +200,7 @@ describe('RFC 8252 section 7.3: the port of a loopback address, for an applicati
     (host) => {
       for (const scheme of ['http', 'https', 'HTTP'])
         expect(mismatch(`${scheme}://${host}:9/cb`, `${scheme}://${host}:8/cb`)).not.toBeNull();
+      expect(mismatch(`http://127.0.0.1.${host}/cb`, `http://127.0.0.1:8.${host}/cb`)).not.toBeNull();
       for (const registered of ['https://127.0.0.1:9/cb', 'HTTP://127.0.0.1:9/cb', 'http://127.0.0.1:0/cb'])
         expect(mismatch(registered, registered.replace(/:\d/, ':8'))).not.toBeNull();
     },
