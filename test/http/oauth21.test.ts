@@ -62,6 +62,12 @@ describe('PKCE', () => {
     expect(await contentsOf(server)).toEqual(before);
   });
 
+  it('is said to be missing, for the developer by its name', async () => {
+    const { text } = await agent.post('/oauth/authorize', flow.requestOf(await held()));
+    expect(text).toContain('A part of the request is missing.');
+    expect(text).toContain('Parametercode_challenge');
+  });
+
   it('is proved at the exchange, and the code stays usable without the proof', async () => {
     const client = await held();
     const code = await allow(client, PKCE);
