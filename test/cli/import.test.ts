@@ -439,6 +439,33 @@ describe('assent client import', () => {
     }
   });
 
+  it('holds to OAuth 2.1 whom it is told to, and takes redirect URIs that are not safe, which doctor counts', async () => {
+    const held = clientOf({ oauth21: true, redirect_uri: 'http://127.0.0.1/back' });
+    const unsafe = ['http://old.example/', 'intent:x', 'market://x', 'android-app:x'].map((redirect_uri) =>
+      clientOf({ redirect_uri, oauth21: false }),
+    );
+    const counted = async () => {
+      const { findings } = await doctor({ ...variables, BASE_URL: server.baseUrl });
+      const found = findings.find(({ check }) => check === 'redirects');
+      return { ...found, count: Number(/: (\d+)$/.exec(found?.text ?? '')?.[1]) };
+    };
+    expect(await counted()).toMatchObject({ level: 'ok', count: 0 });
+    expect(await counts('client', [held, ...unsafe])).toEqual({ imported: 5 });
+    expect(await counts('client', [held, ...unsafe])).toEqual({ unchanged: 5 });
+    expect(await counted()).toMatchObject({
+      level: 'advice',
+      count: 4,
+      remedy: expect.stringMatching(/^assent client update c-[0-9a-f]{8} --redirect-uri /),
+    });
+    expect(await reasonsOf('client', [{ ...held, oauth21: undefined }])).toEqual([
+      '1 client_id: is taken by an application with other settings',
+    ]);
+    expect(await json(`client show ${held.client_id}`)).toMatchObject({ oauth21: true });
+    expect(await json(`client show ${unsafe[0]?.client_id}`)).toMatchObject({ oauth21: false });
+    expect(await trailOf('client_id', held.client_id)).toMatchObject([{ detail: { oauth21: true } }]);
+    for (const { client_id } of unsafe) await json(`client delete ${client_id} --yes`);
+  });
+
   it('refuses lines that no application could be of, and ids that are taken', async () => {
     const taken = clientOf({ secret: some('a secret of another') });
     const rows = [
@@ -456,6 +483,7 @@ describe('assent client import', () => {
       clientOf({ most: '0,0' }),
       clientOf({ site: 'http://x' }),
       clientOf({ reviewed: 'yes' }),
+      ...[1, 'true', null].map((oauth21) => clientOf({ oauth21 })),
     ];
     const reasons = await reasonsOf('client', rows);
     expect(reasons.map((reason) => reason.replace(/^(\d+ \w+): .*(secret|settings)$/, '$1 $2'))).toEqual([
@@ -472,6 +500,7 @@ describe('assent client import', () => {
       '12 most: is no days and sum, as 30,5000',
       expect.stringMatching(/^13 site: the site must be/),
       '14 reviewed: is neither true nor false',
+      ...[15, 16, 17].map((line) => `${line} oauth21: is neither true nor false`),
     ]);
   });
 });

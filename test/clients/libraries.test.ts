@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import * as openid from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
@@ -164,5 +165,50 @@ describe('openid-client', () => {
       money_sources: ['wallet', 'card'],
     });
     expect(await introspectAs(server, callerOf(resource), 'nothing')).toEqual({ active: false });
+  });
+});
+
+describe('an application that is held to OAuth 2.1', async () => {
+  const { clientId: id } = await server.createClient({
+    ...{ redirectUri: REDIRECT_URI, verified: false, oauth21: true },
+  });
+  const caller: Caller = { id, secret: '', authentication: 'none' };
+  const redirectUri = REDIRECT_URI.replace(':9/', ':51234/');
+
+  it.each(LIBRARIES)('obtains a token at a port that its system gave it: $name', async (library) => {
+    const application = await library.connect(server, caller);
+    const attempt = newAttempt(true, { redirectUri, scope: PAYMENT_SCOPE });
+    const answer = await answerTo(application, attempt);
+    expect(answer.host).toBe('127.0.0.1:51234');
+    expect(await isActive((await application.finish(attempt, answer)).accessToken)).toBe(true);
+    const rejected = newAttempt(true, { redirectUri });
+    const refusal = application.finish(rejected, await answerTo(application, rejected, 'reject'));
+    expect(await refusalOf(library, refusal)).toBe('access_denied');
+  });
+
+  it('may insist on the issuer (RFC 9207): a library takes no answer of another one, nor one without', async () => {
+    const application = await openidClient.connect(server, caller);
+    const metadata = await (await fetch(`${server.baseUrl}/.well-known/oauth-authorization-server`)).json();
+    const strict = { ...metadata, authorization_response_iss_parameter_supported: true };
+    const configuration = new openid.Configuration(strict, id, undefined, openid.None());
+    openid.allowInsecureRequests(configuration);
+    const attempt = newAttempt(true, { redirectUri });
+    const answer = await answerTo(application, attempt);
+    const finish = (url: URL) =>
+      openid.authorizationCodeGrant(configuration, url, {
+        expectedState: attempt.state,
+        pkceCodeVerifier: attempt.verifier ?? '',
+      });
+    for (const iss of ['https://another.example', `${server.baseUrl}/`, null]) {
+      const confused = new URL(answer);
+      if (iss === null) confused.searchParams.delete('iss');
+      else confused.searchParams.set('iss', iss);
+      await expect(finish(confused)).rejects.toMatchObject({ code: 'OAUTH_INVALID_RESPONSE' });
+      if (iss !== null)
+        await expect(application.finish(attempt, confused)).rejects.toMatchObject({
+          code: 'OAUTH_INVALID_RESPONSE',
+        });
+    }
+    expect(await isActive((await finish(answer)).access_token)).toBe(true);
   });
 });

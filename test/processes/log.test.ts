@@ -17,3 +17,15 @@ it('a server prints lines of its log and nothing else, each with the time at whi
   expect(Date.parse(times.at(-1) ?? '')).toBeLessThanOrEqual(Date.now());
   expect(new Set(times).size).toBeGreaterThan(1);
 });
+
+it('a server says at its start that its address is plain http on another host, and not of this one', async () => {
+  const warningsOf = async (more: Record<string, string>) => {
+    const server = await spawnServer({ ...onDatabase(database.url), ...more });
+    await server.stop();
+    const lines = server.output().trimEnd().split('\n').filter(Boolean);
+    return lines.map((line) => JSON.parse(line)).map(({ level, msg }) => ({ level, msg }));
+  };
+  expect(await warningsOf({})).toEqual([]);
+  const msg = 'BASE_URL http://pay.example is plain http: passwords, codes and tokens travel unencrypted.';
+  expect(await warningsOf({ BASE_URL: 'http://pay.example' })).toEqual([{ level: 'warn', msg }]);
+});

@@ -184,6 +184,10 @@ describe('--json', () => {
     ['client update x --name y', 1, /^there is no client x$/],
     ['client block x', 1, /^there is no client x$/],
     ['client delete x', 1, /^there is no client x$/],
+    ['client update x', 2, /, --oauth-2\.1 or --no-oauth-2\.1$/],
+    ['client update x --no-oauth-2.1', 1, /^there is no client x$/],
+    ['client create --name x --redirect-uri https://x.example/ --no-oauth-2.1', 2, /^unknown option/],
+    ['client create --name x --redirect-uri https://x.example/ --oauth-2.1 yes', 2, /^too many arguments/],
     ['client update x --reviewed --not-reviewed', 2, /cannot be used with option/],
     ['client update x --site http://shop.example', 1, /^the site must be https:\/\/, a host and at most 500/],
     ['client update x --logo /nowhere.svg', 1, /^the logo \/nowhere\.svg can't be read: ENOENT$/],
@@ -272,6 +276,87 @@ describe('what users see of an application', () => {
       `the logo ${logo} has <!DOCTYPE, which a logo must not have: save it as plain SVG, with paths only\n`,
     );
   });
+});
+
+describe('OAuth 2.1', () => {
+  it('is set when an application is registered, shown, listed, changed, and in the trail', async () => {
+    const held = await create('Shop', '--oauth-2.1');
+    const other = await create('Shop', '--force');
+    const { client_id: id } = other;
+    expect([held.oauth21, other.oauth21]).toEqual([true, false]);
+    for (const made of [held, other]) expect(made).toMatchObject(await json(`client show ${made.client_id}`));
+    const without = (await assent(`client show ${id}`)).stdout;
+    for (const [change, said] of [
+      ['--oauth-2.1', 'changed oauth21\n'],
+      ['--oauth-2.1', NOTHING],
+      ['--oauth-2.1 --user-limits', 'changed user_limits\n'],
+      ['--no-oauth-2.1', 'changed oauth21\n'],
+      ['--no-oauth-2.1', NOTHING],
+      ['--no-oauth-2.1 --oauth-2.1 --no-user-limits', 'changed user_limits, oauth21\n'], // the last one counts
+    ])
+      expect((await assent(`client update ${id} ${change}`)).stderr).toBe(said);
+    const shown = await json(`client show ${id}`);
+    expect(shown).toMatchObject({ oauth21: true, user_limits: false });
+    expect(await json('client list')).toContainEqual(shown);
+    const { stdout } = await assent(`client show ${id}`);
+    expect(stdout.replace(/^oauth21 +true$/m, 'oauth21 false').replaceAll(/ +/g, ' ')).toBe(
+      without.replaceAll(/ +/g, ' '),
+    );
+    const { rows } = await server.database.pool.query(
+      `select kind, coalesce(detail #> '{oauth21}', '"unchanged"') as oauth21 from audit_events where client_id = $1 order by at`,
+      [id],
+    );
+    const [on, off] = [
+      { from: false, to: true },
+      { from: true, to: false },
+    ];
+    expect(rows.map(({ kind, oauth21 }) => [kind, oauth21])).toEqual([
+      ['client_created', false],
+      ...[on, 'unchanged', off, on].map((oauth21) => ['client_updated', oauth21]),
+    ]);
+    const [created] = await json<{ detail: object }[]>(`audit --client ${held.client_id}`);
+    expect(created?.detail).toMatchObject({ oauth21: true, redirect_uri: 'https://shop.example/callback' });
+  });
+});
+
+describe('a redirect URI', () => {
+  it.each([
+    ['http://shop.example/callback', 'gets codes unencrypted, without https'],
+    ['HTTP://10.0.0.1:8080', 'gets codes unencrypted, without https'],
+    ['intent://callback/', 'has the scheme intent:, which leads to another address'],
+    ['android-app://com.example/https/x', 'has the scheme android-app:, which leads to another address'],
+    ['Market:details', 'has the scheme market:, which leads to another address'],
+  ])('that is not safe is registered with --force only, and then stays: %s', async (uri, doubt) => {
+    const said = `the redirect URI ${doubt}: choose another, or say --force\n`;
+    const register = `client create --name Shop --redirect-uri ${uri}`;
+    const { client_id: safe } = await create('Shop', '--force');
+    const before = await json<unknown[]>('client list');
+    expect(await refused(register, 1)).toBe(said);
+    expect(await refused(`client update ${safe} --redirect-uri ${uri} --reviewed`, 1)).toBe(said);
+    expect(await json('client list')).toEqual(before);
+    const { client_id: id, warnings } = await json(`${register} --force`);
+    expect(warnings).toContain(`the redirect URI ${doubt}`);
+    const warned = `warning: the redirect URI ${doubt}\n`;
+    const change = await assent(`client update ${safe} --redirect-uri ${uri} --force`);
+    expect(change).toMatchObject({ code: 0, stderr: `${warned}changed redirect_uri\n` });
+    expect(await assent(`client update ${id} --reviewed`)).toMatchObject({
+      code: 0,
+      stderr: 'changed reviewed\n',
+    });
+    for (const client of [id, safe])
+      expect(await json(`client show ${client}`)).toMatchObject({ redirect_uri: uri });
+  });
+
+  it.each(['http://127.0.0.1/cb', 'http://[::1]:9/cb', 'http://localhost:3001/cb', 'com.example.app:/cb'])(
+    'that stays on this device is as good as one with https: %s',
+    async (uri) => {
+      const { client_id, warnings } = await json(
+        `client create --name "${uri.slice(7, 12)}" --redirect-uri ${uri}`,
+      );
+      expect(warnings).toBeUndefined();
+      await json(`client update ${client_id} --redirect-uri ${uri}?x=1`);
+    },
+  );
 });
 
 describe('the name of an application', () => {

@@ -122,6 +122,38 @@ describe('contract 2.2: the fields of an authorization request', () => {
   });
 });
 
+describe('a request of an application that is held to OAuth 2.1', () => {
+  const held: Client = { ...CLIENT, redirectUri: 'http://127.0.0.1:9/cb', oauth21: true };
+  const loose: Client = { ...held, oauth21: false };
+  const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+
+  it('needs PKCE, after everything else is right', () => {
+    const without = { redirect_uri: held.redirectUri, code_challenge: '', code_challenge_method: '' };
+    expect(refusalOf(() => read(without, held))).toMatchObject({
+      code: 'invalid_request',
+      ruleId: 'needs_pkce',
+      parameter: 'code_challenge',
+    });
+    expect(read(without, loose).codeChallenge).toBeNull();
+    expect(read({ ...without, ...pkce }, held)).toMatchObject({ client: held, codeChallenge: CHALLENGE });
+    for (const [name, value, ruleId] of [
+      ['redirect_uri', 'http://localhost:9/cb', 'redirect_uri_unregistered'],
+      ['scope', 'everything', 'unreadable_rights'],
+      ['code_challenge_method', 'S256', 'wrong_code_challenge'],
+    ] as const)
+      expect(refusalOf(() => read({ ...without, [name]: value }, held)).ruleId).toBe(ruleId);
+  });
+
+  it('keeps the port that was sent, which others may not choose', () => {
+    const redirect_uri = 'http://127.0.0.1:51234/cb?x=1';
+    expect(read({ ...pkce, redirect_uri }, held)).toMatchObject({
+      redirectUri: redirect_uri,
+      canonicalQuery: expect.stringContaining(encodeURIComponent(redirect_uri)),
+    });
+    expect(refusalOf(() => read({ ...pkce, redirect_uri }, loose)).ruleId).toBe('redirect_uri_unregistered');
+  });
+});
+
 describe('the order of the checks: client_id → redirect_uri → response_type → scope → instance_name', () => {
   const wrong = {
     redirect_uri: 'https://evil.example/',

@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   answerLocation,
+  redirectUriDoubt,
   redirectUriMismatch,
   redirectUriProblem,
+  withPortOf,
 } from '../../src/rules/request/redirectUri.ts';
-import { anyString, forAny, text } from './arbitraries.ts';
+import { anyString, character, forAny, text } from './arbitraries.ts';
 
 /** What stands in our answers, or in those of other servers that a library may take ours for. */
 const ANSWER_NAMES = [
@@ -149,6 +151,119 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
   );
 });
 
+describe('RFC 8252 section 7.3: the port of a loopback address, for an application held to OAuth 2.1', () => {
+  const [V4, V6, NO_PATH] = ['http://127.0.0.1:9/cb', 'http://[::1]:9/cb', 'http://127.0.0.1:9'];
+  const V4_QUERY = `${V4}?user=7`;
+  const mismatch = (registered: string, sent: string) =>
+    redirectUriMismatch(registered, withPortOf(registered, sent));
+
+  it.each([
+    ['another port', V4, ['127.0.0.1:51234/cb', '127.0.0.1:1/cb', '127.0.0.1:65535/cb']],
+    ['no port', V4, ['127.0.0.1/cb']],
+    ['a port where none is registered', 'http://127.0.0.1/cb', ['127.0.0.1:51234/cb', '127.0.0.1:80/cb']],
+    ['another port of IPv6', V6, ['[::1]:51234/cb', '[::1]/cb']],
+    ['another port without a path', NO_PATH, ['127.0.0.1:51234', '127.0.0.1', '127.0.0.1:8?x=1']],
+    ['another port and a parameter', V4, ['127.0.0.1:51234/cb?x=1', '127.0.0.1/cb?x=1']],
+    ['another port and a second parameter', V4_QUERY, ['127.0.0.1:8/cb?user=7&x=1']],
+  ])('takes %s, which is another address without it', (_what, registered, sent) => {
+    for (const uri of sent.map((end) => `http://${end}`)) {
+      expect([uri, mismatch(registered, uri)]).toEqual([uri, null]);
+      expect([uri, redirectUriMismatch(registered, uri)]).not.toEqual([uri, null]);
+    }
+  });
+
+  const ports = (...texts: string[]) => texts.map((port) => `http://127.0.0.1:${port}/cb`);
+  const hosts = (...texts: string[]) => texts.map((host) => `http://${host}:8/cb`);
+
+  it.each([
+    ['a port that is none', V4, ports('0', '65536', '99999', '123456')],
+    ['a port in another spelling', V4, ports('080', '09', '', '+80', '8%30', ' 80', '8_0')],
+    ['another path', V4, ports('8/', '8/cbx', '8//').concat('http://127.0.0.1:8/CB', 'http://127.0.0.1:8')],
+    ['a path where none is registered', NO_PATH, ['http://127.0.0.1:8/', ...ports('8')]],
+    ['a user name', V4, [...ports('8@evil.example'), ...hosts('x@127.0.0.1', '127.0.0.1@evil.example')]],
+    ['a user name without a path', NO_PATH, ['http://127.0.0.1:8@evil.example', `${NO_PATH}@evil.example`]],
+    ['a host that begins the same', NO_PATH, ['http://127.0.0.1.evil.example:8', `${NO_PATH}.evil.example`]],
+    ['a backslash', V4, [...ports('8\\@evil.example'), 'http:\\\\127.0.0.1:8/cb']],
+    ['a fragment', V4, [...ports('8#'), 'http://127.0.0.1:8/cb#x']],
+    ['a parameter of our answer', V4, ['http://127.0.0.1:8/cb?code=x', 'http://127.0.0.1:8/cb?iss=x']],
+    ['a parameter of the registered query', V4_QUERY, ['http://127.0.0.1:8/cb?user=7&user=8', ...ports('8')]],
+    ['another loopback address', V4, hosts('[::1]', 'localhost', '127.0.0.2')],
+    ['another spelling of IPv4', V4, hosts('127.1', '2130706433', '127.0.0.01', '127.0.0.1.')],
+    ['another spelling of IPv6', V6, hosts('[0:0:0:0:0:0:0:1]', '[::01]', '::1', '[::ffff:7f00:1]')],
+    ['another scheme', V4, ['https://127.0.0.1:8/cb', 'HTTP://127.0.0.1:8/cb']],
+  ])('refuses %s', (_what, registered, sent) => {
+    for (const uri of sent) expect([uri, mismatch(registered, uri)]).not.toEqual([uri, null]);
+  });
+
+  it.each(['localhost', '127.0.0.2', 'app.example'])(
+    'refuses another port where %s is registered',
+    (host) => {
+      for (const scheme of ['http', 'https', 'HTTP'])
+        expect(mismatch(`${scheme}://${host}:9/cb`, `${scheme}://${host}:8/cb`)).not.toBeNull();
+      expect(mismatch(`http://127.0.0.1.${host}/cb`, `http://127.0.0.1:8.${host}/cb`)).not.toBeNull();
+      for (const registered of ['https://127.0.0.1:9/cb', 'HTTP://127.0.0.1:9/cb', 'http://127.0.0.1:0/cb'])
+        expect(mismatch(registered, registered.replace(/:\d/, ':8'))).not.toBeNull();
+    },
+  );
+
+  it('says where another path differs, and takes any port and nothing more, whatever is registered behind it', () => {
+    expect(mismatch(V4, 'http://127.0.0.1:51234/cx')?.[1]).toContain('at character 21');
+    const port = fc.integer({ min: 1, max: 65_535 });
+    const host = fc.constantFrom('127.0.0.1', '[::1]');
+    const path = fc.constantFrom('', '/', '/cb', '/cb?user=7', '?', '/a:8/');
+    forAny(host, path, port, port, character, (name, behind, own, other, more) => {
+      const [registered, sent] = [`http://${name}:${own}${behind}`, `http://${name}:${other}${behind}`];
+      expect(mismatch(registered, sent)).toBeNull();
+      if (own !== other) expect(redirectUriMismatch(registered, sent)).not.toBeNull();
+      if (!/[\d/?&]/.test(more)) expect(mismatch(registered, sent + more)).not.toBeNull();
+    });
+    forAny(anyString, anyString, (registered, sent) => {
+      expect(withPortOf(registered, sent)).toBe(sent);
+    });
+  });
+});
+
+describe('RFC 9700 section 2.6: a redirect URI that only --force registers', () => {
+  it.each([
+    ...['https://app.example/cb', 'HTTPS://app.example', 'com.example.app:/cb', 'myapp://done', 'about:'],
+    ...[
+      'http://127.0.0.1:9/cb',
+      'http://127.0.0.2/cb',
+      'http://127.1:9/',
+      'http://[::1]:9/cb',
+      'HTTP://LOCALHOST/',
+    ],
+    ...['market-app://x', 'intents:x', 'https://intent.example/intent:x', 'my.intent:/cb'],
+  ])('is not %s', (uri) => {
+    expect(redirectUriDoubt(uri)).toBeNull();
+  });
+
+  it.each([
+    ...[
+      'http://app.example/cb',
+      'HTTP://app.example',
+      'http://128.0.0.1/',
+      'http://[::2]/',
+      'http://0.0.0.0:9/',
+    ],
+    ...['http://127.0.0.1.evil.example/', 'http://localhost.evil.example/', 'http://10.0.0.1/cb'],
+  ])('is one that gets codes unencrypted: %s', (uri) => {
+    expect(redirectUriDoubt(uri)).toBe('gets codes unencrypted, without https');
+  });
+
+  it.each([
+    'intent://scan/',
+    'INTENT:x',
+    'android-app://com.example/https/x',
+    'Market://details?id=x',
+    'market:x',
+  ])('is one that a browser turns into another: %s', (uri) => {
+    expect(redirectUriProblem(uri)).toBeUndefined(); // what is registered already stays, and an import may bring it
+    const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();
+    expect(redirectUriDoubt(uri)).toBe(`has the scheme ${scheme}, which leads to another address`);
+  });
+});
+
 describe('contract 4.1: the Location of the answer', () => {
   it.each([
     ['? without a query', PLAIN, `${PLAIN}?code=c`],
@@ -165,6 +280,16 @@ describe('contract 4.1: the Location of the answer', () => {
     const target = { redirectUri: PLAIN, state: 's' };
     expect(answerLocation(target, 'code', 'c')).toBe(`${PLAIN}?state=s&code=c`);
     expect(answerLocation(target, 'error', 'access_denied')).toBe(`${PLAIN}?state=s&error=access_denied`);
+  });
+
+  it('RFC 9207: puts the issuer before the answer, too, where it is told', () => {
+    const iss = 'iss=https%3A%2F%2Fpay.example%3A8443%2Fa%20b';
+    const of = (redirectUri: string, state: string | null, name: 'code' | 'error') =>
+      answerLocation({ redirectUri, state }, name, 'c', 'https://pay.example:8443/a b');
+    expect(of(PLAIN, null, 'code')).toBe(`${PLAIN}?${iss}&code=c`);
+    expect(of(PLAIN, 's', 'error')).toBe(`${PLAIN}?state=s&${iss}&error=c`);
+    expect(of(WITH_QUERY, 's', 'code')).toBe(`${WITH_QUERY}&state=s&${iss}&code=c`);
+    expect(of(`${PLAIN}?`, null, 'code')).toBe(`${PLAIN}?${iss}&code=c`);
   });
 
   it('percent-encodes the values, a space as %20 and never as +', () => {

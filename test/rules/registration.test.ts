@@ -24,6 +24,8 @@ describe('contract 2.1: registration of a redirect URI', () => {
     'https://app.example/cb?mail=a@b',
     'com.example.app:/oauth2redirect',
     'myapp://done',
+    'http://app.example/cb',
+    'intent://scan/',
     `${PLAIN}?${'x'.repeat(2000 - PLAIN.length - 1)}`,
   ])('accepts %s', (uri) => {
     expect(redirectUriProblem(uri)).toBeUndefined();

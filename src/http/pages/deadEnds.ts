@@ -14,6 +14,7 @@ const SHARED_REASONS: Partial<Record<RuleId, Reason>> = {
   client_or_user_blocked: 'no_longer_possible',
   ...each('wrong_return_address', 'redirect_uri_unregistered', 'redirect_uri_appended'),
   redirect_uri_too_long: 'wrong_return_address',
+  needs_pkce: 'missing_parameter',
   ...each('wrong_parameter', 'wrong_response_type', 'wrong_code_challenge'),
   ...each('wrong_parameter', 'unclear_instance_name', 'instance_name_too_long'),
   ...each('wrong_parameter', 'doubled_parameter', 'undecodable_parameter', 'sent_in_two_places'),
