@@ -126,23 +126,6 @@ describe('the environment', () => {
   });
 });
 
-describe('a BASE_URL that is plain http', () => {
-  const told = (BASE_URL: string) => readConfig({ ...COMPLETE, BASE_URL }).warnings;
-
-  it.each(['http://pay.example', 'http://10.0.0.1:8080', 'http://localhost.example'])(
-    'is a warning on another host than this: %s',
-    (url) => {
-      const sentence = `BASE_URL ${url} is plain http: passwords, codes and tokens travel unencrypted.`;
-      expect(told(url)).toEqual([sentence]);
-    },
-  );
-
-  it.each(['https://pay.example', 'http://localhost:3000', 'http://127.0.0.2', 'http://[::1]:3000'])(
-    'is not one of %s',
-    (url) => expect(told(url)).toEqual([]),
-  );
-});
-
 describe('SIGN_IN_ISSUER', () => {
   const AT_WALLET = {
     ...COMPLETE,

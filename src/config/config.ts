@@ -109,10 +109,9 @@ export function readConfig(environment: Environment = process.env) {
   const values = readValues(environment);
   const { CATALOGUE, BRAND, DIRECTORY } = values;
   const { problems, fromFile } = operatorFiles({ CATALOGUE, BRAND, DIRECTORY });
-  const isPlain = isElsewhere(values.BASE_URL) && values.BASE_URL.startsWith('http:');
   const config = {
     ...databaseConfig(values),
-    warnings: [...findMistyped(NAMES, environment), ...(isPlain ? [PLAIN_HTTP] : [])],
+    warnings: findMistyped(NAMES, environment),
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL,
@@ -195,7 +194,6 @@ function operatorFiles(given: Environment) {
 
 const NO_TRIAL =
   'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
-const PLAIN_HTTP = 'BASE_URL is plain http: passwords, codes and tokens travel unencrypted.';
 const NO_DEFAULT_LIMIT =
   'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.';
 const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';

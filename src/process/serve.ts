@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { readConfig } from '../config/config.ts';
+import { isLoopback } from '../rules/common/network.ts';
 import { end, endWithParent } from './ending.ts';
 import { openLog } from './log.ts';
 import { setV8Flags } from './v8Flags.ts';
@@ -11,6 +12,9 @@ export async function serve(): Promise<void> {
   const log = openLog(config.logLevel);
   endByUncaughtError(log);
   for (const warning of config.warnings) log.warn(warning);
+  const { protocol, hostname } = new URL(config.baseUrl);
+  if (protocol === 'http:' && !isLoopback(hostname))
+    log.warn(`BASE_URL ${config.baseUrl} is plain http: passwords, codes and tokens travel unencrypted.`);
   if (config.startedByNpm) endWithParent();
   // Loaded only now: V8's flags must be set before any of it is optimized.
   const { runServer } = await import('./server.ts');

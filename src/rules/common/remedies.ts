@@ -25,7 +25,7 @@ const REMEDIES = {
   ...each(MALFORMED, 'wrong_code_challenge', 'wrong_code_verifier', 'two_client_secrets', 'two_client_ids'),
   ...each(MALFORMED, 'unreadable_credentials', 'missing_bearer', 'no_rights'),
   needs_pkce:
-    'The application is held to OAuth 2.1, so that it must send code_challenge (S256); `assent client update ID --no-oauth-2.1` holds it no longer.',
+    'The application is held to OAuth 2.1 (`assent client show ID`), so that it must send code_challenge with the method S256.',
   unclear_instance_name:
     'The application must send an instance_name of visible characters with single spaces: see docs/integrate/guide.md.',
   // The caller.
