@@ -138,7 +138,7 @@ describe('a request of an application that is held to OAuth 2.1', () => {
     expect(read({ ...without, ...pkce }, held)).toMatchObject({ client: held, codeChallenge: CHALLENGE });
     for (const [name, value, ruleId] of [
       ['redirect_uri', 'http://localhost:9/cb', 'redirect_uri_unregistered'],
-      ['scope', 'everything', 'unreadable_rights'],
+      ['scope', 'everything', 'right_not_offered'],
       ['code_challenge_method', 'S256', 'wrong_code_challenge'],
     ] as const)
       expect(refusalOf(() => read({ ...without, [name]: value }, held)).ruleId).toBe(ruleId);
