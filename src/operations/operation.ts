@@ -1,6 +1,6 @@
-import type pg from 'pg';
 import type { z } from 'zod';
-import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
+import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
+import type { Importer } from './import/imports.ts';
 
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
@@ -10,18 +10,7 @@ export interface Loss {
 }
 
 /** The operator of an operation, and the callbacks of its surface. */
-export interface Caller {
-  readonly db: pg.Pool;
-  /** The name in the audit trail. */
-  readonly operator: string;
-  /** The service's names, which no name or password may resemble. */
-  readonly serviceNames: () => readonly string[];
-  /** The rights on offer, as the server has them. */
-  readonly offer: () => Offer;
-  /** Receives warnings about an action that is carried out anyway. */
-  readonly warn: (sentence: string) => void;
-  /** @param what follows the number; `revoked` by default */
-  readonly progress: (count: number, what?: string) => void;
+export interface Caller extends Importer {
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
 }

@@ -62,14 +62,19 @@ export type Imported = z.output<typeof OUTPUT>;
 /** Such as `imported`, `imported, name: looks like …` or `login: is of no user`. */
 const VERDICT = /^(?<count>imported|unchanged|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
 
-/** The part of a `Caller` that an import needs; `operation.ts` is above this folder. */
-interface Importer {
+/** A `Caller` that is asked nothing; `operation.ts` is above this folder. */
+export interface Importer {
   readonly db: pg.Pool;
+  /** The name in the audit trail. */
   readonly operator: string;
+  /** The service's names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
+  /** The rights on offer, as the server has them. */
   readonly offer: () => Offer;
+  /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
-  readonly progress: (imported: number, what: string) => void;
+  /** @param what follows the number; `revoked` by default */
+  readonly progress: (count: number, what?: string) => void;
 }
 
 const importOf = (
