@@ -71,9 +71,8 @@ export function readOperator(environment: Environment = process.env): string {
 export function readServiceNames(environment: Environment = process.env): string[] {
   const needed = z.object(VARIABLES).pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
   const { BRAND, DATABASE_URL, BASE_URL } = parse(needed, environment);
-  const { problems, fromFile } = operatorFiles({ BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) });
-  const brand = fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND;
-  if (problems.length > 0) throw new ConfigError(problems);
+  const given = { BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) };
+  const brand = readFiles(given, (fromFile) => fromFile('BRAND', readBrand)) ?? BUILT_IN_BRAND;
   return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
 }
 
@@ -81,10 +80,7 @@ export function readServiceNames(environment: Environment = process.env): string
 export function readOffer(environment: Environment = process.env) {
   const needed = z.object(VARIABLES).pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
   const values = parse(needed, environment, limitProblems);
-  const { problems, fromFile } = operatorFiles(values);
-  const offer = offerOf(values, fromFile);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return offer;
+  return readFiles(values, (fromFile) => offerOf(values, fromFile));
 }
 
 function offerOf(values: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>, fromFile: FromFile) {
@@ -108,8 +104,7 @@ function systemUser(): string {
 export function readConfig(environment: Environment = process.env) {
   const values = readValues(environment);
   const { CATALOGUE, BRAND, DIRECTORY } = values;
-  const { problems, fromFile } = operatorFiles({ CATALOGUE, BRAND, DIRECTORY });
-  const config = {
+  return readFiles({ CATALOGUE, BRAND, DIRECTORY }, (fromFile) => ({
     ...databaseConfig(values),
     warnings: findMistyped(NAMES, environment),
     host: values.HOST,
@@ -148,9 +143,7 @@ export function readConfig(environment: Environment = process.env) {
     brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
     directory:
       fromFile('DIRECTORY', (file) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES))) ?? EMPTY_DIRECTORY,
-  };
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  }));
 }
 
 /** The values of all server variables; trial mode has some other defaults. */
@@ -179,17 +172,19 @@ function told(variable: string, value: unknown): unknown {
   return /^PGPASSWORD$|_TOKEN$|_SECRET$/.test(variable) && value !== null ? 'set' : value;
 }
 
-type FromFile = ReturnType<typeof operatorFiles>['fromFile'];
+type FromFile = <Content>(variable: string, read: (file: string) => Content) => Content | undefined;
 
-function operatorFiles(given: Environment) {
+/** Reads the operator's files. @throws {ConfigError} with the mistakes of all of them */
+function readFiles<Read>(given: Environment, readAll: (fromFile: FromFile) => Read): Read {
   const problems: string[] = [];
-  const fromFile = <Content>(variable: string, read: (file: string) => Content) => {
+  const read = readAll((variable, read) => {
     const file = given[variable];
     const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
     const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
     return file === undefined ? undefined : gathering(problems, () => read(inCheckout(file)), worded);
-  };
-  return { problems, fromFile };
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return read;
 }
 
 const NO_TRIAL =
