@@ -55,8 +55,7 @@ export function prepareDemo(
 }
 
 async function isRegistered(pool: pg.Pool, kept: Registered | null): Promise<boolean> {
-  // An earlier build's file has other fields.
-  if (kept === null || !('application' in kept)) return false;
+  if (kept === null) return false;
   if ((await findClient(pool, kept.application.clientId)) === null) return false;
   return (await findResource(pool, kept.resource)) !== null;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
+import { joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from './folder.ts';
 import { descendants, stillRunning } from './launch.ts';
 import { withClient } from './postgres.ts';
@@ -13,7 +13,7 @@ const PATIENCE = { timeout: 60_000, interval: 10 };
 /** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
 export class OwnPostgres {
   readonly #dataDir: string;
-  #member: EmbeddedPostgres | undefined;
+  #member: Awaited<ReturnType<typeof joinEmbeddedPostgres>> | undefined;
 
   constructor(dataDir = makeDataDir()) {
     this.#dataDir = dataDir;

@@ -301,7 +301,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   it('says in one line that its package is not installed, and leaves nothing behind', async () => {
     const unused = newDataDir(person);
     await moved(path.join(checkout, programs), path.join(home, 'programs'), async () => {
-      const expected = /^EmbeddedPostgresError: DATABASE_URL is required: [^\n]+$/;
+      const expected = /^Error: DATABASE_URL is required: [^\n]+$/;
       await expect(Member.join(person, unused)).rejects.toThrow(expected);
     });
     expect(fs.existsSync(unused)).toBe(false);
@@ -325,7 +325,7 @@ describe.each(root ? [nobody] : [me])('$name, where nothing can be written', (pe
 /** Only root can become somebody else. */
 describe.runIf(root)('as root', () => {
   it('a user without an entry in /etc/passwd is told in one line', async () => {
-    const expected = /^EmbeddedPostgresError: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
+    const expected = /^Error: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
     await expect(Member.join(stranger, newDataDir(stranger))).rejects.toThrow(expected);
   });
 

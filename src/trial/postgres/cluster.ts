@@ -4,7 +4,6 @@ import { chownSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
-import { EmbeddedPostgresError } from './error.ts';
 import type { Place } from './place.ts';
 import { makeFolder } from './readOrMake.ts';
 
@@ -23,7 +22,7 @@ export const DATABASE_USER = 'assent';
 /** `trust`: only the owner of the socket's folder and root may enter it. --no-sync: the cluster is still empty. */
 const INITDB_OPTIONS = '-A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ');
 
-/** Creates a missing cluster. @throws EmbeddedPostgresError, also if another major version made it */
+/** Creates a missing cluster. @throws {Error}, also if another major version made it */
 export async function createCluster(cluster: Cluster): Promise<void> {
   const { place, binaries } = cluster;
   await makeFolder(place.cluster, async (draft) => {
@@ -33,7 +32,7 @@ export async function createCluster(cluster: Cluster): Promise<void> {
   const made = readFileSync(path.join(place.cluster, 'PG_VERSION'), 'utf8').trim();
   const [installed] = binaries.version.split('.');
   if (made === installed) return;
-  throw new EmbeddedPostgresError(
+  throw new Error(
     `${place.cluster} was made by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
   );
 }
@@ -49,5 +48,5 @@ async function initdb(folder: string, { place, binaries, cancelled }: Cluster): 
   const [[exitCode], said] = await Promise.all([once(running, 'close'), text(running.stderr)]);
   if (exitCode === 0) return;
   const reason = said.trim().replaceAll('\n', ' / ');
-  throw new EmbeddedPostgresError(`PostgreSQL cannot create its data in ${place.cluster}: ${reason}`);
+  throw new Error(`PostgreSQL cannot create its data in ${place.cluster}: ${reason}`);
 }

@@ -1,8 +1,3 @@
-/** The embedded PostgreSQL is unusable: one line for the operator. */
-export class EmbeddedPostgresError extends Error {
-  override readonly name = 'EmbeddedPostgresError';
-}
-
 /** True for a system call that failed with one of these codes (`ENOENT`, `EEXIST`, …). */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));

@@ -1,11 +1,8 @@
 import { findBinaries, openBinaries } from './binaries.ts';
 import { type Cluster, createCluster } from './cluster.ts';
-import { EmbeddedPostgresError } from './error.ts';
 import { findPlace } from './place.ts';
 import { interruptPostmaster, readPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
 import { closeSession, openSession, type Session } from './session.ts';
-
-export type EmbeddedPostgres = Awaited<ReturnType<typeof joinEmbeddedPostgres>>;
 
 /** This process's members, from the first step of joining to the end of leaving. */
 const members = new Set<Member>();
@@ -18,20 +15,14 @@ process.on('exit', () => {
 /**
  * Joins the PostgreSQL of `dataDir`, an absolute path; creates and starts it if needed. @returns `connection`: the options of
  * `pg`, the same after each start; `leave`: leaves, after the pools are closed, and gives true if that stopped PostgreSQL, as it
- * does for the last session; repeatable. @throws EmbeddedPostgresError
+ * does for the last session; repeatable. @throws {Error}
  */
 export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] = () => {}) {
-  try {
-    const installed = findBinaries(); // first: without them the disk stays untouched
-    const place = findPlace(dataDir);
-    const binaries = await openBinaries(installed, place.runAs);
-    const member = new Member({ place, binaries, log });
-    return { connection: await member.join(), leave: () => member.leave() };
-  } catch (error) {
-    if (error instanceof EmbeddedPostgresError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot be used: ${reason}`, { cause: error });
-  }
+  const installed = findBinaries(); // first: without them the disk stays untouched
+  const place = findPlace(dataDir);
+  const binaries = await openBinaries(installed, place.runAs);
+  const member = new Member({ place, binaries, log });
+  return { connection: await member.join(), leave: () => member.leave() };
 }
 
 /** Leaves everything joined or being joined by this process, for an early end. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { EmbeddedPostgresError, hasCode } from './error.ts';
+import { hasCode } from './error.ts';
 import { readOrMake } from './readOrMake.ts';
 
 /** Root's data: PostgreSQL refuses to run as root, and its user may be unable to enter DATA_DIR. */
@@ -23,7 +23,7 @@ export interface Place {
 
 /**
  * The location for a `dataDir`, the same in every process: inside it, or for root in {@link ROOTS_LIBRARY}.
- * @throws EmbeddedPostgresError if this user can't run PostgreSQL or write its data, or they belong to another kind of user
+ * @throws {Error} if this user can't run PostgreSQL or write its data, or they belong to another kind of user
  */
 export function findPlace(dataDir: string): Place {
   makeWritable(dataDir, 0o700, 'set DATA_DIR to a folder that can be written, or DATABASE_URL');
@@ -50,14 +50,14 @@ function makeWritable(folder: string, mode: number, remedy: string): void {
     // Node reports EROFS as ENOENT if it may make the parent folders too.
     if (!hasCode(cause, 'EROFS', 'ENOENT', 'EACCES', 'EPERM')) throw cause;
     const message = `${folder} can't be written, because the disk is read-only or this user may not: ${remedy}`;
-    throw new EmbeddedPostgresError(message, { cause });
+    throw new Error(message, { cause });
   }
 }
 
 /** Refuses to make a second, empty database next to the one with the data. */
 function refuse(file: string, folder: string, why: string): void {
   if (existsSync(file)) {
-    throw new EmbeddedPostgresError(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);
+    throw new Error(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);
   }
 }
 
@@ -66,7 +66,7 @@ function requirePasswdEntry(): void {
     userInfo();
   } catch (cause) {
     const message = `PostgreSQL needs a user with an entry in /etc/passwd, and user ${process.getuid?.()} has none: set DATABASE_URL, or run as another user`;
-    throw new EmbeddedPostgresError(message, { cause });
+    throw new Error(message, { cause });
   }
 }
 
@@ -78,7 +78,7 @@ function unprivilegedUser(): RunAs {
   }
   const message =
     'PostgreSQL refuses to run as root, and there is neither a user "postgres" nor "nobody": set DATABASE_URL';
-  throw new EmbeddedPostgresError(message);
+  throw new Error(message);
 }
 
 function rootsCluster(pointer: string): string {
@@ -86,5 +86,5 @@ function rootsCluster(pointer: string): string {
   chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not exclude the unprivileged user
   const cluster = readOrMake(pointer, () => path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex'))).trim();
   if (path.dirname(cluster) === ROOTS_LIBRARY) return cluster;
-  throw new EmbeddedPostgresError(`${pointer} must name a folder in ${ROOTS_LIBRARY}, and says "${cluster}"`);
+  throw new Error(`${pointer} must name a folder in ${ROOTS_LIBRARY}, and says "${cluster}"`);
 }

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Cluster, DATABASE_USER } from './cluster.ts';
-import { EmbeddedPostgresError } from './error.ts';
 import type { Place } from './place.ts';
 import {
   isPostmaster,
@@ -31,7 +30,7 @@ export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
 
 /**
  * Takes the shared lock. Starts PostgreSQL unless one is starting, running or stopping.
- * @throws EmbeddedPostgresError if it doesn't answer within {@link START_DEADLINE_MS}, or joining is cancelled
+ * @throws {Error} if it doesn't answer within {@link START_DEADLINE_MS}, or joining is cancelled
  */
 export async function openSession(cluster: Cluster): Promise<Session> {
   const { place, log, cancelled } = cluster;
@@ -41,7 +40,7 @@ export async function openSession(cluster: Cluster): Promise<Session> {
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
     const session = await trySession(place.cluster);
     if (session) return session;
-    if (cancelled.aborted) throw new EmbeddedPostgresError('joining was cancelled');
+    if (cancelled.aborted) throw new Error('joining was cancelled');
     const other = readPostmaster(place.cluster);
     if (Date.now() < nextStart || startedPid(cluster) || isPostmaster(other?.pid, place.cluster)) continue;
     // Only after PostgreSQL itself refused, since a killed process lingers for a moment.
@@ -87,8 +86,8 @@ async function trySession(folder: string) {
   }
 }
 
-function doesNotStart({ logFile }: Place): EmbeddedPostgresError {
+function doesNotStart({ logFile }: Place): Error {
   const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
   const end = lines.slice(-3).join(' / ') || '(empty)';
-  return new EmbeddedPostgresError(`PostgreSQL does not start, see ${logFile}, which ends: ${end}`);
+  return new Error(`PostgreSQL does not start, see ${logFile}, which ends: ${end}`);
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { chownSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { EmbeddedPostgresError } from './error.ts';
 import type { Place } from './place.ts';
 
 /** Part of the socket's name, not a TCP port: the usual number. */
@@ -12,7 +11,7 @@ export function socketFolder(cluster: string): string {
   return `/tmp/assent-${userInfo().uid}-${hash('sha256', cluster, 'hex').slice(0, 16)}`;
 }
 
-/** Makes the socket's folder, open only to PostgreSQL's user and root. @throws EmbeddedPostgresError for another user's */
+/** Makes the socket's folder, open only to PostgreSQL's user and root. @throws {Error} for another user's */
 export function makeSocketFolder({ cluster, runAs }: Place): void {
   const folder = socketFolder(cluster);
   mkdirSync(folder, { mode: 0o700, recursive: true });
@@ -22,7 +21,7 @@ export function makeSocketFolder({ cluster, runAs }: Place): void {
   const { uid = me } = runAs;
   if (!entry.isDirectory() || ![me, uid].includes(entry.uid) || (entry.mode & 0o077) !== 0) {
     const remedy = 'remove it, or set DATA_DIR to another folder';
-    throw new EmbeddedPostgresError(`${folder} is not a private folder of this user: ${remedy}`);
+    throw new Error(`${folder} is not a private folder of this user: ${remedy}`);
   }
   if (entry.uid !== uid) chownSync(folder, uid, runAs.gid ?? gid);
 }
