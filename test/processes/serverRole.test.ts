@@ -34,29 +34,6 @@ async function asRole(sql: string): Promise<unknown[]> {
 const MAY_NOT = { code: '42501' };
 
 describe('a server whose role owns nothing', () => {
-  it('may use the table of rejections by its earlier name, as a build of before does', async () => {
-    const written = await asRole(`
-      insert into denials values (sha256('x'), now()), (sha256('y'), now()) on conflict do nothing;
-      with swept as (
-        delete from denials where code_hash = any (array(
-          select code_hash from denials where expires_at <= now() order by expires_at limit 1 for update skip locked))
-        returning 1)
-      select (select count(*) from swept)::int as swept, (select count(*) from rejections)::int as before`);
-    expect(written).toEqual([{ swept: 1, before: 2 }]);
-    await asRole('delete from denials');
-  });
-
-  it('lets a role do by that earlier name only what it may do with the table itself', async () => {
-    const { name: backup } = await createRole();
-    await database.pool.query(`grant select on rejections to ${backup}; grant all on denials to ${backup}`);
-    const client = await database.pool.connect();
-    onTestFinished(() => client.release(true));
-    await client.query(`set role ${backup}`);
-    await client.query('select from denials');
-    const insert = client.query(`insert into denials values (sha256('z'), now())`);
-    await expect(insert).rejects.toMatchObject(MAY_NOT);
-  });
-
   it('does all that it is for, and so do the commands', async () => {
     const [client, user] = [await server.createClient(), await server.createUser({ login: 'anna' })];
     const { clientId: client_id, clientSecret } = client;

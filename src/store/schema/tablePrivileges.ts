@@ -16,8 +16,6 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   // Only the owner of the tables imports.
   { name: 'imported_tokens', privileges: 'select' },
   { name: 'rejections', privileges: 'select, insert, update, delete' },
-  // The same by its earlier name, a view for builds before schema version 17.
-  { name: 'denials', privileges: 'select, insert, update, delete' },
   { name: 'audit_events', privileges: 'select, insert', clocked: 'at' },
   { name: 'resources', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'resource_secrets', privileges: 'select, insert, update' },
