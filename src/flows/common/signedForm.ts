@@ -37,8 +37,6 @@ export interface Form {
   readonly subject: readonly (string | number | null)[];
 }
 
-export type SignedForm = NonNullable<ReturnType<typeof verifyForm>>;
-
 /**
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
  * @param revision of the grant on a decision's page, 0 for none @param carried what the token has to bring back
