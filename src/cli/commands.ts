@@ -56,7 +56,7 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   /** A sentence for people, instead of the document. */
   readonly says?: (result: Result, input: z.output<Input>) => string;
   /** Message for an empty list. */
-  readonly none?: string | ((caller: Caller, input: z.output<Input>) => Promise<string>);
+  readonly none?: string;
 }
 
 /** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
@@ -73,8 +73,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
       return view && inWords ? inWords(view(document, thing as Row), shell) : (document as object);
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
-    const nothing = typeof none === 'string' ? none : await none(caller, input);
-    return shell.printList(result as Pages<unknown>, shown, nothing);
+    return shell.printList(result as Pages<unknown>, shown, none);
   };
   return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);

@@ -3,12 +3,10 @@ import { z } from 'zod';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
-import { findClient } from '../store/common/clients.ts';
 import { findUserByLogin } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { findAuditEvents } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
-import { findResource } from '../store/operate/resources.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
 import { ID, LOGIN, text, timeThat, upTo } from './fields.ts';
@@ -84,19 +82,6 @@ export const show = listing({
     return findAuditEvents(db, { ...filter, userId }, limit);
   },
 });
-
-/** A sentence for each id in a filter that matches nothing now: it may be mistyped. */
-export async function findUnknown(
-  { db }: Caller,
-  { clientId, resourceId }: z.output<typeof show.input>,
-): Promise<string[]> {
-  const unknown: string[] = [];
-  if (clientId !== undefined && (await findClient(db, clientId)) === null)
-    unknown.push(`there is no application ${clientId} now`);
-  if (resourceId !== undefined && (await findResource(db, { resourceId })) === null)
-    unknown.push(`there is no resource ${resourceId} now`);
-  return unknown;
-}
 
 export const MAX_NEXT = 5_000;
 

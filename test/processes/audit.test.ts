@@ -131,7 +131,7 @@ describe('assent audit', () => {
     expect(await assent('audit --client x --resource y')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'no events, and there is no application x now, and there is no resource y now\n',
+      stderr: 'no events\n',
     });
   });
 
