@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
 import { IS_LIVE } from '../common/grants.ts';
@@ -34,7 +35,7 @@ const NOTED_EVERY_MS = 250;
 /** If there are more, some are noted with their next use. */
 const MAX_WAITING = 10 * MAX_ROWS;
 
-/** For each pool with a round in progress: the next. One at a time, so that a locked table takes one connection. */
+/** By pool: the uses to note. One statement at a time, so that a locked table takes one connection. */
 const waiting = new WeakMap<pg.Pool, GrantUse[]>();
 
 /** Notes today as the day of last use of some grants. It is not awaited, and a use that can't be noted is lost. */
@@ -42,22 +43,17 @@ export function noteGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
   if (uses.length === 0) return;
   const all = waiting.get(db) ?? [];
   all.push(...uses.slice(0, MAX_WAITING - all.length));
-  if (!waiting.has(db)) noteLater(db, all);
+  if (waiting.has(db)) return;
+  waiting.set(db, all);
+  void noteAll(db, all);
 }
 
-function noteLater(db: pg.Pool, uses: GrantUse[]): void {
-  waiting.set(db, uses);
-  setTimeout(async () => {
-    const next: GrantUse[] = [];
-    waiting.set(db, next);
-    await noteAll(db, uses).catch(() => {});
-    waiting.delete(db);
-    if (next.length > 0) noteLater(db, next);
-  }, NOTED_EVERY_MS).unref();
-}
-
-async function noteAll(db: pg.Pool, uses: readonly GrantUse[]): Promise<void> {
-  for (let first = 0; first < uses.length; first += MAX_ROWS) {
-    await markUsed(db, uses.slice(first, first + MAX_ROWS));
+/** Also those that are added meanwhile. */
+async function noteAll(db: pg.Pool, uses: GrantUse[]): Promise<void> {
+  while (uses.length > 0) {
+    await setTimeout(NOTED_EVERY_MS, undefined, { ref: false });
+    const round = uses.splice(0);
+    while (round.length > 0) await markUsed(db, round.splice(0, MAX_ROWS)).catch(() => {});
   }
+  waiting.delete(db);
 }
