@@ -21,9 +21,9 @@ import {
   type User,
   updateUser,
   updateUserPasswords,
-  updateUserStatus,
 } from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
+import { updateStatus } from '../store/operate/blocking.ts';
 import { audited } from './audit.ts';
 import { LIMIT, LOGIN, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
@@ -102,9 +102,10 @@ export const update = operation({
     if (newLogin !== null) checkLogin(newLogin);
     if (name !== null) checkName(name);
     if (externalId) checkExternalId(externalId);
+    const key = newLogin === null ? null : loginKey(newLogin);
     return transaction(pool, async (db) => {
       const { userId, ...before } = await requireUser(db, login);
-      const user = await updateUser(db, userId, { login: newLogin, name, externalId });
+      const user = await updateUser(db, { userId, login: newLogin, key, name, externalId });
       if (user === null) throw new RegistrationError('the login or the external id is another user’s');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
@@ -123,7 +124,7 @@ const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: st
     output: z.object({ ...ABOUT, status: STATUS }),
     async run({ db: pool, operator }, { login }) {
       const act = { kind: `user_${verb}ed`, operator } as const;
-      const done = await changeUser(pool, login, act, (db) => updateUserStatus(db, login, status));
+      const done = await changeUser(pool, login, act, (db, id) => updateStatus.user(db, { id, status }));
       return { ...done, login, status };
     },
   });
@@ -159,7 +160,8 @@ export const setPassword = operation({
   async run({ db: pool, operator, serviceNames }, { login, ...passwords }) {
     const hashes = await hashPasswords(passwords, await requireUser(pool, login), serviceNames());
     const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-    const { userId } = await changeUser(pool, login, act, (db) => updateUserPasswords(db, login, hashes));
+    const set = (db: Database, key: string) => updateUserPasswords(db, { key, ...hashes });
+    const { userId } = await changeUser(pool, login, act, set);
     return { userId, login, done: 'password_set' as const };
   },
 });
@@ -199,10 +201,10 @@ function changeUser(
   pool: pg.Pool,
   login: string,
   act: Act,
-  change: (db: Database) => Promise<{ userId: string; changed?: boolean } | null>,
+  change: (db: Database, loginKey: string) => Promise<{ userId: string; changed?: boolean } | null>,
 ) {
   return transaction(pool, async (db) => {
-    const { userId, changed = true } = found(await change(db), 'user', login);
+    const { userId, changed = true } = found(await change(db, loginKey(login)), 'user', login);
     if (act.kind !== 'user_unblocked') await deleteSessionsOfUser(db, { userId });
     if (changed) await recordAct(db, { ...act, userId });
     return { userId, changed };

@@ -109,7 +109,8 @@ export async function insertUser(db: Database, user: NewUser): Promise<string | 
 /** New values; null leaves one as it is, and an empty external id removes it. */
 type UserUpdate = Record<'login' | 'name' | 'externalId', string | null>;
 
-const update = findOne<UserUpdate & { userId: string; key: string | null }, User>(
+/** @param key of the new login @returns null if the user was deleted, or login or external id are another user's */
+export const updateUser = findOne<UserUpdate & { userId: string; key: string | null }, User>(
   'user-update',
   `update users u set login = coalesce(@login, login), login_key = coalesce(@key, login_key), name = coalesce(@name, name),
           external_id = nullif(coalesce(@externalId, external_id), '')
@@ -118,30 +119,13 @@ const update = findOne<UserUpdate & { userId: string; key: string | null }, User
    returning ${USER_COLUMNS}`,
 );
 
-/** @returns null if the user was deleted, or login or external id are another user's */
-export const updateUser = (db: Database, userId: string, change: UserUpdate): Promise<User | null> =>
-  update(db, { ...change, userId, key: change.login === null ? null : loginKey(change.login) });
-
-const setStatus = findOne<{ key: string; status: Status }, { userId: string; changed: boolean }>(
-  'user-set-status',
-  `with changed as (update users set status = @status where login_key = @key and status <> @status returning user_id)
-   select user_id as "userId", exists (select from changed) as changed from users where login_key = @key`,
-);
-
-/** Blocks or unblocks a user. @returns `changed`: the status differed; null if unknown */
-export const updateUserStatus = (db: Database, login: string, status: Status) =>
-  setStatus(db, { key: loginKey(login), status });
-
-const setPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userId'>>(
+/** Sets a password, and a payment password unless it is null. @param key of the login @returns null if unknown */
+export const updateUserPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userId'>>(
   'user-set-passwords',
   `update users set password_hash = @passwordHash,
                     payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
     where login_key = @key returning user_id as "userId"`,
 );
-
-/** Sets a password, and a payment password unless it is null. @returns null if unknown */
-export const updateUserPasswords = (db: Database, login: string, passwords: PasswordHashes) =>
-  setPasswords(db, { ...passwords, key: loginKey(login) });
 
 /** Deletes a user with sessions and grants. @returns the number deleted: one or none */
 export const deleteUser = writeLong<{ userId: string }>(
