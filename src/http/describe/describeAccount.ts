@@ -20,7 +20,8 @@ export function describeApplications(applications: readonly AuthorizedClient[], 
 function describeApplication(client: AuthorizedClient, words: Words) {
   const { account, formats } = words.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
-  const total = countConnections(live, orMore, account);
+  const connections = account.connections(live);
+  const total = orMore ? account.orMore(connections) : connections; // such as "999 connections or more"
   const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
   const lastUsedOn = used.at(-1);
   const question = account.questionAll(clientName, total);
@@ -68,12 +69,6 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
 /** One connection of several, for example "Demo Shop, anna-tablet". */
 function fullNameOf(clientName: string, instanceName: string | null, { unnamed }: Texts['account']): string {
   return `${say`${clientName}`}, ${instanceName === null ? inSentence(unnamed) : say`${instanceName}`}`;
-}
-
-/** For example "999 connections or more". */
-function countConnections(live: number, orMore: boolean, account: Texts['account']): string {
-  const connections = account.connections(live);
-  return orMore ? account.orMore(connections) : connections;
 }
 
 /** After disconnecting: the list shows the current state. @param what as the pressed button called it */
