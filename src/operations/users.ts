@@ -55,8 +55,9 @@ export const create = operation({
     checkLogin(login);
     const hashes = await hashPasswords(user, user, serviceNames());
     return transaction(pool, async (db) => {
-      const userId = await insertUser(db, { login, name, ...hashes });
-      if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
+      const made = await insertUser(db, { login, key: loginKey(login), name, ...hashes });
+      if (made === null) throw new RegistrationError(`the login ${login} is taken`);
+      const { userId } = made;
       await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
       return { userId, login };
     });

@@ -38,7 +38,7 @@ it('finds every user and client, and none twice, after the database’s collatio
     expect(await findUserByLogin(exchanged, name)).toMatchObject({ login: name });
     expect(await findUserByExternalId(exchanged, { externalId: name })).toMatchObject({ login: name });
     expect(await findClient(exchanged, name)).toMatchObject({ clientId: name });
-    const again = { login: name, name, passwordHash: null, paymentPasswordHash: null };
+    const again = { login: name, key: name, name, passwordHash: null, paymentPasswordHash: null };
     expect(await insertUser(exchanged, again)).toBeNull();
   }
   const listed: string[] = [];

@@ -92,19 +92,16 @@ export const updateLanguage = write<{ userId: string; language: string }>(
   'update users set language = @language where user_id = @userId and language is distinct from @language',
 );
 
-type NewUser = Pick<User, 'login' | 'name'> & PasswordHashes;
-
-const insert = findOne<NewUser & { key: string }, Pick<User, 'userId'>>(
+/** @param key of the login @returns null if the login is taken */
+export const insertUser = findOne<
+  Pick<User, 'login' | 'name'> & PasswordHashes & { key: string },
+  Pick<User, 'userId'>
+>(
   'user-insert',
   `insert into users (login, login_key, name, password_hash, payment_password_hash)
    values (@login, @key, @name, @passwordHash, @paymentPasswordHash)
    on conflict (login_key) do nothing returning user_id as "userId"`,
 );
-
-/** @returns the new user's id, null if the login is taken */
-export async function insertUser(db: Database, user: NewUser): Promise<string | null> {
-  return (await insert(db, { ...user, key: loginKey(user.login) }))?.userId ?? null;
-}
 
 /** New values; null leaves one as it is, and an empty external id removes it. */
 type UserUpdate = Record<'login' | 'name' | 'externalId', string | null>;
