@@ -125,7 +125,7 @@ export class Turns {
 
 const turns = new Turns({ threads: MAX_THREADS, bytes: MEMORY * MEMORY_PART });
 
-let decoyHash: Promise<string> | undefined;
+const decoyHash = onFirstUse(() => hashPassword('a decoy'));
 
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export function hashPassword(password: string): Promise<string> {
@@ -158,8 +158,7 @@ export async function verifyPassword(
   ticket: QueueTicket,
   foreign: string | null = null,
 ): Promise<boolean | null> {
-  decoyHash ??= hashPassword('a decoy');
-  const own = await decoyHash; // always: the first call must take the same time
+  const own = await decoyHash(); // always: the first call must take the same time
   const fits = Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
   const task = fits ? { stored, password } : { stored: null, password: '' };
   const check = async () => (await threads()).run({ own, foreign, ...task }, { name: 'verify' });
