@@ -28,23 +28,17 @@ export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number]
 export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
   const wanted = { userId: session.user.userId, olderThan: from, most: MAX_SHOWN };
   const { found, nextFrom } = await findAccountGrants(context.db, wanted);
-  const fitting = found.slice(0, countFitting(found));
+  let length = 0;
+  const fitting = found.filter(({ scope }, at) => {
+    length += scope.length;
+    return at === 0 || length <= MAX_SCOPE;
+  });
   const older = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
   const authorizations = fitting.map((grant) => authorizationOf(context, session, grant));
   const clients = await groupByClient(context, session, authorizations, (from ?? older) !== null);
   // Only a page is sorted: spending is part of the scope and no column, so PostgreSQL can't page by it.
   const applications = clients.sort((one, other) => Number(other.canSpend) - Number(one.canSpend));
   return { applications, older };
-}
-
-/** @returns how many of the first fit on a page, at least one */
-function countFitting(grants: readonly AccountGrant[]): number {
-  let length = 0;
-  const tooMuch = grants.findIndex(({ scope }) => {
-    length += scope.length;
-    return length > MAX_SCOPE;
-  });
-  return tooMuch < 0 ? grants.length : Math.max(1, tooMuch);
 }
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {

@@ -60,7 +60,7 @@ function cursorIn(from: string) {
 }
 
 /** After the last shown event; others may have the same time. */
-function nextCursor(cursor: ReturnType<typeof cursorIn>, shown: readonly HistoryRow[]): string | null {
+function nextCursor(cursor: ReturnType<typeof cursorIn>, shown: readonly HistoryRow[]): string {
   const micros = shown.at(-1)?.micros ?? null;
   const shownBefore = micros === cursor.micros ? cursor.skip : 0;
   return `${micros}-${shownBefore + shown.filter((row) => row.micros === micros).length}`;
