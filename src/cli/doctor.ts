@@ -17,7 +17,10 @@ export async function examine(shell: Shell, { invariants = false, patience }: Op
   const findings = invariants
     ? await checkStore(shell, (caller) => perform(checkInvariants, caller, { patience }))
     : await checkAll(shell);
-  shell.print(findings, findings.map(lineOf).join('\n'));
+  const lines = findings.map(({ level, text, remedy }) => {
+    return `${level.padEnd(6)}  ${text}${remedy === null ? '' : `: ${remedy}`}`;
+  });
+  shell.print(findings, lines.join('\n'));
   if (findings.some(({ level }) => level === 'error')) shell.exitCode = 1;
 }
 
@@ -26,10 +29,6 @@ export async function showConfig(shell: Shell): Promise<void> {
   const variables = describeVariables(shell.streams.env);
   const lines = variables.map(({ variable, value, origin }) => [variable, `${value ?? '-'} (${origin})`]);
   shell.print({ variables }, fieldLines(Object.fromEntries(lines)));
-}
-
-function lineOf({ level, text, remedy }: Finding): string {
-  return `${level.padEnd(6)}  ${text}${remedy === null ? '' : `: ${remedy}`}`;
 }
 
 async function checkAll(shell: Shell): Promise<Finding[]> {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Session } from '../../flows/signIn/session.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
@@ -99,7 +99,9 @@ export function signInNote(reply: FastifyReply, about: About): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);
   const outcome = lastOutcome(reply, about)?.outcome;
-  if (keepsNoCookies(request)) return signIn.cookiesOff(new URL(request.server.context.baseUrl).hostname);
+  const wasGivenCookie = queryParameters(request).only(['cookie']) === COOKIE_CHECK;
+  if (wasGivenCookie && !sentCookies(request))
+    return signIn.cookiesOff(new URL(request.server.context.baseUrl).hostname);
   if (outcome === 'signed_out') return signIn.signedOut;
   if (outcome === 'not_signed_in') return outcomes.not_signed_in;
   if (outcome === 'not_decided') return outcomes.sessionOver;
@@ -108,8 +110,3 @@ export function signInNote(reply: FastifyReply, about: About): string | null {
 
 /** Query parameter after a form without our cookies, whose response set one: if still missing, the browser rejects cookies. */
 export const COOKIE_CHECK = 'cookie=given';
-
-function keepsNoCookies(request: FastifyRequest): boolean {
-  const wasGiven = queryParameters(request).only(['cookie']) === COOKIE_CHECK;
-  return wasGiven && !sentCookies(request);
-}

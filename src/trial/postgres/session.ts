@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Cluster, DATABASE_USER } from './cluster.ts';
-import type { Place } from './place.ts';
 import {
   isPostmaster,
   readPostmaster,
@@ -49,7 +48,10 @@ export async function openSession(cluster: Cluster): Promise<Session> {
     startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
     nextStart = Date.now() + FIRST_PAUSE_MS * 2 ** starts++;
   }
-  throw doesNotStart(place);
+  const { logFile } = place;
+  const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
+  const end = lines.slice(-3).join(' / ') || '(empty)';
+  throw new Error(`PostgreSQL does not start, see ${logFile}, which ends: ${end}`);
 }
 
 /**
@@ -84,10 +86,4 @@ async function trySession(folder: string) {
     client.end().catch(() => {});
     return undefined;
   }
-}
-
-function doesNotStart({ logFile }: Place): Error {
-  const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
-  const end = lines.slice(-3).join(' / ') || '(empty)';
-  return new Error(`PostgreSQL does not start, see ${logFile}, which ends: ${end}`);
 }
