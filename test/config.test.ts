@@ -109,6 +109,16 @@ describe('the environment', () => {
     expect(problems(environment)).toEqual([expect.stringMatching(/^SECRETS must be your own/)]);
   });
 
+  it('needs DEFAULT_LIMIT beside a CURRENCY that is not RUB', () => {
+    expect(problems({ ...COMPLETE, CURRENCY: 'EUR' })).toEqual([
+      'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.',
+    ]);
+    const read = (given: Record<string, string>) => readConfig({ ...COMPLETE, ...given }).defaultLimit;
+    expect(read({ CURRENCY: 'EUR', DEFAULT_LIMIT: '30,99.50' })).toEqual({ days: 30, sum: '99.50' });
+    for (const given of [{}, { CURRENCY: 'RUB' }, { CURRENCY: '', DEFAULT_LIMIT: '' }])
+      expect(read(given)).toEqual({ days: 1, sum: '3000' });
+  });
+
   const [old, fresh] = ['o'.repeat(32), 'n'.repeat(40)];
 
   it.each([

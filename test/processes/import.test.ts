@@ -53,6 +53,21 @@ it('killed in the middle and run again, imports each line once', async () => {
   expect(await counts()).toEqual({ users: rows.length, events: rows.length });
 });
 
+it('imports 10,000 tokens with a foreign list of scopes, and none is bad', async () => {
+  const { json } = commandsOn(onDatabase((await ownDatabase()).url));
+  const users = Array.from({ length: 100 }, (_, n) => ({ login: `holder-${n}`, name: 'Anna' }));
+  const client = { client_id: 'foreign-app', name: 'Old Shop', redirect_uri: 'https://old.example/back' };
+  expect(await json(`user import ${fileOf(users)}`)).toMatchObject({ imported: 100 });
+  expect(await json(`client import ${fileOf([client])}`)).toMatchObject({ imported: 1 });
+  const scopes = ['read:user repo.write profile openid', 'https.read("x").limit(7,5) email', 'a_b:c-d'];
+  const issued_at = new Date(Date.now() - 1_000).toISOString();
+  const rows = Array.from({ length: 10_000 }, (_, n) => {
+    const names = { ...users[n % users.length], client_id: client.client_id, instance_name: `no. ${n}` };
+    return { ...names, name: undefined, scope: scopes[n % scopes.length], token: randomUUID(), issued_at };
+  });
+  expect(await json(`grant import ${fileOf(rows)}`)).toMatchObject({ imported: 10_000, bad: 0 });
+});
+
 it('writes no --bad file over its own standard input', async () => {
   const file = fileOf([{ login: 'berta', name: 'Berta' }]);
   const text = readFileSync(file, 'utf8');

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import type { Limit } from '../../src/rules/common/money.ts';
 import { findUnclear } from '../../src/rules/common/text.ts';
-import { BUILT_IN_NAMES, BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
+import {
+  BUILT_IN_NAMES,
+  BUILT_IN_RIGHTS,
+  isRightName,
+  LIFTABLE,
+  type RightKind,
+} from '../../src/rules/scope/rights.ts';
 import type { MoneySource, Right } from '../../src/rules/scope/scope.ts';
 import { DEFAULT, rubles } from './rubles.ts';
 
@@ -53,15 +59,83 @@ const named = {
   }),
 };
 
-/** Each right, by what `rights.ts` says of it. */
-const right: fc.Arbitrary<Right> = fc.constantFrom(...BUILT_IN_RIGHTS).chain(([name, kind]) => {
-  const { names, spends } = kind;
+/** A right, by what is known of it. The default of one that is not built in is not the grammar's. */
+const rightOf = ([name, { names, spends }]: readonly [string, RightKind]): fc.Arbitrary<Right> => {
   const own: fc.Arbitrary<object> = names === undefined ? fc.constant({}) : named[names];
-  return fc.tuple(own, limit).map(([texts, limit]) => ({ name, ...texts, ...(spends && { limit }) }));
-});
+  return fc.tuple(own, limit).map(([texts, limit]) => {
+    const isWritten = BUILT_IN_RIGHTS.has(name) || !limit.isDefault;
+    return { name, ...texts, ...(spends && isWritten && { limit }) };
+  });
+};
+
+const right = fc.constantFrom(...BUILT_IN_RIGHTS).chain(rightOf);
 
 /** What the grammar can say, contradictions included. */
 export const rights: fc.Arbitrary<Right[]> = fc.array(right, { minLength: 1, maxLength: 6 });
+
+/** Names that are not built in, some of which begin, end or go on like a built-in one or a limit. */
+const ownName = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('a', 'payment', 'payment-shop', 'constructor', ':read', '.limit', '.', '_', '-', '7'),
+      fc.constantFrom(...'bcdefghijklmnopqrstuvwxyz0123456789'),
+    ),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((parts) => parts.join(''))
+  .filter((name) => isRightName(name) && !BUILT_IN_RIGHTS.has(name));
+
+/** Any right that the grammar reads, whatever a catalogue would say of it: foreign ones have any form. */
+const anyRight: fc.Arbitrary<Right> = fc.oneof(
+  right,
+  fc
+    .record({
+      name: ownName,
+      names: fc.constantFrom(undefined, 'shop' as const, 'account' as const),
+      spends: fc.boolean(),
+    })
+    .chain(({ name, ...kind }) => rightOf([name, { ...kind, lifts: [] }])),
+);
+export const anyRights: fc.Arbitrary<Right[]> = fc.array(anyRight, { minLength: 1, maxLength: 6 });
+
+/** A right of an operator's own, as its file has it. */
+export interface OwnRight {
+  readonly text: string;
+  readonly spends?: boolean | undefined;
+  readonly names?: 'shop' | 'account' | undefined;
+  readonly lifts?: readonly (typeof LIFTABLE)[number][] | undefined;
+  readonly part_of?: string | undefined;
+}
+
+const ownRight = fc.record({
+  name: ownName,
+  spends: fc.option(fc.boolean(), { nil: undefined }),
+  names: fc.constantFrom(undefined, 'shop' as const, 'account' as const),
+  lifts: fc.option(fc.subarray([...LIFTABLE]), { nil: undefined }),
+  whole: fc.option(fc.nat()),
+});
+
+/** An operator's file with rights of its own, and some of the built-in ones before them. */
+export const catalogueFile = fc
+  .tuple(
+    fc.subarray([...BUILT_IN_RIGHTS]),
+    fc.uniqueArray(ownRight, { selector: ({ name }) => name, minLength: 1, maxLength: 6 }),
+  )
+  .map(([builtIn, own]) => {
+    const file: Record<string, string | OwnRight> = Object.fromEntries(
+      builtIn.map(([name, { names }]) => [name, names ? `${name}: {target}` : name]),
+    );
+    for (const [at, { name, whole, ...kind }] of own.entries()) {
+      const before = Object.keys(file);
+      const part_of = whole === null ? undefined : before[whole % before.length];
+      file[name] = { ...kind, text: kind.names ? `Own no. ${at}: {target}` : `Own no. ${at}`, part_of };
+    }
+    return file;
+  });
+
+/** Some rights of a catalogue in the form that each has there. */
+export const rightsAmong = (catalogue: ReadonlyMap<string, RightKind>): fc.Arbitrary<Right[]> =>
+  fc.array(fc.constantFrom(...catalogue).chain(rightOf), { minLength: 1, maxLength: 4 });
 
 /** Texts of the grammar's own words in any order: some are scopes, most are nearly one. */
 export const scopeLike = fc.string({

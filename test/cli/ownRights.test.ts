@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { BUILT_IN_NAMES } from '../../src/rules/scope/rights.ts';
+import { BANK, BANK_FILE } from '../rules/ownRightFiles.ts';
+import { Agent } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { onDatabase } from '../support/process.ts';
+import { useServer } from '../support/server.ts';
+
+// Commands read `CATALOGUE` and `DEFAULT_LIMIT` as the server does.
+
+const server = await useServer({ offer: { catalogue: BANK } });
+const folder = makeDataDir();
+afterAll(() => removeDataDir(folder));
+const resource = await server.createResource();
+
+function fileOf(content: string): string {
+  const file = join(folder, randomUUID());
+  writeFileSync(file, content);
+  return file;
+}
+const linesOf = (rows: readonly object[]) => fileOf(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+
+const variables = onDatabase(server.database.url);
+const bank = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE) });
+const plain = commandsOn(variables);
+
+const CREATE = 'client create --name Shop --redirect-uri https://shop.example/back';
+const KNOWN = BUILT_IN_NAMES.join(', ');
+
+describe('client create --right', () => {
+  it('takes a right of the catalogue, and a built-in one that it leaves out', async () => {
+    const created = await bank.json<Record<string, unknown>>(`${CREATE} --right transfer,payment-shop`);
+    expect(created.allowed_rights).toEqual(['transfer', 'payment-shop']);
+    expect(await plain.json(`client show ${created.client_id}`)).toMatchObject({
+      allowed_rights: ['transfer', 'payment-shop'],
+    });
+  });
+
+  it('refuses another, and says where CATALOGUE is not set', async () => {
+    const own = 'statements:read, transfer, transfer.to';
+    expect(await bank.refused(`${CREATE} --right points:read`, 2)).toContain(
+      `“points:read” is not a right. There are: ${KNOWN}, ${own}, or "all". An id stands before --right.`,
+    );
+    expect(await plain.refused(`${CREATE} --right transfer`, 2)).toContain(
+      `“transfer” is not a right. There are: ${KNOWN}, or "all". CATALOGUE, the file of other rights, is not set.`,
+    );
+  });
+
+  it('says what is wrong with the file of CATALOGUE', async () => {
+    const broken = commandsOn({ ...variables, CATALOGUE: fileOf('{"a.limit": {"text": "See it"}}') });
+    expect(await broken.refused(`${CREATE} --right transfer`, 1)).toMatch(
+      /CATALOGUE .+: a\.limit must have 1 to 64 of/,
+    );
+  });
+});
+
+describe('client import', () => {
+  const row = { name: 'Old Shop', redirect_uri: 'https://old.example/back' };
+
+  it('takes rights of the catalogue and built-in ones, and refuses others by their names', async () => {
+    const file = linesOf([
+      { ...row, client_id: randomUUID(), rights: ['transfer', 'statements:read', 'payment-shop'] },
+      { ...row, client_id: randomUUID(), rights: ['transfer', 'points:read'] },
+      { ...row, client_id: randomUUID(), rights: ['a.limit'] },
+    ]);
+    const reasons = async ({ assent }: typeof bank) => {
+      const { stdout } = await assent(`client import ${file} --dry-run --json`);
+      const { bad_lines } = JSON.parse(stdout) as { bad_lines: { line: number; reason: string }[] };
+      return bad_lines.map(({ line, reason }) => `${line} ${reason}`);
+    };
+    const unknown = (right: string) => `${right} is neither built in nor in the file of CATALOGUE`;
+    const misnamed = '3 is not the name of a right';
+    expect(await reasons(bank)).toEqual([`2 ${unknown('points:read')}`, misnamed]);
+    expect(await reasons(plain)).toEqual([`1 ${unknown('transfer')}`, `2 ${unknown('transfer')}`, misnamed]);
+  });
+});
+
+describe('grant import', () => {
+  async function imported(by: typeof bank, scope: string) {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const row = { login: user.login, client_id: client.clientId, token: randomUUID(), scope };
+    const issued_at = new Date(Date.now() - 1_000);
+    const file = linesOf([{ ...row, issued_at }]);
+    expect(await by.json(`grant import ${file}`)).toMatchObject({ imported: 1, bad: 0 });
+    expect(await by.json(`grant import ${file}`)).toMatchObject({ unchanged: 1, bad: 0 });
+    return { token: row.token, user };
+  }
+
+  it.each([
+    'read:user repo.write profile openid',
+    'https.read("x") email',
+    'payment-shop.limit(7,5000) read',
+  ])('takes the scope of another service, in no catalogue: %s', async (scope) => {
+    for (const by of [plain, bank])
+      expect(await introspect(server, resource, (await imported(by, scope)).token)).toMatchObject({
+        active: true,
+        scope,
+      });
+  });
+
+  it('completes what it finds in the catalogue, by DEFAULT_LIMIT', async () => {
+    const richer = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE), DEFAULT_LIMIT: '7,50' });
+    const { token } = await imported(richer, 'transfer.to("41001") read:user');
+    expect(await introspect(server, resource, token)).toMatchObject({
+      scope: 'transfer.to("41001","account").limit(7,50) read:user',
+    });
+  });
+});
+
+describe('grant list and audit', () => {
+  const saidBy = async ({ assent }: typeof bank, line: string) => {
+    const { code, stdout } = await assent(line);
+    expect(code).toBe(0);
+    return stdout.replaceAll('\u00a0', ' ');
+  };
+
+  it('say a right by its sentence, or without CATALOGUE by its name in quotation marks', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    await obtainToken(agent, client, user, { scope: 'transfer.to("41001") statements:read' });
+    for (const line of [`grant list --login ${user.login}`, `audit --login ${user.login}`]) {
+      const said = await saidBy(bank, line);
+      expect(said).toContain('Transfer money to “41001”: at most RUB 3,000 in any 24 hours');
+      expect(said).toContain('See the statements of your accounts');
+      const unnamed = await saidBy(plain, line);
+      expect(unnamed).toContain('“transfer.to” “41001”: at most RUB 3,000 in any 24 hours');
+      expect(unnamed).toContain('“statements:read”');
+    }
+  });
+});

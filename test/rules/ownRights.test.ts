@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCatalogue } from '../../src/languages/catalogue.ts';
+import { parseImportedScope, parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import { BUILT_IN_RIGHTS, type Kinds, LIFTABLE } from '../../src/rules/scope/rights.ts';
+import { boundsOf } from '../../src/rules/spending/bounds.ts';
+import { anyRights, catalogueFile, forAny, rightsAmong } from './arbitraries.ts';
+import { BANK, SHOP } from './ownRightFiles.ts';
+import { refusalOf, verdictOf } from './refusal.ts';
+import { OFFER, parseScope, rubles } from './rubles.ts';
+
+// Rights of an operator's own: what is granted says by itself what it means, whatever a catalogue says later.
+
+const ANYBODY = { allowedRights: null, most: null };
+const DEFAULT_LIMITS = [OFFER.defaultLimit, { days: 7, sum: '50.5' }, { days: 1, sum: '3000.00' }];
+
+const asked = (scope: string, catalogue: Kinds, defaultLimit = OFFER.defaultLimit) =>
+  parseRequestedScope(scope, { ...OFFER, catalogue, defaultLimit }, ANYBODY);
+
+/** Any catalogue, with rights of it in the form that each has there. */
+const requests = catalogueFile.chain((file) => {
+  const catalogue = parseCatalogue(JSON.stringify(file));
+  return fc.record({
+    file: fc.constant(file),
+    catalogue: fc.constant(catalogue),
+    list: rightsAmong(catalogue),
+    defaultLimit: fc.constantFrom(...DEFAULT_LIMITS),
+  });
+});
+
+describe('a scope with any rights', () => {
+  it('parses back to the same rights, and prints the same again', () => {
+    forAny(anyRights, (list) => {
+      const printed = formatScope(list);
+      expect(parseScope(printed)).toEqual(list);
+      expect(formatScope(parseScope(printed))).toBe(printed);
+    });
+  });
+
+  it.each([
+    ['read:user repo.write', [{ name: 'read:user' }, { name: 'repo.write' }]],
+    ['pay.limit(7,5000)', [{ name: 'pay', limit: rubles(7, '5000') }]],
+    ['pay.limits.limit(,5)', [{ name: 'pay.limits', limit: rubles(null, '5') }]],
+    ['to("a", "phone").limit(1, 5)', [{ name: 'to', target: 'a', type: 'phone', limit: rubles(1, '5') }]],
+    ['to("a","account")', [{ name: 'to', target: 'a', type: 'account' }]],
+    [`${'a'.repeat(64)}("b")`, [{ name: 'a'.repeat(64), target: 'b' }]],
+  ])('reads %s by the grammar alone', (scope, rights) => {
+    expect(parseScope(scope)).toEqual(rights);
+  });
+
+  it.each([
+    'a'.repeat(65),
+    'a.limit',
+    'a.limit("b")',
+    'a.limit(1,5)b',
+    'a("b")c',
+    'a()',
+    'a("b","c")',
+    'a("b","phone","d")',
+    'payment',
+    'payment("b")',
+    'payment.limit(1,5)',
+    '7a',
+    'https://wallet.example/read',
+  ])('refuses %s', (scope) => {
+    for (const catalogue of [BANK, SHOP, OFFER.catalogue])
+      expect(verdictOf(() => asked(scope, catalogue))).toBe('invalid_scope');
+    expect(verdictOf(() => parseScope(scope))).toBe('invalid_scope');
+  });
+});
+
+describe('a request for rights of a catalogue', () => {
+  it('is granted as a scope that means the same without the catalogue, and is complete', () => {
+    forAny(requests, ({ catalogue, list, defaultLimit }) => {
+      const scope = formatScope(list);
+      fc.pre(verdictOf(() => asked(scope, catalogue, defaultLimit)) === undefined);
+      const granted = asked(scope, catalogue, defaultLimit);
+      expect(parseScope(granted.scope)).toEqual(granted.rights);
+      expect(asked(granted.scope, catalogue, defaultLimit)).toEqual(granted);
+      for (const [at, { name, target, limit, type }] of granted.rights.entries()) {
+        expect({ name, target }).toEqual({ name: list[at]?.name, target: list[at]?.target });
+        expect(limit !== undefined).toBe(catalogue.get(name)?.spends ?? false);
+        expect(type !== undefined).toBe(catalogue.get(name)?.names === 'account');
+      }
+    });
+  });
+
+  it('is granted byte for byte where it leaves nothing open', () => {
+    forAny(requests, ({ catalogue, list }) => {
+      const scope = `  ${formatScope(list).replaceAll(' ', '  ')} `;
+      const isOpen = list.some(
+        ({ name, limit }) => catalogue.get(name)?.spends && !BUILT_IN_RIGHTS.has(name) && limit === undefined,
+      );
+      fc.pre(!isOpen && verdictOf(() => asked(scope, catalogue)) === undefined);
+      expect(asked(scope, catalogue).scope).toBe(scope);
+    });
+  });
+
+  it('promises nothing that one of its rights may break, with the catalogue or without it', () => {
+    forAny(requests, ({ file, catalogue, list }) => {
+      const lifted = list.flatMap(({ name }) => {
+        const own = file[name];
+        if (typeof own === 'string' || own === undefined)
+          return [...(BUILT_IN_RIGHTS.get(name)?.lifts ?? [])];
+        return own.lifts ?? LIFTABLE.filter((bound) => own.spends || bound.startsWith('see_'));
+      });
+      const isOwn = list.some(({ name }) => !BUILT_IN_RIGHTS.has(name));
+      const promised = new Set<string>(boundsOf(list, catalogue));
+      expect(lifted.filter((bound) => promised.has(bound))).toEqual([]);
+      const later = new Set<string>(boundsOf(list, BUILT_IN_RIGHTS));
+      expect((isOwn ? LIFTABLE : lifted).filter((bound) => later.has(bound))).toEqual([]);
+    });
+  });
+
+  it('is completed in what it leaves open, and in nothing else', () => {
+    const limits = { days: 30, sum: '99.50' };
+    const scope = 'transfer.to("7", "phone")  transfer.to("8").limit(7, 5) account-info';
+    const { scope: granted, rights } = asked(scope, BANK, limits);
+    expect(granted).toBe(
+      'transfer.to("7","phone").limit(30,99.50) transfer.to("8","account").limit(7,5) account-info',
+    );
+    expect(rights[0]?.limit).toEqual(rubles(30, '99.50'));
+    expect(asked('payment-shop', OFFER.catalogue, limits).scope).toBe('payment-shop.limit(30,99.50)');
+    expect(asked('payment-shop', OFFER.catalogue).scope).toBe('payment-shop');
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['a limit where nothing is spent', 'statements:read.limit(7,5000)', /statements:read takes no limit/],
+    ['no target', 'transfer.to', /transfer\.to needs a target/],
+    ['no target before a limit', 'transfer.to.limit(7,5)', /transfer\.to needs a target/],
+    ['a target too many', 'statements:read("x")', /statements:read takes no target/],
+    ['a type of a right without a target', 'transfer("7","phone")', /transfer takes no target/],
+    ['a type of a shop', 'points:spend("7","account")', /points:spend takes one target/],
+    ['part and whole', 'transfer.to("7") transfer', /transfer with transfer\.to$/],
+    ['whole and part', 'transfer transfer.to("7").limit(1,5)', /transfer with transfer\.to$/],
+    ['the same right twice', 'transfer.to("7") transfer.to("7","account")', /the same right twice/],
+    ['targets that look alike', 'points:spend("paypal") points:spend("paypaI")', /look alike/],
+    ['an unclear target', 'transfer.to("a b")', /the target of transfer\.to has U\+0020/],
+    ['mixed scripts of an address', 'transfer.to("аnna@x","email")', /letters of several scripts/],
+    ['a period and one payment', 'transfer.limit(,5) points:spend("7")', /period limit and a one-time limit/],
+    ['one payment and more', 'transfer.limit(,5) statements:read', /one-time payment with anything but/],
+  ])('refuses %s: %s', (_what, scope, rule) => {
+    const refusal = refusalOf(() => asked(scope, new Map([...BANK, ...SHOP])));
+    expect(refusal.code).toBe('invalid_scope');
+    expect(refusal.rule).toMatch(rule);
+  });
+
+  it('refuses a part beside its whole over two steps, own and built in, in any order', () => {
+    const text = (at: number) => ({ text: `See no. ${at}` });
+    const file = {
+      'payment-shop': 'Pay any shop',
+      'pay:books': { ...text(1), part_of: 'payment-shop' },
+      'pay:comics': { ...text(2), part_of: 'pay:books' },
+    };
+    const catalogue = parseCatalogue(JSON.stringify(file));
+    for (const [part, whole] of [
+      ['pay:comics', 'payment-shop'],
+      ['pay:comics', 'pay:books'],
+      ['pay:books', 'payment-shop'],
+    ] as const)
+      for (const scope of [`${part} ${whole}`, `${whole} ${part}`])
+        expect(refusalOf(() => asked(scope, catalogue)).rule).toBe(`scope: ${whole} with ${part}`);
+  });
+
+  it('compares a default limit with the ceiling of the application', () => {
+    const ceiling = { allowedRights: null, most: { days: 30, sum: '2999' } };
+    const read = (scope: string) => parseRequestedScope(scope, { ...OFFER, catalogue: BANK }, ceiling);
+    expect(refusalOf(() => read('transfer')).rule).toMatch(/at most 30,2999, and transfer has 1,3000/);
+    expect(read('transfer.limit(30,2999)').rights).toHaveLength(1);
+  });
+});
+
+describe('a right that is not in the catalogue', () => {
+  it('can’t be requested, in any form, and may have been granted', () => {
+    forAny(anyRights, (list) => {
+      const scope = formatScope(list);
+      const isOwn = list.some(({ name }) => !BUILT_IN_RIGHTS.has(name));
+      if (isOwn) expect(verdictOf(() => asked(scope, OFFER.catalogue))).toBe('invalid_scope');
+      const imported = () => parseImportedScope(scope, OFFER, ANYBODY);
+      if (verdictOf(imported) === undefined) expect(imported()).toEqual({ scope, rights: list });
+      else expect(['contradiction', 'unclear_target']).toContain(refusalOf(imported).ruleId);
+    });
+  });
+
+  it('is imported as it is, without a default limit, and one of the catalogue is completed', () => {
+    const offer = { ...OFFER, catalogue: BANK };
+    const imported = (scope: string) => parseImportedScope(scope, offer, ANYBODY).scope;
+    expect(imported('read:user repo.write openid')).toBe('read:user repo.write openid');
+    expect(imported('transfer points:spend("7")')).toBe('transfer.limit(1,3000) points:spend("7")');
+    expect(verdictOf(() => imported('statements:read("7")'))).toBe('invalid_scope');
+    expect(verdictOf(() => imported('read:user read:user'))).toBe('invalid_scope');
+  });
+});

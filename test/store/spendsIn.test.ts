@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import { spends } from '../../src/rules/scope/scope.ts';
+import { spendsIn } from '../../src/store/common/grants.ts';
+import { anyRights } from '../rules/arbitraries.ts';
+import { parseScope } from '../rules/rubles.ts';
+import { useDatabase } from '../support/database.ts';
+
+const { pool } = await useDatabase();
+
+/** What PostgreSQL says of each scope, in one statement. */
+async function found(scopes: readonly string[]): Promise<boolean[]> {
+  const { rows } = await pool.query<{ found: boolean }>(
+    `select ${spendsIn('scope')} as found from unnest($1::text[]) with ordinality s (scope, at) order by at`,
+    [scopes],
+  );
+  return rows.map((row) => row.found);
+}
+
+/** In front of a target, or behind it: as many spaces as anybody likes. */
+const scope = fc.tuple(anyRights, fc.constantFrom(' ', '   ')).map(([list, space]) => {
+  return `${space}${list.map((right) => formatScope([right])).join(space)}`;
+});
+
+it('PostgreSQL finds the same scopes spending as the rules do', async () => {
+  const scopes = fc.array(scope, { minLength: 300, maxLength: 300 });
+  await fc.assert(
+    fc.asyncProperty(scopes, async (given) => {
+      expect(await found(given)).toEqual(given.map((one) => spends(parseScope(one))));
+    }),
+    { numRuns: 5 },
+  );
+});
+
+it.each([
+  ['payment-shop', 'a payment-p2p', 'payment.to-account("1") a', '  payment-p2p  ', 'payment-shop.limit(,5)'],
+  ['a.limit(,5)', 'a("b").limit(7,0.01)', 'a.limitx.limit(1,5)', 'a(".limit(1,5)").limit(1,5)'],
+  [String.raw`a("\\") payment-shop`, String.raw`a("\\\"") payment-shop`, String.raw`a("\"").limit(1,5)`],
+])('PostgreSQL finds that these spend: %s, %s, %s …', async (...scopes) => {
+  expect(scopes.map((one) => spends(parseScope(one)))).toEqual(scopes.map(() => true));
+  expect(await found(scopes)).toEqual(scopes.map(() => true));
+});
+
+it.each([
+  [
+    'payment-shops',
+    'my-payment-shop',
+    'payment-shop:read',
+    'payment-shop.limits',
+    'payment.to',
+    'a:payment-p2p',
+  ],
+  ['paymentato-pattern("1")', 'payment.to-pattern:x("1")', 'a.limits', 'money-source("card","wallet")'],
+  ['a("payment-shop")', 'a(" payment-shop ")', 'a("b.limit(1,5)","phone")', 'a("\n payment-p2p\n")'],
+  [
+    String.raw`a("\" payment-shop")`,
+    String.raw`a("\\\" payment-shop \\")`,
+    String.raw`a("\"") b("\".limit(1,5)")`,
+  ],
+])('PostgreSQL finds that these do not: %s, %s, %s …', async (...scopes) => {
+  expect(scopes.map((one) => spends(parseScope(one)))).toEqual(scopes.map(() => false));
+  expect(await found(scopes)).toEqual(scopes.map(() => false));
+});
