@@ -41,13 +41,13 @@ describe('client create --right', () => {
     });
   });
 
-  it('refuses another, and says where CATALOGUE is not set', async () => {
+  it('refuses another, and says that commands need CATALOGUE', async () => {
     const own = 'statements:read, transfer, transfer.to';
-    expect(await bank.refused(`${CREATE} --right points:read`, 2)).toContain(
-      `“points:read” is not a right. There are: ${KNOWN}, ${own}, or "all". An id stands before --right.`,
+    expect(await bank.refused(`${CREATE} --right points:read`, 1)).toContain(
+      `points:read is not a right; there are: ${KNOWN}, ${own}. Others are in the file of CATALOGUE`,
     );
-    expect(await plain.refused(`${CREATE} --right transfer`, 2)).toContain(
-      `“transfer” is not a right. There are: ${KNOWN}, or "all". CATALOGUE, the file of other rights, is not set.`,
+    expect(await plain.refused(`${CREATE} --right transfer`, 1)).toContain(
+      `transfer is not a right; there are: ${KNOWN}. Others are in the file of CATALOGUE, which commands need, too`,
     );
   });
 
@@ -86,9 +86,10 @@ describe('grant import', () => {
     const row = { login: user.login, client_id: client.clientId, token: randomUUID(), scope };
     const issued_at = new Date(Date.now() - 1_000);
     const file = linesOf([{ ...row, issued_at }]);
-    expect(await by.json(`grant import ${file}`)).toMatchObject({ imported: 1, bad: 0 });
+    const { warnings, ...first } = await by.json(`grant import ${file}`);
+    expect(first).toMatchObject({ imported: 1, bad: 0 });
     expect(await by.json(`grant import ${file}`)).toMatchObject({ unchanged: 1, bad: 0 });
-    return { token: row.token, user };
+    return { token: row.token, warnings };
   }
 
   it.each([
@@ -103,12 +104,26 @@ describe('grant import', () => {
       });
   });
 
-  it('completes what it finds in the catalogue, by DEFAULT_LIMIT', async () => {
+  it('writes out the type of an account, adds no limit, and names what the catalogue lacks', async () => {
     const richer = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE), DEFAULT_LIMIT: '7,50' });
-    const { token } = await imported(richer, 'transfer.to("41001") read:user');
+    const scope = 'transfer.to("41001").limit(7,9) payment-shop read:user';
+    const { token, warnings } = await imported(richer, scope);
     expect(await introspect(server, resource, token)).toMatchObject({
-      scope: 'transfer.to("41001","account").limit(7,50) read:user',
+      scope: 'transfer.to("41001","account").limit(7,9) payment-shop read:user',
+      payment_limits: [{ amount: '9' }, { amount: '3000' }],
     });
+    expect(warnings).toEqual(['these rights are neither built in nor in the file of CATALOGUE: read:user']);
+  });
+
+  it('refuses a right of the catalogue that spends without a limit', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const issued_at = new Date(Date.now() - 1_000);
+    const row = { login: user.login, client_id: client.clientId, token: randomUUID(), scope: 'transfer' };
+    const { code, stdout } = await bank.assent(`grant import ${linesOf([{ ...row, issued_at }])} --json`);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).bad_lines).toEqual([
+      { line: 1, field: 'scope', reason: 'transfer needs a limit' },
+    ]);
   });
 });
 

@@ -95,7 +95,9 @@ describe('rights that the operator took out of the catalogue', () => {
     const { client, user, agent } = await granted();
     const same = { scope: 'account-info', instance_name: 'till' };
     const { text } = await reachConsent(agent, requestOf(client, same), user);
-    expect(text).toMatch(/“transfer\.to” ?“41001” ?At most RUB 500 in any 7 days.*“statements:read”/);
+    expect(text).toMatch(
+      /“transfer\.to” the email address ?“41001” ?At most RUB 500 in any 7 days.*“statements:read”/,
+    );
     const beside = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
     expect(beside.text).toMatch(/On top: at most RUB 500 in any 7 days/);
     expect((await decide(agent, beside, 'allow')).location).toContain('code=');
@@ -112,7 +114,9 @@ describe('rights that the operator took out of the catalogue', () => {
     const account = await agent.get('/account');
     for (const page of [account, await agent.get('/account/history')]) {
       expect(page.status).toBe(200);
-      expect(page.text).toMatch(/“transfer\.to” ?“41001” ?At most RUB 500 in any 7 days.*“statements:read”/);
+      expect(page.text).toMatch(
+        /“transfer\.to” the email address ?“41001” ?At most RUB 500 in any 7 days.*“statements:read”/,
+      );
     }
     const { action } = account.forms.find(({ action }) => action.startsWith('/account/disconnect')) ?? {};
     await follow(agent, await agent.post(action ?? '', fieldsFor(account, action ?? '')));

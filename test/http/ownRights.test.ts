@@ -63,14 +63,16 @@ describe('a spending right of an operator’s own', () => {
   it('shows the default limit and what it may cost, and asks for the payment password', async () => {
     const page = await consentFor(ASKED);
     expect(page.text).toContain(
-      'It can transfer money to “+79161234567” up to RUB 99.50 in any 30 days, until',
+      'It can transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days, until',
     );
     expect(page.text).toContain('RUB 3,681.50 at most in all. Paid from your wallet.');
     expect(page.text).toContain('It can’t spend more, pay anyone else, use your card,');
     const asked = await press(agent, page, 'allow');
     expect([leadsTo(asked, '/confirm'), await approved()]).toEqual([true, []]);
     const confirmPage = await follow(agent, asked);
-    expect(confirmPage.text).toContain('transfer money to “+79161234567” up to RUB 99.50 in any 30 days');
+    expect(confirmPage.text).toContain(
+      'transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days',
+    );
     expect((await confirm(agent, confirmPage, 'wrong')).location).not.toContain('/receipt');
     expect(await approved()).toEqual([]);
     await returnFrom(agent, await confirm(agent, confirmPage, user.paymentPassword));
@@ -91,7 +93,7 @@ describe('a spending right of an operator’s own', () => {
     expect(rows).toEqual([{ scope: COMPLETE, limits: [SPENDING], asked: ASKED }]);
     for (const path of ['/account', '/account/history']) {
       const { text } = await agent.get(path);
-      expect(text).toContain('Transfer money to “+79161234567”');
+      expect(text).toContain('Transfer money to the phone number “+79161234567”');
       expect(text).toContain('At most RUB 99.50 in any 30 days');
     }
   });

@@ -142,10 +142,10 @@ describe('a catalogue with rights of its own', () => {
 
   it('tells all mistakes at once', () => {
     const file = { 'a.limit': own(), x: { text: '', lifts: 1 }, y: own({ names: 'shop' }), 'payment-p2p': 7 };
-    const [first, ...others] = mistakes(file);
-    expect(first).toBe(`a.limit ${NAME_RULE}`);
-    expect(others.map((line) => line.split(' ', 1)[0])).toEqual([
-      ...['x.text.en', 'x.text.ru', 'x.lifts', 'y.text', 'payment-p2p'],
+    const lines = mistakes(file);
+    expect(lines).toContain(`a.limit ${NAME_RULE}`);
+    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
+      ...['payment-p2p', 'a.limit', 'x.text.en', 'x.text.ru', 'x.lifts', 'y.text'],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCatalogue } from '../../src/languages/catalogue.ts';
-import { parseImportedScope, parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
+import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
 import { formatScope } from '../../src/rules/scope/formatScope.ts';
 import { BUILT_IN_RIGHTS, type Kinds, LIFTABLE } from '../../src/rules/scope/rights.ts';
 import { boundsOf } from '../../src/rules/spending/bounds.ts';
@@ -177,17 +177,19 @@ describe('a right that is not in the catalogue', () => {
       const scope = formatScope(list);
       const isOwn = list.some(({ name }) => !BUILT_IN_RIGHTS.has(name));
       if (isOwn) expect(verdictOf(() => asked(scope, OFFER.catalogue))).toBe('invalid_scope');
-      const imported = () => parseImportedScope(scope, OFFER, ANYBODY);
+      const imported = () => parseRequestedScope(scope, { ...OFFER, defaultLimit: null }, ANYBODY);
       if (verdictOf(imported) === undefined) expect(imported()).toEqual({ scope, rights: list });
       else expect(['contradiction', 'unclear_target']).toContain(refusalOf(imported).ruleId);
     });
   });
 
-  it('is imported as it is, without a default limit, and one of the catalogue is completed', () => {
-    const offer = { ...OFFER, catalogue: BANK };
-    const imported = (scope: string) => parseImportedScope(scope, offer, ANYBODY).scope;
+  it('is imported as it is; of the catalogue’s, one gets its type, and none a limit that it lacks', () => {
+    const offer = { ...OFFER, catalogue: BANK, defaultLimit: null };
+    const imported = (scope: string) => parseRequestedScope(scope, offer, ANYBODY).scope;
     expect(imported('read:user repo.write openid')).toBe('read:user repo.write openid');
-    expect(imported('transfer points:spend("7")')).toBe('transfer.limit(1,3000) points:spend("7")');
+    expect(imported('payment-shop points:spend("7")')).toBe('payment-shop points:spend("7")');
+    expect(imported('transfer.to("7").limit(,5)')).toBe('transfer.to("7","account").limit(,5)');
+    expect(refusalOf(() => imported('transfer')).rule).toBe('scope: transfer needs a limit');
     expect(verdictOf(() => imported('statements:read("7")'))).toBe('invalid_scope');
     expect(verdictOf(() => imported('read:user read:user'))).toBe('invalid_scope');
   });
