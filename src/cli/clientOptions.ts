@@ -4,14 +4,14 @@ import { readLogo } from '../config/operatorFiles.ts';
 import { FileError } from '../rules/common/operatorFile.ts';
 import type { Logo } from '../rules/face/logo.ts';
 import { type Ceiling, parseCeiling } from '../rules/scope/ceiling.ts';
-import { BUILT_IN_NAMES } from '../rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS } from '../rules/scope/rights.ts';
 import type { Options } from './commands.ts';
 
 // The settings of `assent client create` and `update` whose options differ from the operation's fields.
 
 const RIGHT = new Option(
   '--right <names...>',
-  `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${BUILT_IN_NAMES.join(', ')}, and those of CATALOGUE`,
+  `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${[...BUILT_IN_RIGHTS.keys()].join(', ')}, and those of CATALOGUE`,
 ).argParser((text, before?: readonly string[]) => [...new Set([...(before ?? []), ...text.split(',')])]);
 const MOST = new Option(
   '--most <days,sum>',

@@ -30,15 +30,11 @@ export function inWords(thing: object, { streams }: Shell): object {
   return Object.fromEntries(fields);
 }
 
-/** One line for each right; the raw scope if older rules granted it. */
+/** One line for each right. */
 function rightsIn(scope: string, { currency, catalogue }: ReturnType<typeof readOffer>): readonly string[] {
-  try {
-    const rights = describeRights(parseScope(scope, currency), { ...WORDS, catalogue });
-    return rights.map(({ before, target, after, limit, quotes }) => {
-      const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
-      return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
-    });
-  } catch {
-    return [scope];
-  }
+  const rights = describeRights(parseScope(scope, currency), { ...WORDS, catalogue });
+  return rights.map(({ before, target, after, limit, quotes }) => {
+    const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
+    return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
+  });
 }

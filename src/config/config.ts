@@ -214,9 +214,8 @@ function combinedProblems(given: Environment): string[] {
 }
 
 /** 3,000 of another currency may be much. */
-function limitProblems({ CURRENCY, DEFAULT_LIMIT }: Environment): string[] {
-  return (CURRENCY || 'RUB') === 'RUB' || DEFAULT_LIMIT ? [] : [NO_DEFAULT_LIMIT];
-}
+const limitProblems = ({ CURRENCY = 'RUB', DEFAULT_LIMIT }: Environment) =>
+  CURRENCY === 'RUB' || DEFAULT_LIMIT ? [] : [NO_DEFAULT_LIMIT];
 
 /** A forgotten `DATABASE_URL` must not start trial mode, whose data are temporary. */
 function trialProblems(given: Environment): string[] {

@@ -4,7 +4,6 @@ import { namesByLook } from '../rules/common/lookAlike.ts';
 import { FileError, parseJson, parseOperatorFile } from '../rules/common/operatorFile.ts';
 import { eachLanguage, LANGUAGES, type PerLanguage, perLanguage } from '../rules/common/perLanguage.ts';
 import {
-  BUILT_IN_NAMES,
   BUILT_IN_RIGHTS,
   type BuiltInName,
   isRightName,
@@ -89,7 +88,7 @@ export function parseCatalogue(json: string): Catalogue {
   const own = names.filter((name) => !BUILT_IN_RIGHTS.has(name));
   if (own.length > MAX_OWN_RIGHTS)
     throw new FileError([`may have at most ${MAX_OWN_RIGHTS} rights of its own`]);
-  const inOrder = [...BUILT_IN_NAMES.filter((name) => names.includes(name)), ...own];
+  const inOrder = [...BUILT_IN_RIGHTS.keys(), ...own].filter((name) => names.includes(name));
   const shape = Object.fromEntries(inOrder.map((name) => [name, schemaOf(name)]));
   const schema = z.object(shape, 'must be an object of rights by name').transform(together);
   return parseOperatorFile(schema, json);

@@ -81,8 +81,6 @@ async function carryOut(facts: DatabaseFacts, pool: pg.Pool): Promise<Finding[]>
 type Judge = (facts: DatabaseFacts, pool: pg.Pool) => Promise<Verdict | Verdict[]>;
 
 const MIN_POSTGRES = 150_000;
-/** Of many. */
-const MAX_NAMED = 5;
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
 const HOUR_MS = 3_600_000;
@@ -186,8 +184,8 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
   async redirects(_facts, pool) {
     const doubtful = (await listClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
     const text = `applications that get codes without https, or by a link that browsers turn: ${doubtful.length}`;
-    const some = doubtful.slice(0, MAX_NAMED).map(({ clientId }) => clientId);
-    if (some.length === 0) return ok(text);
+    if (doubtful.length === 0) return ok(text);
+    const some = doubtful.slice(0, 5).map(({ clientId }) => clientId);
     return advice(`${text}, such as ${some.join(', ')}`, 'assent client update ID --redirect-uri URI');
   },
 

@@ -81,8 +81,7 @@ export function perform<Input extends z.ZodObject, Result>(
   const confirm: Caller['confirm'] = async (loss) => {
     throw new UsageError(`not confirmed: it would ${(await loss()).deed}`);
   };
-  const offer = () => BUILT_IN_OFFER;
-  const silent = { serviceNames: () => [], offer, warn() {}, progress() {}, confirm };
+  const silent = { serviceNames: () => [], offer: () => BUILT_IN_OFFER, warn() {}, progress() {}, confirm };
   return operation.run({ ...silent, ...caller }, readInput(operation, given));
 }
 

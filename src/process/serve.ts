@@ -12,8 +12,7 @@ export async function serve(): Promise<void> {
   const log = openLog(config.logLevel);
   endByUncaughtError(log);
   for (const warning of config.warnings) log.warn(warning);
-  const { protocol, hostname } = new URL(config.baseUrl);
-  if (protocol === 'http:' && !isLoopback(hostname))
+  if (config.baseUrl.startsWith('http:') && !isLoopback(new URL(config.baseUrl).hostname))
     log.warn(`BASE_URL ${config.baseUrl} is plain http: passwords, codes and tokens travel unencrypted.`);
   if (config.startedByNpm) endWithParent();
   // Loaded only now: V8's flags must be set before any of it is optimized.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BUILT_IN_NAMES } from '../../src/rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 import { BANK, BANK_FILE } from '../rules/ownRightFiles.ts';
 import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
@@ -30,7 +30,7 @@ const bank = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE) });
 const plain = commandsOn(variables);
 
 const CREATE = 'client create --name Shop --redirect-uri https://shop.example/back';
-const KNOWN = BUILT_IN_NAMES.join(', ');
+const KNOWN = [...BUILT_IN_RIGHTS.keys()].join(', ');
 
 describe('client create --right', () => {
   it('takes a right of the catalogue, and a built-in one that it leaves out', async () => {

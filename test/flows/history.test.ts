@@ -127,7 +127,7 @@ describe('the history of a user', () => {
     expect(ofUsers.filter((kind) => !told.includes(kind))).toEqual(['exchanged', 'user_deleted']);
   });
 
-  it('tells what was allowed, as long as that fits on a page, and not what can’t be read any more', async () => {
+  it('tells what was allowed, as long as that fits on a page', async () => {
     const { user, session } = await signedIn();
     const note = (scope: string, minutes: number, kind = 'approved') =>
       pool.query(
@@ -136,13 +136,11 @@ describe('the history of a user', () => {
       );
     await note('account-info payment-shop.limit(7,3000)', 5);
     await note('account-info', 4, 'rejected');
-    await note('A right of old', 3);
     await note(Array.from({ length: 700 }, (_, n) => `payment.to-pattern("${n}")`).join(' '), 2);
     await note('account-info', 1);
     const { events } = await findHistoryPage(server.context, session, undefined);
-    expect(events.slice(0, 5).map(({ rights }) => rights?.map(({ name }) => name) ?? null)).toEqual([
+    expect(events.slice(0, 4).map(({ rights }) => rights?.map(({ name }) => name) ?? null)).toEqual([
       ['account-info', 'payment-shop'],
-      null,
       null,
       null,
       null,

@@ -323,9 +323,12 @@ describe('a redirect URI', () => {
   it.each([
     ['http://shop.example/callback', 'gets codes unencrypted, without https'],
     ['HTTP://10.0.0.1:8080', 'gets codes unencrypted, without https'],
-    ['intent://callback/', 'has the scheme intent:, which leads to another address'],
-    ['android-app://com.example/https/x', 'has the scheme android-app:, which leads to another address'],
-    ['Market:details', 'has the scheme market:, which leads to another address'],
+    ['intent://callback/', 'has the scheme intent:, which browsers turn into another address'],
+    [
+      'android-app://com.example/https/x',
+      'has the scheme android-app:, which browsers turn into another address',
+    ],
+    ['Market:details', 'has the scheme market:, which browsers turn into another address'],
   ])('that is not safe is registered with --force only, and then stays: %s', async (uri, doubt) => {
     const said = `the redirect URI ${doubt}: choose another, or say --force\n`;
     const register = `client create --name Shop --redirect-uri ${uri}`;

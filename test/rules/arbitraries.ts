@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import type { Limit } from '../../src/rules/common/money.ts';
 import { findUnclear } from '../../src/rules/common/text.ts';
-import {
-  BUILT_IN_NAMES,
-  BUILT_IN_RIGHTS,
-  isRightName,
-  LIFTABLE,
-  type RightKind,
-} from '../../src/rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS, isRightName, LIFTABLE, type RightKind } from '../../src/rules/scope/rights.ts';
 import type { MoneySource, Right } from '../../src/rules/scope/scope.ts';
 import { DEFAULT, rubles } from './rubles.ts';
 
@@ -140,7 +134,7 @@ export const rightsAmong = (catalogue: ReadonlyMap<string, RightKind>): fc.Arbit
 /** Texts of the grammar's own words in any order: some are scopes, most are nearly one. */
 export const scopeLike = fc.string({
   unit: fc.constantFrom(
-    ...BUILT_IN_NAMES.filter((name) => BUILT_IN_RIGHTS.get(name)?.names === undefined),
+    ...[...BUILT_IN_RIGHTS.keys()].filter((name) => BUILT_IN_RIGHTS.get(name)?.names === undefined),
     ...['payment', '.to-pattern("7")', '.to-account("1","phone")', '.to-account(', '.limit(1,5)'],
     ...['.limit(,5)', 'money-source("wallet")', 'money-source(', '"card"', '0', '12', '\t'],
     ...['"', '\\', '(', ')', ',', '.', ' '],

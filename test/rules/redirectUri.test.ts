@@ -260,7 +260,7 @@ describe('RFC 9700 section 2.6: a redirect URI that only --force registers', () 
   ])('is one that a browser turns into another: %s', (uri) => {
     expect(redirectUriProblem(uri)).toBeUndefined(); // what is registered already stays, and an import may bring it
     const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();
-    expect(redirectUriDoubt(uri)).toBe(`has the scheme ${scheme}, which leads to another address`);
+    expect(redirectUriDoubt(uri)).toBe(`has the scheme ${scheme}, which browsers turn into another address`);
   });
 });
 

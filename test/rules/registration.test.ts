@@ -7,7 +7,7 @@ import {
   RegistrationError,
 } from '../../src/rules/account/registration.ts';
 import { redirectUriProblem } from '../../src/rules/request/redirectUri.ts';
-import { BUILT_IN_NAMES } from '../../src/rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 
 const PLAIN = 'https://app.example/cb';
 
@@ -104,7 +104,7 @@ describe('a password to register', () => {
 
 describe('the settings of an application to register', () => {
   it('name rights of the grammar only', () => {
-    expect(() => checkClientSettings({ allowedRights: BUILT_IN_NAMES })).not.toThrow();
+    expect(() => checkClientSettings({ allowedRights: [...BUILT_IN_RIGHTS.keys()] })).not.toThrow();
     expect(() => checkClientSettings({ allowedRights: ['account-info', 'fly'] })).toThrow(
       /^fly is not a right; there are: account-info/,
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../src/languages/catalogue.ts';
 import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
 import { formatScope } from '../../src/rules/scope/formatScope.ts';
-import { BUILT_IN_NAMES } from '../../src/rules/scope/rights.ts';
+import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 import { OFFER, parseScope } from './rubles.ts';
@@ -193,7 +193,7 @@ describe('scopes.md: targets of one scope', () => {
 
 describe('scopes.md: the catalogue and the rights an application may ask', () => {
   it('the built-in catalogue offers every right of the grammar', () => {
-    expect([...BUILT_IN_CATALOGUE.keys()]).toEqual(BUILT_IN_NAMES);
+    expect([...BUILT_IN_CATALOGUE.keys()]).toEqual([...BUILT_IN_RIGHTS.keys()]);
   });
 
   it("refuses a right that is not in the operator's catalogue", () => {

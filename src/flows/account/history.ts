@@ -1,5 +1,5 @@
 import { shownNetwork } from '../../rules/common/network.ts';
-import { parseScope, type Right } from '../../rules/scope/scope.ts';
+import { parseScope } from '../../rules/scope/scope.ts';
 import { findHistory, type HistoryKind, type HistoryRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import type { Session } from '../signIn/session.ts';
@@ -37,18 +37,9 @@ export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency:
     const { address, micros: _, scope, ...event } = row;
     const isPersons = address !== null && !BY_PROGRAMS.includes(row.kind);
     const isTold = length <= MAX_SCOPE && scope !== null && ALLOWED.includes(row.kind);
-    const rights = isTold ? rightsIn(scope, currency) : null;
+    const rights = isTold ? parseScope(scope, currency) : null;
     return { ...event, rights, network: isPersons ? shownNetwork(address) : null };
   });
-}
-
-/** The audit trail keeps scopes under the rules of their time. */
-function rightsIn(scope: string, currency: string): readonly Right[] | null {
-  try {
-    return parseScope(scope, currency);
-  } catch {
-    return null;
-  }
 }
 
 /** Other text means the beginning. The digits fit PostgreSQL's types and limit the events to skip. */

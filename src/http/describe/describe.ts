@@ -54,13 +54,12 @@ export function describeRight(right: Right, words: Words) {
 /** The sentence around a target: the application's words, set apart from ours; digits of a number are grouped. */
 function sentenceOf(right: Right, words: Words) {
   const { catalogue, language, texts } = words;
-  const { name } = right;
+  const { name, type, sources } = right;
   // A grant may contain a right that the operator's catalogue no longer offers.
   const offered = catalogue.get(name) ?? BUILT_IN_CATALOGUE.get(name);
   const said = offered?.text[language] ?? texts.quotes.open + name + texts.quotes.close;
   const sentence = right.target === undefined || said.includes('{target}') ? said : `${said} {target}`;
   const [before = '', after = ''] = sentence.split('{target}', 2);
-  const { type, sources } = right;
   if (sources !== undefined)
     return { before: before + namesOfSources(sources, words) + after, target: null, after: '' };
   // An operator's sentence says itself what the number of an account is.

@@ -81,13 +81,11 @@ export function redirectUriProblem(uri: string): string | undefined {
   return forging && `its query has ${forging}, which stands in our answer`;
 }
 
-/** Links that a browser turns into the address of another application, or of its shop. */
-const TURNED_SCHEMES = ['intent:', 'android-app:', 'market:'];
-
 /** The reason why only `--force` registers a valid redirect URI, as the end of a sentence (RFC 9700 section 2.6); null for none. */
 export function redirectUriDoubt(uri: string): string | null {
   const { protocol, hostname } = new URL(uri);
-  if (TURNED_SCHEMES.includes(protocol)) return `has the scheme ${protocol}, which leads to another address`;
+  if (/^(intent|android-app|market):$/.test(protocol))
+    return `has the scheme ${protocol}, which browsers turn into another address`;
   return protocol === 'http:' && !isLoopback(hostname) ? 'gets codes unencrypted, without https' : null;
 }
 

@@ -4,7 +4,7 @@ import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
 import { type Ceiling, exceeds } from '../scope/ceiling.ts';
 import { formatScope } from '../scope/formatScope.ts';
-import { BUILT_IN_RIGHTS, type Kinds, kindOf, wholesOf } from '../scope/rights.ts';
+import { BUILT_IN_RIGHTS, type Kinds, kindOf } from '../scope/rights.ts';
 import { keptScope, type Right } from '../scope/scope.ts';
 import { NOT_A_RIGHT } from '../scope/scopeScanner.ts';
 import type { Client } from './client.ts';
@@ -42,7 +42,8 @@ export function parseRequestedScope(scope: string, offer: Offer, client: Asking)
   const completed = parsed.map((right) => complete(right, offer));
   const isComplete = completed.every((right, index) => right === parsed[index]);
   const rights = isComplete ? parsed : completed;
-  const contradiction = contradictionIn(rights, offer.catalogue);
+  const [contradiction = wholeWithPart(rights, offer.catalogue)] =
+    CONTRADICTIONS.find(([, broken]) => broken(rights)) ?? [];
   if (contradiction !== undefined) {
     const message = 'The requested rights contradict each other.';
     throw invalidScope('contradiction', message, `scope: ${contradiction}`);
@@ -110,12 +111,7 @@ function refuseExcess({ name, limit }: Right, most: Ceiling): void {
   throw invalidScope('above_ceiling', message, rule);
 }
 
-/** The case of "logically contradictory" (contract 7.1) of these rights; undefined for none. */
-function contradictionIn(rights: readonly Right[], catalogue: Kinds): string | undefined {
-  const found = CONTRADICTIONS.find(([, broken]) => broken(rights));
-  return found?.[0] ?? wholeWithPart(rights, catalogue);
-}
-
+/** The cases of "logically contradictory" (contract 7.1), beside a whole with its part. */
 const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
   ['the same right twice', (rights) => hasTwins(rights, identityOf)],
   ['two targets that look alike', (rights) => hasTwins(rights, lookOf)],
@@ -152,11 +148,10 @@ function hasTwins<Item>(items: readonly Item[], by: (item: Item) => string): boo
 
 /** A right to pay all of a kind, together with one to pay one of them. */
 function wholeWithPart(rights: readonly Right[], catalogue: Kinds): string | undefined {
-  for (const { name } of rights) {
-    const wholes = wholesOf(name, catalogue);
-    const whole = rights.find((right) => wholes.includes(right.name));
-    if (whole !== undefined) return `${whole.name} with ${name}`;
-  }
+  const wholeOf = (name: string) => kindOf(name, catalogue)?.isPartOf;
+  for (const { name } of rights)
+    for (let whole = wholeOf(name); whole !== undefined; whole = wholeOf(whole))
+      if (rights.some((right) => right.name === whole)) return `${whole} with ${name}`;
   return undefined;
 }
 

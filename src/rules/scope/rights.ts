@@ -36,17 +36,10 @@ export type BuiltInName = keyof typeof KINDS;
 
 /** The built-in rights, in the order of the metadata. Their kinds hold in every catalogue. */
 export const BUILT_IN_RIGHTS: ReadonlyMap<string, RightKind> = new Map(Object.entries(KINDS));
-export const BUILT_IN_NAMES = Object.keys(KINDS) as readonly BuiltInName[];
 
 /** Undefined for a right that is neither built in nor in the catalogue: an earlier one, or another service's. */
 export function kindOf(name: string, catalogue: Kinds): RightKind | undefined {
   return BUILT_IN_RIGHTS.get(name) ?? catalogue.get(name);
-}
-
-/** The rights that contain this one, the nearest first. */
-export function wholesOf(name: string, catalogue: Kinds): string[] {
-  const whole = kindOf(name, catalogue)?.isPartOf;
-  return whole === undefined ? [] : [whole, ...wholesOf(whole, catalogue)];
 }
 
 /** The name of a right at the beginning of an element of a scope. */

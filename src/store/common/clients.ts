@@ -47,8 +47,7 @@ const update = findRow<Client, Client>(
   'client-write',
   `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
           most_days = ${MOST_DAYS}, most_sum = ${MOST_SUM}, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
-          oauth21 = @oauth21,
-          revision = revision + 1
+          oauth21 = @oauth21, revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
 
