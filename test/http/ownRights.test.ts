@@ -23,6 +23,7 @@ const MISLEADING = parseCatalogue(
   JSON.stringify({
     'payment:history': { text: 'See what you paid' },
     receipt: { text: 'See the receipt of {target}', names: 'shop', lifts: [] },
+    t: { text: 'Tip {target}', names: 'shop', spends: true, lifts: [] },
   }),
 );
 const catalogue = new Map([...BANK, ...SHOP, ...MISLEADING]);
@@ -103,6 +104,20 @@ describe('a spending right of an operator’s own', () => {
     expect(await approved()).toEqual([{ scope: 'points:spend("corner").limit(7, 5) points:read' }]);
     agent.cookies.set('assent_language', 'ru');
     expect((await agent.get('/account')).text).toContain('Платить баллами: «corner»');
+  });
+
+  it('is confirmed beside a target of another right, which stands between quotation marks of its own', async () => {
+    const asked = await press(agent, await consentFor('transfer receipt("1.It-can-not-spend")'), 'allow');
+    const { body } = await follow(agent, asked);
+    expect(body).toContain('and see the receipt of “<bdi>1.It-can-not-spend</bdi>”');
+  });
+
+  it('is allowed also where a request has 300 such rights, each with a field for its limit', async () => {
+    client = await server.createClient({ userLimits: true });
+    const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
+    const limits = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`limit_${n}`, '99.50']));
+    const asked = await agent.submit(await consentFor(scope), 'decision', { decision: 'allow', ...limits });
+    expect(leadsTo(asked, '/confirm')).toBe(true);
   });
 
   it('has the default limit in its field where users may lower it, and grants the lower one', async () => {

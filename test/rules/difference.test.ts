@@ -27,6 +27,8 @@ describe('what changes against an earlier authorization', () => {
       'incoming-transfers account-info',
       ['new incoming-transfers - -', 'unchanged account-info - -', 'dropped operation-history - -'],
     ],
+    ['points', 'points.limit(7,5)', ['changed points.limit(7,5) - 7:5']],
+    ['points.limit(7,5)', 'points', ['changed points 7:5 -']],
     [
       'payment.to-pattern("1").limit(7,5) money-source("card")',
       'payment.to-pattern("2").limit(7,5) money-source("card")',
