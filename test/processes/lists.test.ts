@@ -102,7 +102,7 @@ describe('assent grant list --client', () => {
     await plant(
       database,
       `update grants set scope = '${scope}' where instance_name = 'Person-100001'`,
-      `update grants set scope = 'of earlier rules' where instance_name = 'Person-100002'`,
+      `update grants set scope = 'points:read pay.limit(,5)' where instance_name = 'Person-100002'`,
     );
     const { stdout } = await assent('grant list --client big --limit 2');
     const [first = '', second = ''] = stdout.replaceAll('\u00a0', ' ').split('\n\n');
@@ -112,7 +112,7 @@ describe('assent grant list --client', () => {
     expect(first.replaceAll(/\n +/g, '\n')).toContain(
       'See your account number, balance and status\nPay the shop “337”: at most RUB 500 in any 7 days\nPaid from your wallet or your linked card\nstate',
     );
-    expect(second).toMatch(/^rights +of earlier rules$/m);
+    expect(second).toMatch(/^rights +“points:read”\n +“pay”: one payment of exactly RUB 5$/m);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
