@@ -80,6 +80,14 @@ describe('an approval of what spends', () => {
     expect(await rowsOf(server.database)).toBe(before);
   });
 
+  it.each(['transfer.limit(7,1500)', 'tip("a payment").limit(,5)', 'payment.to-pattern("7")'])(
+    'is refused with no proof also for %s alone',
+    async (scope) => {
+      expect(await approve(NONE, { scope })).toBe('stale');
+      expect(await approve(ofPassword(hash), { scope })).toBe('written');
+    },
+  );
+
   it('is written with the payment password, and says by what it was confirmed, and in which session', async () => {
     expect(await approve(ofPassword(hash))).toBe('written');
     const session = expect.stringMatching(/^[0-9a-f]{32,}$/);

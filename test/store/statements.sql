@@ -284,9 +284,10 @@ with requests as materialized (
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
-         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
-     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}' or (u.payment_password_hash is null and not r.confirms_payments)
-  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)) as is_current
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ((u.payment_password_hash is null and not r.confirms_payments)
+  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)
+  or not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}') as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
     left join lateral (select u.*, greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 as may_decide from users u
@@ -314,9 +315,10 @@ with requests as materialized (
 ), capacity as materialized (
   select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity, answer_to(page, grant_id, code_hash) as answer
     from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
-   where not late and (not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
-     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}' or (u.payment_password_hash is null and not r.confirms_payments)
-  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false))
+   where not late and ((u.payment_password_hash is null and not r.confirms_payments)
+  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)
+  or not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}')
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)

@@ -58,9 +58,10 @@ type ApprovalResult = {
   readonly annulled: boolean;
 };
 
-/** For an approval `r` and its user `u`: spending requires a proof, if the user can give one (contract 5.1). */
-const IS_CONFIRMED = `(not ${spendsIn('r.scope')} or (u.payment_password_hash is null and not r.confirms_payments)
-  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false))`;
+/** For an approval `r` and its user `u`: spending requires a proof, if the user can give one (contract 5.1). The scope is read last. */
+const IS_CONFIRMED = `((u.payment_password_hash is null and not r.confirms_payments)
+  or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)
+  or not ${spendsIn('r.scope')})`;
 
 const CONFIRMED_BY = `case when confirming_hash is not null then 'payment_password' when confirming_id is not null then 'provider' end`;
 /** Of the event. Its session is named for the warnings of the user's other browsers. */
