@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { StateError } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
@@ -98,6 +99,7 @@ export const next = operation({
   summary: 'show the events since a cursor, and the next cursor; without a cursor only that',
   input: z.strictObject({ cursor: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
+  effect: 'reads',
   async run({ db }, { cursor = null }) {
     const { events, cursor: place } = await findTrailPart(db, cursor, MAX_NEXT);
     return { events, cursor: [place.from, place.since, place.at, place.by].join('.') };
@@ -112,13 +114,13 @@ export const prune = operation({
       .describe('how many whole months before this one to keep'),
   }),
   output: z.object({ months: z.array(z.string()).readonly() }),
-  destroys: true,
+  effect: 'destroys',
   async run(caller, { keep }) {
     await confirmPruning(caller, keep);
     const { months, busy } = await pruneAuditPartitions(caller.db, keep, caller.operator);
     if (!busy) return { months };
     const dropped = months.map((month) => `dropped ${month}\n`).join('');
-    throw new Error(`${dropped}a month is being read, most likely by a backup: try again later`);
+    throw new StateError(`${dropped}a month is being read, most likely by a backup: try again later`);
   },
 });
 

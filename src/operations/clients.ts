@@ -6,6 +6,7 @@ import {
   checkIssued,
   RegistrationError,
 } from '../rules/account/registration.ts';
+import { StateError } from '../rules/common/error.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
 import type { Logo } from '../rules/face/logo.ts';
 import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
@@ -104,7 +105,7 @@ export const create = operation({
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {
       if (!(await insertClient(db, { clientId, ...settings })))
-        throw new RegistrationError(`the client id ${clientId} is taken`);
+        throw new StateError(`the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
       const made = verified && (await makeSecret(db, 'client', clientId, operator, known));
@@ -126,6 +127,7 @@ export const show = operation({
   summary: 'show an application',
   input: CLIENT_ID,
   output: CLIENT,
+  effect: 'reads',
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
 
@@ -166,7 +168,7 @@ export const remove = operation({
   summary: 'delete an application with its secrets, and revoke all its authorizations',
   input: CLIENT_ID,
   output: z.object({ clientId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
-  destroys: true,
+  effect: 'destroys',
   async run(caller, { clientId }) {
     const { db, operator, confirm } = caller;
     const { name } = await requireClient(db, clientId);
@@ -181,7 +183,7 @@ export const remove = operation({
 
 export const [addSecret, secretList, retireSecret] = secretOperations('client', requireClient, (client) => {
   const why = 'is registered without authenticity verification: it is never asked for a secret';
-  if (!client.verified) throw new Error(`${client.clientId} ${why}`);
+  if (!client.verified) throw new StateError(`${client.clientId} ${why}`);
 });
 
 async function requireClient(db: pg.Pool, clientId: string) {

@@ -36,6 +36,7 @@ export const checkDatabase = operation({
   summary: 'check the database as a server sees it',
   input: z.strictObject({}),
   output: z.array(FINDING),
+  effect: 'reads',
   async run({ db }) {
     const facts = await transaction(db, findDatabaseFacts);
     return [{ check: 'database', ...ok('PostgreSQL answers') }, ...(await carryOut(facts, db))];
@@ -49,6 +50,7 @@ export const checkInvariants = operation({
     patience: upTo(99_999, 'seconds').default(60).describe('how long each statement may take'),
   }),
   output: z.array(FINDING),
+  effect: 'reads',
   async run({ db }, { patience }) {
     const { version, known } = await schemaState(db);
     const remedy = version < known ? 'run assent migrate' : 'look with the build that the schema is of';

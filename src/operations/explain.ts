@@ -24,6 +24,7 @@ export const explain = operation({
     clientName: z.string().nullable(),
     remedy: z.string(),
   }),
+  effect: 'reads',
   async run({ db }, { reference }) {
     const refusal = await findRefusal(db, { reference: reference.trim().toLowerCase() });
     if (refusal === null) {
@@ -45,6 +46,7 @@ export const showToken = operation({
     clientName: z.string().nullable(),
     ...GRANT.shape,
   }),
+  effect: 'reads',
   async run({ db }, { token }) {
     const grant = found(
       await findGrantOfToken(db, await locateToken(db, token.trim())),

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
+import { StateError } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
@@ -74,6 +75,7 @@ export const show = operation({
     login: z.string(),
     externalId: z.string().nullable(),
   }),
+  effect: 'reads',
   run: async ({ db }, { grantId }) => describeGrant(await requireGrant(db, grantId)),
 });
 
@@ -113,7 +115,7 @@ export const revoke = operation({
     trail: z.string().optional(),
     revoked: z.int(),
   }),
-  destroys: true,
+  effect: 'destroys',
   async run(caller, { trail, ...input }) {
     if (input.grantId !== undefined) {
       await requireGrant(caller.db, input.grantId);
@@ -131,7 +133,7 @@ async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAI
   const { ids, people, ends, unreadable } = await findRevived(caller.db, lines);
   if (unreadable > 0)
     caller.warn(`lines that can't be read: ${unreadable} in ${name}; what they say is not carried out`);
-  if (ends === 0) throw new Error(`${name} has no event that ends an authorization`);
+  if (ends === 0) throw new StateError(`${name} has no event that ends an authorization`);
   await caller.confirm(async () => lossFrom({ grants: ids.length, people }));
   return revokePages(caller, [ids.map((id) => ({ id }))]);
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { StateError } from '../rules/common/error.ts';
 import {
   EXPIRING_TABLES,
   type ExpiringTable,
@@ -34,13 +35,14 @@ export const maintain = operation({
     analyzed: z.boolean(),
     leftUndone: z.array(z.string()).describe('what there was to do and wasn’t done, a sentence each'),
   }),
-  destroys: true,
+  effect: 'destroys',
   async run(caller, { keep }) {
     const { db: pool, operator, warn } = caller;
     if (keep !== undefined) await confirmPruning(caller, keep);
     const { version, known } = await schemaState(pool);
     const remedy = 'run assent migrate, or the build of the servers';
-    if (version !== known) throw new Error(`schema version ${version}, this build's is ${known}: ${remedy}`);
+    if (version !== known)
+      throw new StateError(`schema version ${version}, this build's is ${known}: ${remedy}`);
     const expired = await removeAllExpired(pool);
     if (!(await ownsTables(pool))) {
       warn(`left undone: ${NOT_OWNER}`);

@@ -18,6 +18,11 @@ export interface Caller extends Importer {
 /** A list in pages, read at the consumer's pace. */
 export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
+/** From the harmless on: each role of an operator includes those before it. */
+export const EFFECTS = ['reads', 'changes', 'destroys'] as const;
+
+export type Effect = (typeof EFFECTS)[number];
+
 /** An operator's action, defined once for every surface. */
 export interface Operation<
   Input extends z.ZodObject = z.ZodObject,
@@ -30,34 +35,45 @@ export interface Operation<
   readonly input: Input;
   /** The shown fields of the result, in this order; for a list, those of each row. */
   readonly output: Output;
-  /** True if it asks before an irreversible loss. */
-  readonly destroys?: boolean;
+  /** What it needs an operator's role for; one that `destroys` asks before an irreversible loss. */
+  readonly effect: Effect;
   readonly isList?: boolean;
-  /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value */
+  /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value; {@link StateError} */
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the operation's schema checks an input
 export type AnyOperation = Operation<z.ZodObject, z.ZodType, any>;
 
+type Said<Whole extends { effect: Effect }> = Omit<Whole, 'effect'> & { readonly effect?: Effect };
+
+/** An operation that `changes`, unless it says otherwise. */
 export function operation<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   Result extends z.input<Output>,
->(said: Operation<Input, Output, Result>): Operation<Input, Output, Result> {
-  return said;
+>(said: Said<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
+  return { effect: 'changes', ...said };
 }
 
 export function listing<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   Result extends Pages<z.input<Output>>,
->(said: Operation<Input, Output, Result>): Operation<Input, Output, Result> {
-  return { ...said, isList: true };
+>(said: Said<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
+  return { effect: 'reads', ...said, isList: true };
 }
 
+/** An input that the operation doesn't take. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Its name; null if the fault is in no single one. */
+  readonly field: string | null;
+
+  constructor(message: string, field: string | null = null) {
+    super(message);
+    this.field = field;
+  }
 }
 
 /** @param incomplete the error if each field is valid, but not the whole @throws {UsageError} */
@@ -66,10 +82,14 @@ export function readInput<Input extends z.ZodObject>(
   given: unknown,
   incomplete = '',
 ): z.output<Input> {
-  const { data, error } = input.safeParse(given);
-  if (data !== undefined) return data;
-  const [issue] = error?.issues ?? [];
-  throw new UsageError((issue?.path.length === 0 && incomplete) || issue?.message);
+  const read = input.safeParse(given);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const [field = null] = issue?.code === 'unrecognized_keys' ? issue.keys : (issue?.path ?? []);
+  throw new UsageError(
+    (field === null && incomplete) || (issue?.message ?? ''),
+    field === null ? null : String(field),
+  );
 }
 
 /** Runs an operation without warnings or progress. @throws {UsageError} before a loss, unless the caller confirms it */

@@ -41,6 +41,7 @@ export const show = operation({
   summary: 'show a resource server',
   input: RESOURCE_ID,
   output: RESOURCE,
+  effect: 'reads',
   run: ({ db }, { resourceId }) => requireResource(db, resourceId),
 });
 
@@ -53,7 +54,7 @@ export const remove = operation({
   summary: 'delete a resource server with its secrets',
   input: RESOURCE_ID,
   output: z.object({ resourceId: z.string(), status: z.literal('deleted') }),
-  destroys: true,
+  effect: 'destroys',
   async run({ db, operator, confirm }, { resourceId }) {
     const { name } = await requireResource(db, resourceId);
     await confirm(async () => ({ deed: `delete the resource server ${name} with its secrets`, count: 1 }));

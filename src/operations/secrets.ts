@@ -50,7 +50,7 @@ export function secretOperations<Owner>(
       summary: 'stop accepting a secret',
       input: z.strictObject(ofOne),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
-      destroys: true,
+      effect: 'destroys',
       async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {
         const act = { kind: `${owner}_secret_retired`, operator, ...about(owner, id, secretId) } as const;
         /** @returns false if the last live one would have to be forced, null if it is not live */

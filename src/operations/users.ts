@@ -8,6 +8,7 @@ import {
   checkPassword,
   RegistrationError,
 } from '../rules/account/registration.ts';
+import { StateError } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { type Act, recordAct } from '../store/common/auditEvents.ts';
@@ -56,7 +57,7 @@ export const create = operation({
     const hashes = await hashPasswords(user, user, serviceNames());
     return transaction(pool, async (db) => {
       const made = await insertUser(db, { login, key: loginKey(login), name, ...hashes });
-      if (made === null) throw new RegistrationError(`the login ${login} is taken`);
+      if (made === null) throw new StateError(`the login ${login} is taken`);
       const { userId } = made;
       await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
       return { userId, login };
@@ -81,6 +82,7 @@ export const show = operation({
   summary: 'show a user',
   input: BY_LOGIN,
   output: USER,
+  effect: 'reads',
   run: ({ db }, { login }) => requireUser(db, login),
 });
 
@@ -107,7 +109,7 @@ export const update = operation({
     return transaction(pool, async (db) => {
       const { userId, ...before } = await requireUser(db, login);
       const user = await updateUser(db, { userId, login: newLogin, key, name, externalId });
-      if (user === null) throw new RegistrationError('the login or the external id is another user’s');
+      if (user === null) throw new StateError('the login or the external id is another user’s');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
       const fields = changed.flatMap(([field, value]) => (value === null ? [] : [field]));
@@ -173,7 +175,7 @@ export const remove = operation({
     'erase a user with sessions and authorizations; the audit trail keeps the id, and digests for imports',
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
-  destroys: true,
+  effect: 'destroys',
   async run(caller, { login }) {
     const { db, operator, confirm } = caller;
     const { userId, externalId } = await requireUser(db, login);

@@ -55,7 +55,7 @@ describe('operations and commands', () => {
   it.each(commands)(
     'take --yes where something is lost, and only there: $usage',
     ({ options = [], operations = [] }) => {
-      const destroys = operations.some((operation) => operation.destroys);
+      const destroys = operations.some(({ effect }) => effect === 'destroys');
       expect(options.some(({ long }) => long === '--yes')).toBe(destroys);
     },
   );

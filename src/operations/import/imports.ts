@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { StateError } from '../../rules/common/error.ts';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
@@ -86,11 +87,14 @@ const importOf = (
   summary: `import ${things} of another service, a JSON object a line; run as the owner of the tables`,
   input: INPUT,
   output: OUTPUT,
+  effect: 'changes' as const,
   /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
   async run(importer: Importer, { chunks, dryRun, force, bad: report }: z.output<typeof INPUT>) {
     const { db, operator, progress } = importer;
     if (!(await ownsTables(db)))
-      throw new Error('only the owner of the tables may import: set DATABASE_URL to the role that migrates');
+      throw new StateError(
+        'only the owner of the tables may import: set DATABASE_URL to the role that migrates',
+      );
     const offer = importer.offer();
     const rights = unknownRights(offer);
     const judge = await judgeFor(importer, rights.of, subject, force);

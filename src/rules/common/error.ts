@@ -54,6 +54,11 @@ export const invalidRequest = (ruleId: RuleId, message: string, details?: Detail
 export const invalidScope = (ruleId: RuleId, message: string, rule?: string): OAuthError =>
   new OAuthError('invalid_scope', ruleId, message, { rule, parameter: 'scope' });
 
+/** What is asked is in order, but can't be done as things stand; the message says how they stand. */
+export class StateError extends Error {
+  override readonly name = 'StateError';
+}
+
 /** Too many wait, or it is too late: the action is not carried out, not even later. docs/operate/503.md has the exceptions. */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
