@@ -22,7 +22,7 @@ with checks (name, level, holds, fails, remedy) as (values
 ), tables as (
   select oid, relowner from pg_class where oid = any ('{
     schema_migrations, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, rejections,
-    audit_events, resources, resource_secrets, throttles, refusals}'::regclass[])
+    audit_events, resources, resource_secrets, operators, throttles, refusals}'::regclass[])
 ), ours (name, owner) as (
   select oid::regclass::text, relowner from tables
   union all
@@ -219,7 +219,7 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
 with checks (name, level, holds, fails, remedy) as (values
   ('grant_hashes', 'error', 'codes and tokens are stored as digests only', 'grants have a code or token that is no digest',
    'find out what wrote it; revoke or replace what it opens'),
-  ('other_hashes', 'error', 'secrets, sessions and rejections are stored as digests only', 'rows have a secret that is no digest',
+  ('other_hashes', 'error', 'secrets, operators’ tokens, sessions and rejections are stored as digests only', 'rows have a secret that is no digest',
    'find out what wrote it; revoke or replace what it opens'),
   ('password_hashes', 'error', 'passwords are stored as hashes that can be read', 'users have a password that is no hash, or one that can''t be read',
    'set a new one: assent user set-password')
@@ -227,6 +227,7 @@ with checks (name, level, holds, fails, remedy) as (values
   select 'grant_hashes', grant_id::text, unnest(array[code_hash, token_hash]) from grants
   union all select 'other_hashes', 'a secret of client ' || client_id, secret_hash from client_secrets
   union all select 'other_hashes', 'a secret of resource ' || resource_id, secret_hash from resource_secrets
+  union all select 'other_hashes', 'the token of operator ' || name, token_hash from operators
   union all select 'other_hashes', 'a session of user ' || user_id, session_hash from sessions
   union all select 'other_hashes', 'a rejection', code_hash from rejections
 ), stored (user_id, hash) as (select user_id, unnest(array[password_hash, payment_password_hash]) from users

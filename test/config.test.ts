@@ -88,6 +88,7 @@ describe('the environment', () => {
     ['LOG_LEVEL', 'loud'],
     ['TRUST_PROXY', 'everybody 10.0.0.0/8,x 999.1.1.1 10.0.0.0/33 0.0.0.0/0 ::/0 ::1/129 1.2.3.4/8/8'],
     ['METRICS_PORT', '0 65536 x 3000'],
+    ['ADMIN_PORT', '0 65536 x 3000'],
     ['METRICS_TOKEN', `short ${'x'.repeat(31)} ${'ö'.repeat(32)}`],
     ['DEMO', 'maybe'],
     ['CURRENCY', 'rub RUBL'],

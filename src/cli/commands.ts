@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import type { Row } from '../operations/operation.ts';
 import {
   type AnyOperation,
   type Caller,
@@ -7,7 +8,7 @@ import {
   type Pages,
   readInput,
 } from '../operations/operation.ts';
-import type { Row, Shell } from './shell.ts';
+import { inOptions, type Shell } from './shell.ts';
 import { type Open, withStore } from './withStore.ts';
 
 /** Commands as typed, such as `client show <id>`; a group precedes its commands. */
@@ -127,7 +128,7 @@ export function optionOf(
       // The schema's transforms run later, on all fields at once.
       const value = type === 'integer' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text;
       const { error } = z.safeParse(schema, value);
-      if (error) throw new InvalidArgumentError(error.issues[0]?.message ?? '');
+      if (error) throw new InvalidArgumentError(inOptions(error.issues[0]?.message ?? ''));
       return value;
     });
   return preset === undefined ? option : option.default(preset);

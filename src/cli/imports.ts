@@ -5,7 +5,7 @@ import type { Imported, NotedLine } from '../operations/import/imports.ts';
 import { UsageError } from '../operations/operation.ts';
 import { setV8Flags } from '../process/v8Flags.ts';
 import type { Arguments, Options } from './commands.ts';
-import type { Shell } from './shell.ts';
+import { inOptions, type Shell } from './shell.ts';
 
 /** Files and sentences of `assent client|user|grant import`. */
 export const IMPORTING = {
@@ -34,7 +34,9 @@ export const IMPORTING = {
 function sentences(lines: Imported['badLines'], count: number, what: 'bad' | 'forced'): string[] {
   const name = (field: string | null) => (field === null ? '' : `, ${field}`);
   const ending = what === 'forced' ? ' (forced)' : '';
-  const said = lines.map(({ line, field, reason }) => `line ${line}${name(field)}: ${reason}${ending}`);
+  const said = lines.map(
+    ({ line, field, reason }) => `line ${line}${name(field)}: ${inOptions(reason)}${ending}`,
+  );
   return count > said.length ? [...said, `and ${count - said.length} more ${what} lines`] : said;
 }
 

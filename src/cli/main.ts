@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../operations/operation.ts';
-import { EXIT_USAGE, Shell, type Streams } from './shell.ts';
+import { EXIT_USAGE, inOptions, Shell, type Streams } from './shell.ts';
 
 const EXIT_FAILED = 1;
 
@@ -22,7 +22,7 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
     return shell.exitCode;
   } catch (error) {
     const { explainTrouble } = await import('../store/database/errorTexts.ts');
-    shell.complain(explainTrouble(error));
+    shell.complain(inOptions(explainTrouble(error)));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }

@@ -1,5 +1,6 @@
 import { Console } from 'node:console';
 import type { Readable, Writable } from 'node:stream';
+import { type Row, snakeCase } from '../operations/operation.ts';
 
 // Output of commands. For people: results on standard output, messages on standard error. With --json: one document on
 // standard output, with `warnings` if there are any, or `{"error": …}` on standard error, and nothing else.
@@ -14,13 +15,9 @@ export interface Streams {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A thing to print, by the names that users and programs see, such as `client_id`. */
-export type Row = Readonly<Record<string, unknown>>;
-
-export function snakeCase(thing: object): Row {
-  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
-  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
-}
+/** The operations' sentences name fields in backticks, which are options here: `allow_weak` is --allow-weak. */
+export const inOptions = (sentence: string) =>
+  sentence.replaceAll(/`(\w+)`/g, (_, field: string) => `--${field.replaceAll('_', '-')}`);
 
 export class Shell {
   /** True with `--json`: known before Commander parses the command line, whose errors are then JSON, too. */

@@ -7,6 +7,7 @@ import { explain, showToken } from '../operations/explain.ts';
 import * as grants from '../operations/grants.ts';
 import * as imports from '../operations/import/imports.ts';
 import { maintain } from '../operations/maintain.ts';
+import * as operators from '../operations/operators.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
 import { openStore } from '../process/openStore.ts';
@@ -102,9 +103,9 @@ export const COMMANDS: CommandTable = {
     says: ({ clientId, revoked }) => `deleted ${clientId}; ${revokedSentence(revoked)}`,
   }),
   'client secret': SECRETS,
-  'client secret add <id>': command(clients.addSecret),
-  'client secret list <id>': command(clients.secretList, { none: 'no secrets' }),
-  'client secret retire <id> <secret-id>': command(clients.retireSecret, SECRET_RETIRED),
+  'client secret add <id>': command(clients.secret.add),
+  'client secret list <id>': command(clients.secret.list, { none: 'no secrets' }),
+  'client secret retire <id> <secret-id>': command(clients.secret.retire, SECRET_RETIRED),
 
   user: { summary: 'create, import, list, block, sign out and delete users, and set their passwords' },
   'user create <login>': command(users.create, {
@@ -147,9 +148,14 @@ export const COMMANDS: CommandTable = {
   'resource unblock <id>': command(resources.unblock, STATUS_SET),
   'resource delete <id>': command(resources.remove, { says: ({ resourceId }) => `deleted ${resourceId}` }),
   'resource secret': SECRETS,
-  'resource secret add <id>': command(resources.addSecret),
-  'resource secret list <id>': command(resources.secretList, { none: 'no secrets' }),
-  'resource secret retire <id> <secret-id>': command(resources.retireSecret, SECRET_RETIRED),
+  'resource secret add <id>': command(resources.secret.add),
+  'resource secret list <id>': command(resources.secret.list, { none: 'no secrets' }),
+  'resource secret retire <id> <secret-id>': command(resources.secret.retire, SECRET_RETIRED),
+
+  operator: { summary: 'create, list and retire the operators of the HTTP API' },
+  'operator create <name>': command(operators.create),
+  'operator list': command(operators.list, { none: 'no operators' }),
+  'operator retire <name>': command(operators.retire, { says: ({ name }) => `retired ${name}` }),
 
   grant: { summary: 'list, import and revoke what users have allowed' },
   'grant import [file]': command(imports.grants, IMPORTING),

@@ -12,7 +12,7 @@ const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !
  * @throws {UsageError} without a terminal @throws {Error} for any answer but `y` and `yes`
  */
 export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
-  if (!canAsk(shell)) throw new UsageError(`nothing was done: this would ${deed}; say --yes to do it`);
+  if (!canAsk(shell)) throw new UsageError(`nothing was done: this would ${deed}; pass --yes to do it`);
   if (count === 0) return;
   const answer = await atTerminal(shell, { output: shell.streams.stderr }, (terminal) => {
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));

@@ -121,6 +121,9 @@ export function readConfig(environment: Environment = process.env) {
     /** Port of `/metrics` (null: the public port), and its bearer token. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsToken: values.METRICS_TOKEN ?? null,
+    /** Port and host of the operators' API; the port is null without it. */
+    adminPort: values.ADMIN_PORT ?? null,
+    adminHost: values.ADMIN_HOST,
     maxConnections: values.MAX_CONNECTIONS,
     maxInstances: values.MAX_INSTANCES,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
@@ -191,7 +194,8 @@ const NO_TRIAL =
   'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
 const NO_DEFAULT_LIMIT =
   'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.';
-const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';
+
+const PORTS = ['PORT', 'METRICS_PORT', 'ADMIN_PORT'];
 
 /** Checks across variables: an operator's database needs an explicit address and a private secret. */
 function combinedProblems(given: Environment): string[] {
@@ -200,7 +204,11 @@ function combinedProblems(given: Environment): string[] {
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
   const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
   const problems = [...limitProblems(given), ...gone.map(([name, sentence]) => `${name} ${sentence}`)];
-  if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
+  const portOf = (name: string) => given[name] ?? (name === 'PORT' ? DEFAULT_PORT : undefined);
+  for (const [at, name] of PORTS.entries()) {
+    const taken = PORTS.slice(0, at).find((other) => portOf(other) === portOf(name));
+    if (given[name] && taken) problems.push(`${name} must be another port than ${taken}.`);
+  }
   if (given.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
   } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));

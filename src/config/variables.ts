@@ -134,6 +134,13 @@ export const VARIABLES = {
     )
     .optional()
     .describe('bearer token that readers of `/metrics` must send, 32 or more characters without spaces'),
+  ADMIN_PORT: wholeNumber(1, 65535).optional().meta({
+    description: 'a port of its own for the operators’ HTTP API, at `ADMIN_HOST`: [The HTTP API](api.md)',
+    unset: 'none: the API is off',
+  }),
+  ADMIN_HOST: text
+    .default('localhost')
+    .describe('address of the operators’ HTTP API; no network that users reach may reach it'),
   DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS)
     .default(0)
     .describe(

@@ -1,14 +1,10 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
+import { BOUNDS } from './connections/bounds.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
 import { prepareDraining } from './connections/draining.ts';
-import {
-  answerBadPath,
-  answerClientError,
-  answerConnect,
-  newReference,
-} from './connections/malformedRequests.ts';
+import { answerBadPath, answerClientError, answerConnect } from './connections/malformedRequests.ts';
 import { preventSmuggling } from './connections/requestSmuggling.ts';
 import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
@@ -54,13 +50,6 @@ export interface Dependencies {
   readonly metrics: { readonly onThisPort: boolean; readonly token: string | null };
 }
 
-/** Exceeds the longest accepted request, so that a slightly longer one still gets the contract's error page. */
-const HEADER_LIMIT_BYTES = 32 * 1024;
-/** Deadlines for headers, and for headers and body (Slowloris). */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 20_000;
-const TIMEOUT_CHECK_MS = 5_000;
-
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
 export async function buildApp(dependencies: Dependencies): Promise<FastifyInstance> {
   const { context, log, trustProxy, maxConnections, metrics } = dependencies;
@@ -69,18 +58,10 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     logController: new RequestLog(),
     // Fastify treats a bare number as no trust: it can't know, as the operator does, that only so many proxies reach us.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
-    genReqId: newReference,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...BOUNDS,
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
-    return503OnClosing: false, // arriving requests are answered; their connections close with the response
-    http: {
-      maxHeaderSize: HEADER_LIMIT_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    },
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   app.decorate('context', context).decorate('branding', brandingOf(context));
   // Hooks of one phase run in the order of these lines; `onRoute` hooks precede the routes.
@@ -118,11 +99,6 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     if (metrics.onThisPort) metricsRoutes(documents, app.metrics, metrics.token);
   });
   return app;
-}
-
-/** Fastify would load its own JSON schema compilers, 140 files, even without schemas. */
-function noSchemas(): never {
-  throw new Error('routes here check their requests themselves, without JSON schemas');
 }
 
 const FOR_PEOPLE = [

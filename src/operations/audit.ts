@@ -11,7 +11,7 @@ import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
 import { ID, LOGIN, text, timeThat, upTo } from './fields.ts';
-import { type Caller, found, listing, operation } from './operation.ts';
+import { type Caller, found, listing, operation, UsageError } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
 export function audited<Result extends boolean | number | null>(
@@ -56,7 +56,7 @@ export const show = listing({
   input: z
     .strictObject({
       login: LOGIN.exactOptional().describe('of this user'),
-      userId: uuid('Not the id of a user: --login takes logins.')
+      userId: uuid('Not the id of a user: `login` takes logins.')
         .exactOptional()
         .describe('of this user, also one that was erased'),
       clientId: ID.exactOptional().describe('of this application, also one that was deleted'),
@@ -86,23 +86,27 @@ export const show = listing({
 
 export const MAX_NEXT = 5_000;
 
-/** Four numbers that only the store understands. */
+/** Numbers that only the store understands. */
 const CURSOR = z
   .string()
-  .regex(/^\d{1,18}(\.\d{1,18}){3}$/, 'not a cursor: take the one that was printed last')
+  .regex(/^\d{1,18}(\.\d{1,18}){3,4}$/, 'not a cursor: take the one that was printed last')
   .transform((text): TrailCursor => {
-    const [from = 0n, since = 0n, at = 0n, by = 0n] = text.split('.').map(BigInt);
-    return { from, since, at, by };
+    const [from = 0n, since = 0n, at = 0n, by = 0n, installation] = text.split('.').map(BigInt);
+    return { from, since, at, by, installation };
   });
+const NOT_OURS =
+  'the cursor is of another database, or of this one before a failover or restore: begin without one, or ask again later';
 
 export const next = operation({
   summary: 'show the events since a cursor, and the next cursor; without a cursor only that',
-  input: z.strictObject({ cursor: CURSOR.optional().meta({ title: 'cursor' }) }),
+  input: z.strictObject({ after: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
   effect: 'reads',
-  async run({ db }, { cursor = null }) {
-    const { events, cursor: place } = await findTrailPart(db, cursor, MAX_NEXT);
-    return { events, cursor: [place.from, place.since, place.at, place.by].join('.') };
+  async run({ db }, { after = null }) {
+    const part = await findTrailPart(db, after, MAX_NEXT);
+    if (part === null) throw new UsageError(NOT_OURS, 'after');
+    const { from, since, at, by, installation } = part.cursor;
+    return { events: part.events, cursor: [from, since, at, by, installation].join('.') };
   },
 });
 

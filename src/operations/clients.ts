@@ -100,7 +100,7 @@ export const create = operation({
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
     const weak = known === undefined ? undefined : checkIssued('secret', known);
-    if (weak && !force) throw new RegistrationError(weak);
+    if (weak && !force) throw new RegistrationError('secret', weak);
     const warnings = await checkSettings(caller, settings, force);
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {
@@ -181,7 +181,7 @@ export const remove = operation({
   },
 });
 
-export const [addSecret, secretList, retireSecret] = secretOperations('client', requireClient, (client) => {
+export const secret = secretOperations('client', requireClient, (client) => {
   const why = 'is registered without authenticity verification: it is never asked for a secret';
   if (!client.verified) throw new StateError(`${client.clientId} ${why}`);
 });
@@ -201,14 +201,17 @@ async function checkSettings(
   const { name, redirectUri = 'about:' } = settings;
   const doubt = redirectUriDoubt(redirectUri);
   if (doubt && !force)
-    throw new RegistrationError(`the redirect URI ${doubt}: choose another, or say --force`);
+    throw new RegistrationError(
+      'redirect_uri',
+      `the redirect URI ${doubt}: choose another, or pass \`force\``,
+    );
   const warnings = doubt ? [`the redirect URI ${doubt}`] : [];
   if (name === undefined) return warnings;
   const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
   const names = others.map((client) => client.name);
   const problem = force ? undefined : lookAlikeProblem(name, names, serviceNames());
   if (problem !== undefined)
-    throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
+    throw new RegistrationError('name', `the name ${problem}: choose another, or pass \`force\``);
   if (names.includes(name))
     warnings.push(`another application has the name “${name}”, too: users can’t tell them apart`);
   return warnings;

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import type { Effect } from '../rules/account/role.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
+import type { Operator } from '../store/operate/operators.ts';
 import type { Importer } from './import/imports.ts';
 
 export interface Loss {
@@ -13,15 +15,12 @@ export interface Loss {
 export interface Caller extends Importer {
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
+  /** What the operator's token opens, and until when; undefined for a command. */
+  readonly token?: Pick<Operator, 'role' | 'expiresAt'>;
 }
 
 /** A list in pages, read at the consumer's pace. */
 export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
-
-/** From the harmless on: each role of an operator includes those before it. */
-export const EFFECTS = ['reads', 'changes', 'destroys'] as const;
-
-export type Effect = (typeof EFFECTS)[number];
 
 /** An operator's action, defined once for every surface. */
 export interface Operation<
@@ -38,6 +37,8 @@ export interface Operation<
   /** What it needs an operator's role for; one that `destroys` asks before an irreversible loss. */
   readonly effect: Effect;
   readonly isList?: boolean;
+  /** Of a list: the `after` with which it goes on behind a row of the result. */
+  readonly after?: (row: never) => string;
   /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value; {@link StateError} */
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
 }
@@ -76,17 +77,28 @@ export class UsageError extends Error {
   }
 }
 
-/** @param incomplete the error if each field is valid, but not the whole @throws {UsageError} */
+/** An input that its schema refuses. */
+export class InputError extends UsageError {}
+
+/** Characters that PostgreSQL doesn't store. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** @param incomplete the error if each field is valid, but not the whole @throws {InputError} */
 export function readInput<Input extends z.ZodObject>(
   { input }: Operation<Input>,
   given: unknown,
   incomplete = '',
 ): z.output<Input> {
+  const texts = Object.entries(given as object).flatMap(([field, value]) =>
+    [value].flat().map((one) => [field, one]),
+  );
+  const [unstorable] = texts.find(([, text]) => typeof text === 'string' && UNSTORABLE.test(text)) ?? [];
+  if (unstorable !== undefined) throw new InputError('has a character that can’t be stored', unstorable);
   const read = input.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const [field = null] = issue?.code === 'unrecognized_keys' ? issue.keys : (issue?.path ?? []);
-  throw new UsageError(
+  throw new InputError(
     (field === null && incomplete) || (issue?.message ?? ''),
     field === null ? null : String(field),
   );
@@ -105,6 +117,11 @@ export function perform<Input extends z.ZodObject, Result>(
   return operation.run({ ...silent, ...caller }, readInput(operation, given));
 }
 
+/** The operator's token opens less. */
+export class ForbiddenError extends Error {
+  override readonly name = 'ForbiddenError';
+}
+
 export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
 }
@@ -117,4 +134,13 @@ export function found<Thing extends NonNullable<unknown>>(
 ): Thing {
   if (thing === null) throw new NotFoundError(`there is no ${kind} ${name}`);
   return thing;
+}
+
+/** A thing by the names that users and programs see, such as `client_id`. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+
+export function snakeCase(thing: object): Row {
+  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
 }

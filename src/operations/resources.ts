@@ -64,7 +64,7 @@ export const remove = operation({
   },
 });
 
-export const [addSecret, secretList, retireSecret] = secretOperations('resource', requireResource);
+export const secret = secretOperations('resource', requireResource);
 
 async function requireResource(db: pg.Pool, id: string) {
   return found(await findResource(db, { resourceId: id }), 'resource', id);

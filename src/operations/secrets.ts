@@ -21,8 +21,8 @@ export function secretOperations<Owner>(
   const key: string = `${owner}Id`;
   const input: Record<string, z.ZodString> = { [key]: ID };
   const ofOne: typeof input = { ...input, secretId: text('secret-id') };
-  return [
-    operation({
+  return {
+    add: operation({
       summary: 'add a secret; it is shown this once',
       input: z.strictObject(input),
       output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
@@ -32,7 +32,7 @@ export function secretOperations<Owner>(
         return { [key]: id, secretId: added.secretId, [`${owner}Secret`]: added.secret };
       },
     }),
-    listing({
+    list: listing({
       summary: 'list the secrets by their ids',
       input: z.strictObject(input),
       output: z.object({
@@ -46,7 +46,7 @@ export function secretOperations<Owner>(
         return [await SECRETS[owner].list(db, { ownerId: id })];
       },
     }),
-    operation({
+    retire: operation({
       summary: 'stop accepting a secret',
       input: z.strictObject(ofOne),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
@@ -70,7 +70,7 @@ export function secretOperations<Owner>(
         return { [key]: id, secretId, status: 'retired' as const };
       },
     }),
-  ] as const;
+  };
 }
 
 /** Stores a secret, by default a new one, shown only once; the others stay valid until retired. */

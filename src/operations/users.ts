@@ -237,7 +237,8 @@ async function hashPasswords(
       (isWeak(password) && `the password ${weak}`) ||
       (isWeak(paymentPassword) && `the payment password ${weak}`) ||
       (isSame && 'password and payment password are the same');
-    if (problem) throw new RegistrationError(`${problem}: take another one, or say --allow-weak`);
+    if (problem)
+      throw new RegistrationError('password', `${problem}: take another one, or pass \`allow_weak\``);
   }
   return { passwordHash, paymentPasswordHash: paymentHash };
 }

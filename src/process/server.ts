@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
+import { type Config, readOffer, readServiceNames } from '../config/config.ts';
 import type { Context } from '../flows/common/context.ts';
 import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
@@ -47,6 +47,7 @@ async function start(config: Config, log: Logger): Promise<void> {
   });
   await listen(app, config, config.port, config.baseUrl);
   await migrate(log);
+  if (config.adminPort !== null) await openAdmin(config, config.adminPort, log);
   if (config.databaseUrl !== null) return;
   const { startTrial } = await import('../trial/startTrial.ts');
   const demo = await startTrial(config, store.pool, log);
@@ -78,6 +79,20 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
 }
 
+/** The operators' API, loaded only where it is wanted, with connections of its own: a long list delays no exchange. */
+async function openAdmin(config: Config, port: number, log: Logger): Promise<void> {
+  const { buildAdminApp, MAX_AT_ONCE } = await import('../admin/server.ts');
+  const { pool, close } = await openServerStore(config, log);
+  pool.options.max = MAX_AT_ONCE;
+  onEnd(({ inOrder }) => (inOrder ? close() : undefined));
+  const settings = { serviceNames: () => readServiceNames(), offer: () => readOffer() };
+  const app = buildAdminApp({ db: pool, ...settings }, config.maxConnections, log);
+  closeOnEnd(app);
+  await listen(app, { ...config, host: config.adminHost }, port, 'operators');
+}
+
+const VARIABLE_OF: Readonly<Record<string, string>> = { Prometheus: 'METRICS_PORT', operators: 'ADMIN_PORT' };
+
 /** @param app null only tries the port */
 async function listen(app: FastifyInstance | null, { host }: Config, port: number, whom = '') {
   const describe = (address: string) => `listening at ${address} for ${whom}`;
@@ -86,7 +101,7 @@ async function listen(app: FastifyInstance | null, { host }: Config, port: numbe
     await (app ? listenAt(app, addresses, port, describe) : tryPort(addresses, port));
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
-    const taken = `it is taken: choose another with ${whom === 'Prometheus' ? 'METRICS_PORT' : 'PORT'}`;
+    const taken = `it is taken: choose another with ${VARIABLE_OF[whom] ?? 'PORT'}`;
     const why = cause.code === 'EADDRINUSE' ? taken : cause.message;
     throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
   }

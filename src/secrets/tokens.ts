@@ -1,4 +1,5 @@
 import { sha256 } from './digest.ts';
+import { randomSecret } from './random.ts';
 import { formatUuid, parseUuid } from './uuid.ts';
 
 /**
@@ -8,6 +9,13 @@ import { formatUuid, parseUuid } from './uuid.ts';
 const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
 
 const GRANT_ID_BYTES = 16;
+
+/** Of 256 random bits, found by its hash alone. */
+const OPERATOR_PREFIX = 'assent_op_';
+
+export const newOperatorToken = () => OPERATOR_PREFIX + randomSecret().toString('base64url');
+
+export const isOperatorToken = (text: string) => /^assent_op_[A-Za-z0-9_-]{43}$/.test(text);
 
 /** The location of a code's or token's row. */
 interface TokenPlace {

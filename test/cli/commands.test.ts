@@ -14,7 +14,12 @@ const subjects: Record<string, unknown>[] = await Promise.all(
 const isOperation = (exported: unknown): exported is AnyOperation =>
   typeof exported === 'object' && exported !== null && 'summary' in exported;
 /** Every operation that a surface for operators offers. */
-const OPERATIONS = subjects.flatMap((subject) => Object.values<unknown>(subject).filter(isOperation));
+const OPERATIONS = subjects
+  .flatMap(({ secret = {}, ...others }) => [
+    ...Object.values<unknown>(others),
+    ...Object.values(secret as object),
+  ])
+  .filter(isOperation);
 
 /** Commands about the program itself, in the place where it runs. */
 const OWN = ['serve', 'migrate', 'config show'];

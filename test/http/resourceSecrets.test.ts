@@ -31,16 +31,16 @@ describe('a resource server', () => {
   it('has several secrets at a time; a retired one is as a wrong one', async () => {
     const first = await register();
     const { resourceId } = first;
-    const added = await perform(resources.addSecret, olga, { resourceId });
+    const added = await perform(resources.secret.add, olga, { resourceId });
     const second = { resourceId, resourceSecret: String(added.resourceSecret) };
     for (const secret of [first, second]) expect((await ask(secret)).body).toContain('"active":true');
     const [one] = await SECRETS.resource.list(pool, { ownerId: resourceId });
-    await perform(resources.retireSecret, olga, { resourceId, secretId: one?.secretId ?? '' });
+    await perform(resources.secret.retire, olga, { resourceId, secretId: one?.secretId ?? '' });
     expect(await ask(first)).toEqual(await wrongSecret());
     const last = { resourceId, secretId: added.secretId };
-    await expect(perform(resources.retireSecret, olga, last)).rejects.toThrow('not confirmed');
+    await expect(perform(resources.secret.retire, olga, last)).rejects.toThrow('not confirmed');
     expect((await ask(second)).status).toBe(200);
-    await perform(resources.retireSecret, { ...olga, confirm: agree }, last);
+    await perform(resources.secret.retire, { ...olga, confirm: agree }, last);
     expect(await ask(second)).toEqual(await wrongSecret());
   });
 
@@ -69,7 +69,7 @@ describe('a resource server', () => {
   it('has the day noted on which each secret was last used, and only of the one that was', async () => {
     const resource = await register();
     const { resourceId } = resource;
-    await perform(resources.addSecret, olga, { resourceId });
+    await perform(resources.secret.add, olga, { resourceId });
     const used = async () =>
       (await SECRETS.resource.list(pool, { ownerId: resourceId })).map(({ lastUsedOn }) => lastUsedOn);
     await ask({ resourceId, resourceSecret: 'wrong' });

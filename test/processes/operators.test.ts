@@ -47,7 +47,7 @@ describe('--json', () => {
     const about = { name: 'Shop', redirect_uri: 'http://shop.example/callback' };
     const uri = `--redirect-uri ${about.redirect_uri}`;
     const create = `client create --name Shop ${uri} --verified --most 30,5000`;
-    expect(await refused(create, 1)).toContain('unencrypted, without https: choose another, or say --force');
+    expect(await refused(create, 1)).toContain('unencrypted, without https: choose another, or pass --force');
     const created = await json(`${create} --force`);
     const id = created.client_id ?? '';
     expect(created).toEqual({
@@ -330,7 +330,7 @@ describe('a redirect URI', () => {
     ],
     ['Market:details', 'has the scheme market:, which browsers turn into another address'],
   ])('that is not safe is registered with --force only, and then stays: %s', async (uri, doubt) => {
-    const said = `the redirect URI ${doubt}: choose another, or say --force\n`;
+    const said = `the redirect URI ${doubt}: choose another, or pass --force\n`;
     const register = `client create --name Shop --redirect-uri ${uri}`;
     const { client_id: safe } = await create('Shop', '--force');
     const before = await json<unknown[]>('client list');
@@ -372,7 +372,7 @@ describe('the name of an application', () => {
       ['Assent', 'Assent'],
     ])
       expect(await branded.refused(`${CREATE} "${name}"`, 1)).toBe(
-        `the name looks like this service’s own, “${own}”: choose another, or say --force\n`,
+        `the name looks like this service’s own, “${own}”: choose another, or pass --force\n`,
       );
     write('brand.json', '{}');
     expect(await branded.refused(`${CREATE} Shop`, 1)).toMatch(/^BRAND .*brand\.json: name must be/);
@@ -381,7 +381,7 @@ describe('the name of an application', () => {
   it('is none that could be taken for another application’s, unless it is forced', async () => {
     const own = await create('Tea House');
     expect(await refused(`${CREATE} "TEA H0USE"`, 1)).toContain(
-      'the name looks like that of another application, “Tea House”: choose another, or say --force',
+      'the name looks like that of another application, “Tea House”: choose another, or pass --force',
     );
     expect(await create('TEA H0USE', '--force')).toMatchObject({ name: 'TEA H0USE' });
     const { client_id } = await create('Coffee House');
@@ -398,7 +398,7 @@ describe('the name of an application', () => {
 });
 
 describe('what can’t be undone', () => {
-  const undone = (deed: string) => `nothing was done: this would ${deed}; say --yes to do it\n`;
+  const undone = (deed: string) => `nothing was done: this would ${deed}; pass --yes to do it\n`;
 
   it('needs --yes in a script, and says what would happen', async () => {
     const { clientId } = await connected('one', 'two');
@@ -453,7 +453,7 @@ describe('what can’t be undone', () => {
         const output = expect.stringContaining('nothing was done');
         expect(await at(deletion, keys)).toMatchObject({ code: 1, output });
       }
-      const output = expect.stringMatching(/^{"error":"nothing was done: .*say --yes to do it"}\s*$/);
+      const output = expect.stringMatching(/^{"error":"nothing was done: .*pass --yes to do it"}\s*$/);
       expect(await at(`${deletion} --json`)).toMatchObject({ code: 2, output });
       expect(await at('audit prune --keep 9')).toMatchObject({ code: 0 }); // nothing is that old: no question
       const done = expect.stringContaining('authorizations revoked: 1');
@@ -469,7 +469,7 @@ describe('a password of fewer than 8 characters', () => {
       ['user set-password hanna --password-stdin', 'long enough\n1234567\n'],
     ] as const) {
       const weak = await assent(line, stdin);
-      expect(weak).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('say --allow-weak') });
+      expect(weak).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('pass --allow-weak') });
       expect((await assent(`${line} --allow-weak`, stdin)).code).toBe(0);
     }
   });

@@ -40,7 +40,7 @@ describe('assent grant revoke, by time', () => {
   it('revokes nothing of everybody without --yes, and says how much it would be', async () => {
     const token = await obtainToken(agent, client, user);
     expect(await refused('grant revoke --until 2999-01-01', 2)).toBe(
-      'nothing was done: this would revoke 1 authorization; say --yes to do it\n',
+      'nothing was done: this would revoke 1 authorization; pass --yes to do it\n',
     );
     expect(await active(token)).toEqual([true]);
   });
@@ -75,7 +75,7 @@ describe('assent grant revoke --trail, after a restore', () => {
     expect(await active(kept, revoked, replaced)).toEqual([true, true, true]);
     const anew = await tokenOf('again'); // given after the restore: not of the past
     const asked = await refused(`grant revoke --trail ${file}`, 2);
-    expect(asked).toContain('would revoke 2 authorizations; say --yes');
+    expect(asked).toContain('would revoke 2 authorizations; pass --yes');
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({
       revoked: 2,
       trail: file,

@@ -156,9 +156,10 @@ select where not exists (
          select from sessions s where s.user_id = $1 and s.session_hash <> $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours'));
 
--- audit-cursor-now() → oldest text, own text, at text
+-- audit-cursor-now() → oldest text, own text, at text, installation text
 select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
-       (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at
+       (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at,
+       (select (extract(epoch from min(applied_at)) * 1000000)::bigint::text from schema_migrations) as installation
   from pg_current_snapshot() s;
 
 -- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, outcome text, operator text, userId uuid, login text, externalId text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
@@ -765,6 +766,27 @@ select c.n, changed.user_id as changed,
 
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);
+
+-- operator-find(bytea) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+with used as (
+  update operators set last_used_on = current_date
+   where token_hash = $1 and last_used_on is distinct from current_date)
+select name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators
+ where token_hash = $1 and retired_at is null and expires_at > clock_timestamp();
+
+-- operator-insert(text, text, bytea, integer) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+insert into operators (name, role, token_hash, expires_at)
+   values ($1, $2, $3, clock_timestamp() + $4::int * interval '1 day')
+   on conflict (name) do nothing returning name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn";
+
+-- operator-list() → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+select name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators order by created_at, name;
+
+-- operator-retire(text) → name text
+update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null returning name;
 
 -- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"

@@ -159,7 +159,7 @@ async function judgeFor(
     const unusable = unknown && subject === 'client' ? `rights: ${unknown} is ${NOT_KNOWN}` : undefined;
     const problem = hasEnded(namesOf(row)) ? 'skipped' : unusable;
     const look = own && lookAlikeProblem(name, names.like(name), own);
-    const doubt = look ? `name: ${look}: say --force to accept it` : row.doubts[0];
+    const doubt = look ? `name: ${look}: pass \`force\` to accept it` : row.doubts[0];
     if (own && !problem && (force || !doubt)) names.add(name);
     return Object.assign(row, force ? { problem, doubt } : { problem: problem ?? doubt });
   };

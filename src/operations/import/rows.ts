@@ -60,7 +60,7 @@ const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shap
 const doubtsOf = (reasons: Record<string, string | null | undefined>) =>
   Object.entries(reasons).flatMap(([field, reason]) => (reason ? [`${field}: ${reason}`] : []));
 const slowness = (hash: z.output<typeof HASH>) =>
-  hash?.costly ? 'takes long to check: say --force to accept that' : undefined;
+  hash?.costly ? 'takes long to check: pass `force` to accept that' : undefined;
 /** Hashes of one password with one salt have the same end. */
 const endOf = (read: z.output<typeof HASH>) => read?.hash?.split('$').at(-1);
 

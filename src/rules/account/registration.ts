@@ -11,13 +11,20 @@ import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';
 
-/** A refused registration; the message has the operator's fix. */
+/** A refused value; the message has the operator's fix, and names other fields as `force`. */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
+  /** The name of the value, as in JSON. */
+  readonly field: string;
+
+  constructor(field: string, problem: string) {
+    super(problem);
+    this.field = field;
+  }
 }
 
-function ensure(holds: boolean, problem: string): void {
-  if (!holds) throw new RegistrationError(problem);
+function ensure(field: string, holds: boolean, problem: string): void {
+  if (!holds) throw new RegistrationError(field, problem);
 }
 
 /** Users read a name before giving money, so it has no invisible characters. @throws {RegistrationError} */
@@ -34,6 +41,7 @@ export function checkLogin(login: string): void {
 export function checkExternalId(id: string): void {
   const isClear = id.trim() === id && findUnclear(id.replaceAll(' ', '_')) === undefined;
   ensure(
+    'external_id',
     id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && isClear,
     `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} characters that can be seen, and spaces only between them`,
   );
@@ -42,7 +50,7 @@ export function checkExternalId(id: string): void {
 /** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {RegistrationError} */
 export function checkClientId(id: string): void {
   const isPlain = /^[A-Za-z0-9._~-]{1,128}$/.test(id);
-  ensure(isPlain, 'the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
+  ensure('id', isPlain, 'the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
 }
 
 /** RFC 6749 section 10.10: guessing a secret must be hopeless. */
@@ -54,7 +62,7 @@ const MIN_DISTINCT = 8;
 export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {
   const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
-  ensure(fits, `the ${what} needs 16 to ${most} bytes of printable ASCII`);
+  ensure(what, fits, `the ${what} needs 16 to ${most} bytes of printable ASCII`);
   const part = /^(.+?)\1+$/.exec(secret)?.[1] ?? secret; // repeated, it is as easy to guess
   const alphabets = [/^\d+$/, /^([\da-f]+|[\dA-F]+)$/, /^[\da-z]+$/i].findIndex((letters) =>
     letters.test(part),
@@ -63,15 +71,15 @@ export function checkIssued(what: 'secret' | 'token', secret: string): string | 
   const size = distinct < MIN_DISTINCT ? distinct : ([10, 16, 62][alphabets] ?? 94);
   const bits = Math.floor(part.length * Math.log2(size));
   if (bits >= MIN_SECRET_BITS) return undefined;
-  return `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`;
+  return `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or pass \`force\``;
 }
 
 function checkVisible(what: 'name' | 'login', text: string, maxCharacters: number): void {
   const fits = text !== '' && [...text].length <= maxCharacters;
-  ensure(fits, `the ${what} needs 1 to ${maxCharacters} characters`);
+  ensure(what, fits, `the ${what} needs 1 to ${maxCharacters} characters`);
   const unclear = findUnclearInName(text);
   const rule = 'it needs characters that can be seen, and single spaces between words';
-  ensure(unclear === undefined, `the ${what} has ${unclear}: ${rule}`);
+  ensure(what, unclear === undefined, `the ${what} has ${unclear}: ${rule}`);
 }
 
 /** The problem of a password for a form, null if none. Characters are counted as they are compared: under NFKC. */
@@ -82,12 +90,21 @@ export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS)
 }
 
 /** A weak password may be short, but not empty. @throws {RegistrationError} */
-export function checkPassword(what: string, password: string, allowWeak: boolean): void {
+export function checkPassword(
+  what: 'password' | 'payment password',
+  password: string,
+  allowWeak: boolean,
+): void {
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
+  const field = what.replace(' ', '_');
   const isShort = problem === 'too_short' && password !== '';
-  const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or say --allow-weak`;
-  ensure(!isShort, short);
-  ensure(problem === null, `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`);
+  const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or pass \`allow_weak\``;
+  ensure(field, !isShort, short);
+  ensure(
+    field,
+    problem === null,
+    `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`,
+  );
 }
 
 /** Contract 2.1. @throws {RegistrationError} */
@@ -95,10 +112,10 @@ export function checkClientSettings(settings: Partial<ClientSettings>, catalogue
   const { name, redirectUri, allowedRights, site } = settings;
   if (name !== undefined) checkName(name);
   const problem = redirectUri === undefined ? undefined : redirectUriProblem(redirectUri);
-  ensure(problem === undefined, `the redirect URI can't be registered: ${problem}`);
+  ensure('redirect_uri', problem === undefined, `the redirect URI can't be registered: ${problem}`);
   const unknown = allowedRights?.find((right) => kindOf(right, catalogue) === undefined);
   const known = [...new Set([...BUILT_IN_RIGHTS.keys(), ...catalogue.keys()])].join(', ');
   const own = 'Others are in the file of CATALOGUE, which commands need, too';
-  ensure(unknown === undefined, `${unknown} is not a right; there are: ${known}. ${own}`);
-  ensure(site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS}`);
+  ensure('allowed_rights', unknown === undefined, `${unknown} is not a right; there are: ${known}. ${own}`);
+  ensure('site', site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS}`);
 }

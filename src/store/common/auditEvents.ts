@@ -47,6 +47,8 @@ export const IS_TOLD = {
   user_deleted: false,
   trail_pruned: false,
   server_role_granted: false,
+  operator_created: false,
+  operator_retired: false,
 } as const;
 
 export type AuditKind = keyof typeof IS_TOLD;

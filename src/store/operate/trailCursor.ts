@@ -16,6 +16,8 @@ export interface TrailCursor {
   /** Time and transaction that made the cursor. */
   readonly at: bigint;
   readonly by: bigint;
+  /** The time of the first migration: another installation's ids mean other transactions. A cursor of before has none. */
+  readonly installation?: bigint | undefined;
 }
 
 /** A clock may be set back, and a statement takes some time from its first event to its first lock. */
@@ -24,15 +26,13 @@ const MARGIN = `interval '5 minutes'`;
 /** The longest transaction covered by the first cursor: PostgreSQL reveals a transaction's beginning only to its own role. */
 const DAY_MICROS = 86_400_000_000n;
 
-const AHEAD =
-  'the cursor is of another database, or of this one before a failover or restore: begin without one, or ask again later';
-
 // By its own id a transaction knows which others began before it.
-const findNow = findRow<void, Record<'oldest' | 'own' | 'at', string>>(
+const findNow = findRow<void, Record<'oldest' | 'own' | 'at' | 'installation', string>>(
   'audit-cursor-now',
   `
 select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
-       (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at
+       (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at,
+       (select (extract(epoch from min(applied_at)) * 1000000)::bigint::text from schema_migrations) as installation
   from pg_current_snapshot() s`,
 );
 
@@ -59,14 +59,16 @@ select * from (
 
 /**
  * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
- * @throws {Error} if the cursor is of another database, or of this one before it was restored, whose ids are still behind
+ * @returns null if the cursor is of another database, or of this one before it was restored, whose ids are still behind
  */
 export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: number) {
   return transaction(pool, async (connection) => {
     const now = await findNow(connection);
     const [oldest, by, at] = [BigInt(now.oldest), BigInt(now.own), BigInt(now.at)];
-    if (cursor === null) return { events: [], cursor: { from: oldest, since: at - DAY_MICROS, at, by } };
-    if (cursor.from > by) throw new Error(AHEAD);
+    const installation = BigInt(now.installation);
+    if (cursor === null)
+      return { events: [], cursor: { from: oldest, since: at - DAY_MICROS, at, by, installation } };
+    if (cursor.from > by || (cursor.installation ?? installation) !== installation) return null;
     // The number of rows depends on the cursor.
     await connection.query('set local plan_cache_mode = force_custom_plan');
     const query = find({ ...now, from: cursor.from, since: cursor.since, after: cursor.at, most });
@@ -76,6 +78,6 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
     // Transactions from before the last cursor have ended, or are no older than it.
     const since = from > cursor.by ? cursor.at : cursor.since;
     const events = rows.map(({ transaction: _transaction, ...event }) => event);
-    return { events, cursor: { from, since, at, by } };
+    return { events, cursor: { from, since, at, by, installation } };
   });
 }

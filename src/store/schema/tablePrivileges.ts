@@ -20,6 +20,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   { name: 'resources', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'resource_secrets', privileges: 'select, insert, update' },
   { name: 'throttles', privileges: 'select, insert, update, delete' },
+  { name: 'operators', privileges: 'select, insert, update', clocked: 'created_at' },
   { name: 'refusals', privileges: 'select, insert, update, delete' },
 ];
 

@@ -1,0 +1,104 @@
+import type { FastifyRequest } from 'fastify';
+import {
+  type AnyOperation,
+  type Caller,
+  ForbiddenError,
+  InputError,
+  type Pages,
+  type Row,
+  readInput,
+  snakeCase,
+} from '../operations/operation.ts';
+import { permits } from '../rules/account/role.ts';
+import type { Place } from './places.ts';
+import { Refusal } from './problems.ts';
+
+/** What operations need beside their operator and input. */
+export type Surroundings = Pick<Caller, 'db' | 'serviceNames' | 'offer'>;
+
+/** Rows of a list in one answer. */
+const MAX_ROWS = 1_000;
+
+/** Runs the operation of a request whose operator is known. @returns the answer's document @throws {Refusal}, and what operations throw */
+export async function carryOut(
+  place: Place,
+  request: FastifyRequest,
+  surroundings: Surroundings,
+): Promise<Row> {
+  const { operation } = place;
+  const { operator } = request;
+  if (operator === null || !permits(operator.role, operation.effect))
+    throw new ForbiddenError(`this takes an operator with the role ${operation.effect}`);
+  const { isConfirmed, given } = readRequest(place, request);
+  const input = readInput(operation, given);
+  const warnings: string[] = [];
+  const result = await operation.run(
+    {
+      ...surroundings,
+      operator: operator.name,
+      token: operator,
+      warn: (sentence) => warnings.push(sentence),
+      progress() {},
+      async confirm(loss) {
+        if (isConfirmed) return;
+        const { deed } = await loss();
+        throw new Refusal(409, 'not_confirmed', `This would ${deed}: it needs ?confirm=true.`);
+      },
+    },
+    input,
+  );
+  const document = operation.isList
+    ? await pageOf(operation, result, input)
+    : shown(operation.output.parse(result));
+  return warnings.length === 0 ? document : { ...document, warnings };
+}
+
+/** The fields of the input, by the names of its schema. @throws {InputError} for one that isn't among them */
+function readRequest({ operation, fields, method }: Place, request: FastifyRequest) {
+  const { confirm, ...query } = request.query as Record<string, unknown>;
+  const isConfirmed = confirm === 'true';
+  if (confirm !== undefined && operation.effect !== 'destroys') throw unknownField('confirm');
+  if (confirm !== undefined && confirm !== 'false' && !isConfirmed)
+    throw new Refusal(400, 'unclear_confirm', 'confirm must be true or false.');
+  const body = request.body ?? {};
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw new Refusal(400, 'unreadable_request', 'The body must be a JSON object.');
+  const isQuery = method === 'GET' || method === 'DELETE';
+  const [others] = Object.keys(isQuery ? body : query);
+  if (others !== undefined) throw unknownField(others);
+  const read = (from: object, isPath: boolean) =>
+    Object.entries(from).map(([name, value]) => {
+      const field = fields.get(name);
+      if (field?.isId !== isPath) throw unknownField(name);
+      return [field.name, isQuery ? fromText(value, field.schema?.type) : value];
+    });
+  const given = [...read(isQuery ? query : body, false), ...read(request.params as object, true)];
+  return { isConfirmed, given: Object.fromEntries(given) };
+}
+
+const unknownField = (name: string) => new InputError('There is no such field here.', name);
+
+/** Numbers are text in a query. */
+const fromText = (value: unknown, type: unknown) =>
+  type === 'integer' && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+
+/** A list up to {@link MAX_ROWS}, and the `after` of the next one; null if there is none. */
+async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { limit }: { limit?: number }) {
+  const most = Math.min(limit ?? MAX_ROWS, MAX_ROWS);
+  const rows: unknown[] = [];
+  for await (const page of pages) {
+    rows.push(...page.slice(0, most - rows.length));
+    if (rows.length === most) break;
+  }
+  const items = rows.map((row) => snakeCase(output.parse(row) as Row));
+  return { items, next: rows.length < most ? null : (after?.(rows.at(-1) as never) ?? null) };
+}
+
+/** By the names outside, also in lists of things. */
+function shown(document: unknown): Row {
+  const row = (thing: unknown) => (typeof thing === 'object' && thing !== null ? snakeCase(thing) : thing);
+  const fields = Object.entries(document as Row);
+  return snakeCase(
+    Object.fromEntries(fields.map(([name, value]) => [name, Array.isArray(value) ? value.map(row) : value])),
+  );
+}

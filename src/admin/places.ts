@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import * as audit from '../operations/audit.ts';
+import * as clients from '../operations/clients.ts';
+import { explain, showToken } from '../operations/explain.ts';
+import * as grants from '../operations/grants.ts';
+import type { AnyOperation } from '../operations/operation.ts';
+import { snake } from '../operations/operation.ts';
+import * as operators from '../operations/operators.ts';
+import * as resources from '../operations/resources.ts';
+import * as users from '../operations/users.ts';
+
+/** Operations by noun and verb. Those for the owner of the tables, or about one machine, are commands only. */
+const NOUNS: Readonly<Record<string, object>> = {
+  clients,
+  'clients.secrets': clients.secret,
+  users,
+  grants,
+  resources,
+  'resources.secrets': resources.secret,
+  operators,
+  audit: { list: audit.show, next: audit.next },
+  refusals: { show: explain },
+  tokens: { show: showToken },
+};
+
+/** Verbs that the method says; of what reads, `list` and `show`. Others are the last part of the path. */
+const METHODS: Readonly<Record<string, 'POST' | 'PATCH' | 'DELETE'>> = {
+  create: 'POST',
+  add: 'POST',
+  update: 'PATCH',
+  remove: 'DELETE',
+  retire: 'DELETE',
+};
+
+/** The JSON schema of a field's input; undefined for one that only a command can have, such as a file. */
+export function inJson(schema: z.ZodType): z.core.JSONSchema.BaseSchema | undefined {
+  try {
+    return z.toJSONSchema(schema, { io: 'input' });
+  } catch {
+    return undefined;
+  }
+}
+
+/** An operation's place in the API. */
+export type Place = ReturnType<typeof placeOf>;
+
+/** Required names follow their nouns; what is secret is in no path and no query. */
+function placeOf(noun: string, verb: string, operation: AnyOperation) {
+  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  const nouns = noun.split('.');
+  const isName = (field: string) => (properties[field] as { title?: string }).title !== undefined;
+  const ids = verb === 'create' ? [] : required.filter(isName).slice(0, nouns.length);
+  const isRead = operation.effect === 'reads' && required.length === ids.length;
+  const method = isRead ? ('GET' as const) : (METHODS[verb] ?? 'POST');
+  const isSaid = isRead ? verb === 'list' || verb === 'show' : verb in METHODS;
+  const last = isSaid ? [] : [snake(verb).replaceAll('_', '-')];
+  const parts = nouns.flatMap((one, at) => [one, ...ids.slice(at, at + 1).map((id) => `{${snake(id)}}`)]);
+  const fields = Object.entries<z.ZodType>(operation.input.shape)
+    .map(([name, schema]) => ({ name, schema: inJson(schema), isId: ids.includes(name) }))
+    .filter(({ schema }) => schema !== undefined);
+  return {
+    name: `${noun}.${verb}`,
+    operation,
+    method,
+    /** With the names of fields in braces. */
+    path: `/${['v1', ...parts, ...last].join('/')}`,
+    /** What a request may have in the path, or in the query of GET and DELETE and the body of others; by its name there. */
+    fields: new Map(fields.map((field) => [snake(field.name), field])),
+    isMade: verb === 'create' || verb === 'add',
+  };
+}
+
+export const PLACES: readonly Place[] = Object.entries(NOUNS).flatMap(([noun, verbs]) =>
+  Object.entries<AnyOperation>(verbs as Record<string, AnyOperation>)
+    .filter(([, one]) => typeof one === 'object' && 'summary' in one)
+    .map(([verb, operation]) => placeOf(noun, verb, operation)),
+);

@@ -1,0 +1,144 @@
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { FailureLimit } from '../flows/common/failureLimit.ts';
+import { BOUNDS } from '../http/connections/bounds.ts';
+import { limitConnections } from '../http/connections/connectionLimit.ts';
+import { prepareDraining } from '../http/connections/draining.ts';
+import { preventSmuggling } from '../http/connections/requestSmuggling.ts';
+import { endSlowReaders } from '../http/connections/slowReaders.ts';
+import { addressOf } from '../http/request/caller.ts';
+import { sendJson } from '../http/request/json.ts';
+import { loggedPathOf } from '../http/request/parameters.ts';
+import { limitAnswerTime } from '../http/server/answerTime.ts';
+import { networkOf } from '../rules/common/network.ts';
+import { sha256 } from '../secrets/digest.ts';
+import { isOperatorToken } from '../secrets/tokens.ts';
+import { findOperator, type Operator } from '../store/operate/operators.ts';
+import { carryOut, type Surroundings } from './carryOut.ts';
+import { PLACES, type Place } from './places.ts';
+import { answerProblem, Refusal } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    operator: Operator | null;
+  }
+}
+
+/** Operations that run at once, each on one connection to PostgreSQL; further ones wait. */
+export const MAX_AT_ONCE = 3;
+const MAX_BODY_BYTES = 64 * 1024;
+/** Exceeds every name in a path. */
+const MAX_PARAMETER_CHARACTERS = 1_000;
+/** Requests of one network without the token of an operator. */
+const MAX_FAILURES_PER_MINUTE = 20;
+
+/** The operators' API as a Fastify instance, ready to listen. */
+export function buildAdminApp(
+  surroundings: Surroundings,
+  maxConnections: number,
+  log: FastifyBaseLogger,
+): FastifyInstance {
+  const app = fastify({
+    ...BOUNDS,
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'ref' }),
+    bodyLimit: MAX_BODY_BYTES,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
+    frameworkErrors: (error, request, reply) => {
+      answerProblem(error, reply);
+      logRequest(request, reply);
+    },
+  });
+  prepareDraining(app);
+  endSlowReaders(app);
+  preventSmuggling(app);
+  limitAnswerTime(app);
+  limitConnections(app, maxConnections, true);
+  app.removeContentTypeParser('text/plain'); // JSON only
+  app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
+  const failures = new FailureLimit(MAX_FAILURES_PER_MINUTE, 60_000);
+  app.addHook('onRequest', async (request, reply) => {
+    request.operator = await authenticate(request, surroundings);
+    if (request.operator === null) refuseStranger(reply, failures.note(networkOf(addressOf(request))));
+  });
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
+  app.setErrorHandler((error: FastifyError, _request, reply) => answerProblem(error, reply));
+  app.setNotFoundHandler(() => {
+    throw new Refusal(404, 'no_address', 'There is nothing at this address.');
+  });
+  for (const path of new Set(PLACES.map((place) => place.path))) {
+    const places = PLACES.filter((place) => place.path === path);
+    addRoutes(app, path.replaceAll(/\{(\w+)\}/g, ':$1'), places, surroundings);
+  }
+  return app;
+}
+
+/** By the `Authorization` header alone (RFC 6750 section 2.1). @returns null for a stranger */
+async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): Promise<Operator | null> {
+  const [, token = ''] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  return isOperatorToken(token) ? findOperator(db, { tokenHash: sha256(token) }) : null;
+}
+
+/** @param wait seconds, after too many failures @throws {Refusal} */
+function refuseStranger(reply: FastifyReply, wait: number): never {
+  if (wait === 0)
+    throw new Refusal(
+      401,
+      'no_operator',
+      'Send the token of an operator in the Authorization header, as Bearer.',
+    );
+  reply.header('retry-after', wait);
+  throw new Refusal(
+    429,
+    'too_many_failures',
+    'Too many requests from this address came without the token of an operator.',
+  );
+}
+
+/** The routes of one path; its other methods get 405. */
+function addRoutes(
+  app: FastifyInstance,
+  url: string,
+  places: readonly Place[],
+  surroundings: Surroundings,
+): void {
+  for (const place of places) {
+    app.route({
+      method: place.method,
+      url,
+      handler: async (request, reply) =>
+        sendJson(reply, place.isMade ? 201 : 200, await carryOut(place, request, surroundings)),
+    });
+  }
+  const allowed: readonly string[] = places.map(({ method }) => method);
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    handler(_request, reply) {
+      reply.header('allow', allowed.join(', '));
+      throw new Refusal(405, 'wrong_method', `This address takes ${allowed.join(', ')}.`);
+    },
+  });
+}
+
+/** One line for each answered request, without names in its path, query and body. */
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const { method, operator, brokenRule } = request;
+  const line = {
+    operator: operator?.name ?? null,
+    method,
+    path: loggedPathOf(request),
+    status: reply.statusCode,
+    address: addressOf(request),
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...(brokenRule !== null && { rule_id: brokenRule }),
+  };
+  request.log.info(line, 'operator request');
+}

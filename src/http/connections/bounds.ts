@@ -1,0 +1,21 @@
+import { newReference } from './malformedRequests.ts';
+
+/** Fastify would load its own JSON schema compilers, 140 files, even without schemas. */
+function noSchemas(): never {
+  throw new Error('routes here check their requests themselves, without JSON schemas');
+}
+
+/** Settings of Fastify for every port with routes. */
+export const BOUNDS = {
+  genReqId: newReference,
+  /** For headers and body (Slowloris). */
+  requestTimeout: 20_000,
+  return503OnClosing: false, // arriving requests are answered; their connections close with the response
+  http: {
+    /** Exceeds the longest accepted request, so that a slightly longer one still gets the contract's error page. */
+    maxHeaderSize: 32 * 1024,
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 5_000,
+  },
+  schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+};

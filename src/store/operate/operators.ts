@@ -1,0 +1,50 @@
+import type { Effect } from '../../rules/account/role.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { findAll, findOne } from '../database/query.ts';
+
+/** A program with a token for the operators' API. */
+export interface Operator {
+  readonly name: string;
+  readonly role: Effect;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** The day, as `2026-11-20`; null before the first. */
+  readonly lastUsedOn: string | null;
+  readonly retiredAt: Date | null;
+}
+
+const COLUMNS = `name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn"`;
+
+/** `tokenHash` is the SHA-256 of the token. @returns null if the name is or was another's */
+export const insertOperator = findOne<
+  Pick<Operator, 'name' | 'role'> & { days: number; tokenHash: Digest },
+  Operator
+>(
+  'operator-insert',
+  `insert into operators (name, role, token_hash, expires_at)
+   values (@name, @role, @tokenHash, clock_timestamp() + @days::int * interval '1 day')
+   on conflict (name) do nothing returning ${COLUMNS}`,
+);
+
+export const listOperators = findAll<void, Operator>(
+  'operator-list',
+  `select ${COLUMNS} from operators order by created_at, name`,
+);
+
+/** Notes the day of the use. @returns null if the token is unknown, expired or retired */
+export const findOperator = findOne<{ tokenHash: Digest }, Operator>(
+  'operator-find',
+  `
+with used as (
+  update operators set last_used_on = current_date
+   where token_hash = @tokenHash and last_used_on is distinct from current_date)
+select ${COLUMNS} from operators
+ where token_hash = @tokenHash and retired_at is null and expires_at > clock_timestamp()`,
+);
+
+/** @returns null if there is no such operator that isn't retired */
+export const retireOperator = findOne<Pick<Operator, 'name'>, Pick<Operator, 'name'>>(
+  'operator-retire',
+  'update operators set retired_at = clock_timestamp() where name = @name and retired_at is null returning name',
+);
