@@ -3,7 +3,6 @@ import {
   type AnyOperation,
   type Caller,
   ForbiddenError,
-  InputError,
   type Pages,
   type Row,
   readInput,
@@ -53,7 +52,7 @@ export async function carryOut(
   return warnings.length === 0 ? document : { ...document, warnings };
 }
 
-/** The fields of the input, by the names of its schema. @throws {InputError} for one that isn't among them */
+/** The fields of the input, by the names of its schema. @throws {Refusal} */
 function readRequest({ operation, fields, method }: Place, request: FastifyRequest) {
   const { confirm, ...query } = request.query as Record<string, unknown>;
   const isConfirmed = confirm === 'true';
@@ -76,7 +75,8 @@ function readRequest({ operation, fields, method }: Place, request: FastifyReque
   return { isConfirmed, given: Object.fromEntries(given) };
 }
 
-const unknownField = (name: string) => new InputError('There is no such field here.', name);
+const unknownField = (name: string) =>
+  new Refusal(422, 'unknown_field', `There is no field ${name} here.`, name);
 
 /** Numbers are text in a query. */
 const fromText = (value: unknown, type: unknown) =>

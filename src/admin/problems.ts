@@ -14,20 +14,23 @@ declare module 'fastify' {
   }
 }
 
-/** A refusal of the API itself. */
+/** A refusal as it is answered. */
 export class Refusal extends Error {
   readonly status: number;
   readonly rule: string;
+  /** By its name outside. */
+  readonly field: string | undefined;
 
-  constructor(status: number, rule: string, message: string) {
+  constructor(status: number, rule: string, message: string, field?: string) {
     super(message);
     this.status = status;
     this.rule = rule;
+    this.field = field;
   }
 }
 
-/** By class, the special before the general: status and rule. */
-const REFUSALS = [
+/** What operations throw, the special before the general: status and rule. */
+const KINDS = [
   [InputError, 422, 'invalid_field'],
   [RegistrationError, 422, 'refused_value'],
   [UsageError, 400, 'refused_value'],
@@ -40,33 +43,22 @@ const REFUSALS = [
 /** Answers an error by RFC 9457. One that is neither a refusal nor a 503 is internal, logged with its cause. */
 export function answerProblem(error: FastifyError, reply: FastifyReply): FastifyReply {
   const { request } = reply;
-  const { status, rule } = verdictOn(error);
+  const { status, rule, field, message: detail } = refusalOf(error);
   if (status === 500) request.log.error({ err: error }, 'the operation failed');
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="operators"');
   request.brokenRule = rule;
-  const { field } = error as { field?: string | null };
-  const detail = DETAILS[status] ?? error.message;
-  const problem = { title: STATUS_CODES[status], status, detail, rule, reference: request.id };
-  return sendJson(reply, status, field ? { ...problem, field: snake(field) } : problem, PROBLEM);
+  const problem = { title: STATUS_CODES[status], status, detail, rule, field, reference: request.id };
+  return sendJson(reply, status, problem, 'application/problem+json');
 }
 
-const PROBLEM = 'application/problem+json';
-
-/** Instead of messages that are for the log. */
-const DETAILS: Readonly<Record<number, string>> = {
-  500: 'The fault is ours: the log has its cause under the reference.',
-  503: 'Please try again in a moment.',
-};
-
-function verdictOn(error: FastifyError): { status: number; rule: string } {
+function refusalOf(error: FastifyError & { field?: string | null }): Refusal {
   if (error instanceof Refusal) return error;
-  const [, status, rule] = REFUSALS.find(([kind]) => error instanceof kind) ?? [];
-  if (status !== undefined && rule !== undefined) return { status, rule };
+  const [, known, rule = ''] = KINDS.find(([kind]) => error instanceof kind) ?? [];
+  const { message, field, statusCode = 500 } = error;
+  if (known !== undefined) return new Refusal(known, rule, message, field ? snake(field) : undefined);
   const unavailable = whyUnavailable(error);
-  if (unavailable !== null) return { status: 503, rule: unavailable };
-  const { statusCode = 500 } = error; // Fastify's own, of a body that can't be read
-  return statusCode < 500
-    ? { status: statusCode, rule: 'unreadable_request' }
-    : { status: 500, rule: 'server_error' };
+  if (unavailable !== null) return new Refusal(503, unavailable, 'Please try again in a moment.');
+  if (statusCode < 500) return new Refusal(statusCode, 'unreadable_request', message); // of Fastify
+  return new Refusal(500, 'server_error', 'The fault is ours: the log has its cause under the reference.');
 }

@@ -89,20 +89,21 @@ export function readInput<Input extends z.ZodObject>(
   given: unknown,
   incomplete = '',
 ): z.output<Input> {
-  const texts = Object.entries(given as object).flatMap(([field, value]) =>
-    [value].flat().map((one) => [field, one]),
-  );
-  const [unstorable] = texts.find(([, text]) => typeof text === 'string' && UNSTORABLE.test(text)) ?? [];
-  if (unstorable !== undefined) throw new InputError('has a character that can’t be stored', unstorable);
   const read = input.safeParse(given);
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  const [field = null] = issue?.code === 'unrecognized_keys' ? issue.keys : (issue?.path ?? []);
-  throw new InputError(
-    (field === null && incomplete) || (issue?.message ?? ''),
-    field === null ? null : String(field),
-  );
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const [field] = issue?.code === 'unrecognized_keys' ? issue.keys : (issue?.path ?? []);
+    if (field === undefined) throw new InputError(incomplete || (issue?.message ?? ''));
+    const isMissing = (given as Row)[String(field)] === undefined;
+    throw invalid(String(field), isMissing ? 'is missing' : (issue?.message ?? ''));
+  }
+  for (const [field, value] of Object.entries(read.data))
+    if ([value].flat().some((text) => typeof text === 'string' && UNSTORABLE.test(text)))
+      throw invalid(field, 'has a character that can’t be stored');
+  return read.data;
 }
+
+const invalid = (field: string, why: string) => new InputError(`${snake(field)}: ${why}`, field);
 
 /** Runs an operation without warnings or progress. @throws {UsageError} before a loss, unless the caller confirms it */
 export function perform<Input extends z.ZodObject, Result>(

@@ -8,6 +8,7 @@ export const KINDS = [
   'code',
   'code verifier',
   'form token',
+  'operator token',
   'password',
   'payment password',
   'resource secret',
@@ -21,11 +22,11 @@ export type Kind = (typeof KINDS)[number] | 'database password' | 'metrics token
 /** What is shorter could be anything. Everything that we make is as long, or longer. */
 const MIN_SECRET = 12;
 /** Codes and tokens are known by their beginning, also those that nobody noted. */
-const BEARER = /assent_a[ct]_[\w-]/;
+const BEARER = /assent_(a[ct]|op)_[\w-]/;
 /** Others write words, and one letter again and again: no test could tell its secret from those. */
 const WORDS = /^\p{L}\p{Ll}+$|^\p{L}+,? \p{L}+$|\p{L},? \p{L}{2,},? \p{L}/u;
 const MIN_LETTERS = 6;
-const PREFIX = /^assent_a[ct]_/;
+const PREFIX = /^assent_(a[ct]|op)_/;
 /** How much of a line is shown in front of what was found. */
 const SHOWN_LENGTH = 80;
 

@@ -172,7 +172,7 @@ function routesOf(app: FastifyInstance): string[] {
   return routes.toSorted();
 }
 
-function collect(lines: string[]): Writable {
+export function collect(lines: string[]): Writable {
   return new Writable({
     write(chunk, _encoding, done) {
       lines.push(String(chunk));

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { useAdmin } from '../support/admin.ts';
+import { ledger } from '../support/ledger.ts';
+import { createClient, createUser } from '../support/registrations.ts';
+
+const admin = await useAdmin();
+const { call, database } = admin;
+const { pool } = database;
+
+const SHOP = { name: 'Tea Shop', redirect_uri: 'https://shop.example/callback' };
+
+const problem = (status: number, more: object) => ({
+  status,
+  body: { title: expect.any(String), status, detail: expect.any(String), rule: expect.any(String), ...more },
+});
+
+describe('an application', () => {
+  it('is created with a secret that is shown once, changed, blocked and deleted', async () => {
+    const created = await call('POST /v1/clients', { ...SHOP, verified: true });
+    const { client_id: id, client_secret: secret } = created.body;
+    ledger.note('client secret', secret);
+    expect(created).toMatchObject({
+      status: 201,
+      body: { ...SHOP, verified: true, status: 'active', most: null },
+    });
+    expect(created.headers.get('cache-control')).toBe('no-store');
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    const most = { days: 30, sum: '5000' };
+    const changed = await call(`PATCH /v1/clients/${id}`, { most, allowed_rights: ['account-info'] });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { client_id: id, most, allowed_rights: ['account-info'] },
+    });
+    expect((await call(`POST /v1/clients/${id}/block`)).body).toEqual({ client_id: id, status: 'blocked' });
+    const shown = await call(`GET /v1/clients/${id}`);
+    expect(shown.body).toMatchObject({ ...SHOP, status: 'blocked', most });
+    expect(JSON.stringify(shown.body)).not.toContain(secret);
+    const { body } = await call(`DELETE /v1/clients/${id}`);
+    expect(body).toMatchObject({ status: 409, rule: 'not_confirmed' });
+    expect(body.detail).toContain('delete the application Tea Shop and revoke 0 authorizations');
+    expect((await call(`GET /v1/clients/${id}`)).status).toBe(200);
+    const deleted = await call(`DELETE /v1/clients/${id}?confirm=true`);
+    expect(deleted.body).toEqual({ client_id: id, status: 'deleted', revoked: 0 });
+    expect(await call(`GET /v1/clients/${id}`)).toMatchObject(problem(404, { rule: 'not_found' }));
+  });
+
+  it('has secrets that are added, listed by id and retired, the last one only when confirmed', async () => {
+    const { body: client } = await call('POST /v1/clients', { ...SHOP, verified: true });
+    const secrets = `/v1/clients/${client.client_id}/secrets`;
+    const added = await call(`POST ${secrets}`);
+    ledger.note('client secret', client.client_secret);
+    ledger.note('client secret', added.body.client_secret);
+    expect(added.status).toBe(201);
+    const { items } = (await call(`GET ${secrets}`)).body;
+    expect(items).toHaveLength(2);
+    const [first, second] = items.map(({ secret_id }: { secret_id: string }) => secret_id);
+    expect((await call(`DELETE ${secrets}/${first}`)).body).toMatchObject({
+      secret_id: first,
+      status: 'retired',
+    });
+    expect((await call(`DELETE ${secrets}/${second}`)).body).toMatchObject({ rule: 'not_confirmed' });
+    expect((await call(`DELETE ${secrets}/${second}?confirm=true`)).status).toBe(200);
+  });
+
+  it('is created once when 50 ask for one id at the same time', async () => {
+    const asked = Array.from({ length: 50 }, () => call('POST /v1/clients', { ...SHOP, id: 'once' }));
+    const answers = await Promise.all(asked);
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 409)]);
+    expect(answers.find(({ status }) => status === 409)).toMatchObject(
+      problem(409, { rule: 'state', detail: 'the client id once is taken' }),
+    );
+  });
+
+  it('has a name that resembles another one only with force, and then a warning', async () => {
+    await call('POST /v1/clients', { ...SHOP, name: 'Cocoa House' });
+    const alike = { ...SHOP, name: 'Cocоa House' };
+    const refused = await call('POST /v1/clients', alike);
+    expect(refused).toMatchObject(problem(422, { field: 'name', rule: 'refused_value' }));
+    expect(refused.body.detail).toMatch(/choose another, or pass `force`$/);
+    const twin = await call('POST /v1/clients', { ...alike, name: 'Cocoa House', force: true });
+    expect(twin.body.warnings).toEqual([expect.stringContaining('another application has the name')]);
+  });
+});
+
+describe('support', () => {
+  it('finds a user, blocks and signs out, sets a password, and erases', async () => {
+    const { login, userId } = await createUser(pool);
+    expect((await call(`GET /v1/users/${login}`)).body).toMatchObject({ user_id: userId, login });
+    expect((await call(`POST /v1/users/${login}/block`)).body).toMatchObject({ login, status: 'blocked' });
+    expect((await call(`POST /v1/users/${login}/sign-out`)).body).toMatchObject({ done: 'signed_out' });
+    const password = 'a-longer-pass-phrase-9';
+    ledger.note('password', password);
+    const set = await call(`POST /v1/users/${login}/set-password`, { password });
+    expect(set.body).toEqual({ user_id: userId, login, done: 'password_set' });
+    const weak = await call(`POST /v1/users/${login}/set-password`, { password: 'short' });
+    expect(weak).toMatchObject(problem(422, { field: 'password', rule: 'refused_value' }));
+    expect((await call(`DELETE /v1/users/${login}`)).status).toBe(409);
+    expect((await call(`DELETE /v1/users/${login}?confirm=true`)).body).toMatchObject({ status: 'deleted' });
+  });
+
+  it('takes names of any letters in a path', async () => {
+    const { userId } = await createUser(pool, { login: 'Вера / "a"?&%' });
+    const answer = await call(`GET /v1/users/${encodeURIComponent('Вера / "a"?&%')}`);
+    expect(answer.body).toMatchObject({ user_id: userId });
+  });
+
+  it('revokes authorizations when that is confirmed', async () => {
+    const { login } = await createUser(pool);
+    const refused = await call('POST /v1/grants/revoke', { login });
+    expect(refused.body.detail).toContain('revoke 0 authorizations');
+    expect((await call('POST /v1/grants/revoke?confirm=true', { login })).body).toEqual({
+      login,
+      revoked: 0,
+    });
+    expect(await call('POST /v1/grants/revoke?confirm=true', {})).toMatchObject(
+      problem(422, { rule: 'invalid_field' }),
+    );
+  });
+
+  it('reads the trail, which has the operator of each act, and follows it', async () => {
+    const { cursor } = (await call('GET /v1/audit/next')).body;
+    const { clientId } = await createClient(pool);
+    const operator = (await call('POST /v1/operators', { name: 'pipeline 7', role: 'changes', days: 1 }))
+      .body;
+    ledger.note('operator token', operator.operator_token);
+    await call(`POST /v1/clients/${clientId}/block`, undefined, operator.operator_token);
+    const events = (await call(`GET /v1/audit?client_id=${clientId}`)).body.items;
+    expect(events).toMatchObject([
+      { outcome: 'client_created', operator: 'tests' },
+      { outcome: 'client_secret_added', operator: 'tests' },
+      { outcome: 'client_blocked', operator: 'pipeline 7', client_id: clientId },
+    ]);
+    const read = async () => (await call(`GET /v1/audit/next?after=${cursor}`)).body.events;
+    await expect.poll(read).toContainEqual(events[1]);
+  });
+});
+
+describe('operators', () => {
+  it('are created with a token, listed without it, and retired', async () => {
+    const { status, body } = await call('POST /v1/operators', { name: 'crm', role: 'reads', days: 1 });
+    const { operator_token: token, ...others } = body;
+    ledger.note('operator token', token);
+    expect([status, others]).toEqual([201, { name: 'crm', role: 'reads', expires_at: expect.any(String) }]);
+    expect(token).toMatch(/^assent_op_[\w-]{43}$/);
+    expect((await call('GET /v1/operators', undefined, token)).body.items).toContainEqual(
+      expect.objectContaining({
+        name: 'crm',
+        role: 'reads',
+        last_used_on: expect.any(String),
+        retired_at: null,
+      }),
+    );
+    expect((await call('DELETE /v1/operators/crm')).body.detail).toContain('retire the operator crm');
+    expect((await call('DELETE /v1/operators/crm?confirm=true')).body).toEqual({
+      name: 'crm',
+      status: 'retired',
+    });
+    expect((await call('GET /v1/operators', undefined, token)).status).toBe(401);
+    expect(await call('POST /v1/operators', { name: 'crm', role: 'reads' })).toMatchObject(
+      problem(409, { rule: 'state' }),
+    );
+    expect((await call('DELETE /v1/operators/crm?confirm=true')).status).toBe(404);
+  });
+
+  it('give others no role and no time beyond their own', async () => {
+    const token = await admin.tokenFor('changes', 10);
+    const create = (role: string, days: number) =>
+      call('POST /v1/operators', { name: `by another ${role} ${days}`, role, days }, token);
+    for (const [role, days] of [
+      ['destroys', 1],
+      ['changes', 11],
+      ['reads', 365],
+    ] as const)
+      expect(await create(role, days)).toMatchObject(problem(403, { rule: 'not_permitted' }));
+    const allowed = await create('changes', 9);
+    ledger.note('operator token', allowed.body.operator_token);
+    expect(allowed.status).toBe(201);
+    const { rows } = await pool.query(`select name from operators where name like 'by another %'`);
+    expect(rows).toEqual([{ name: 'by another changes 9' }]);
+  });
+});
+
+describe('a list', () => {
+  it('comes in pages of at most 1,000, each with the place of the next', async () => {
+    await pool.query(
+      `insert into users (login, login_key, name) select l, l, 'Page' from (select 'page-' || lpad(n::text, 5, '0') as l from generate_series(1, 2_500) n) s`,
+    );
+    const sizes: number[] = [];
+    const logins = new Set<string>();
+    for (let after: string | null = ''; after !== null; ) {
+      const { items, next }: { items: { login: string }[]; next: string | null } = (
+        await call(`GET /v1/users?name=Page&after=${encodeURIComponent(after)}`)
+      ).body;
+      sizes.push(items.length);
+      for (const { login } of items) logins.add(login);
+      after = next;
+    }
+    expect(sizes).toEqual([1_000, 1_000, 500]);
+    expect(logins.size).toBe(2_500);
+    const few = (await call('GET /v1/users?name=Page&limit=2')).body;
+    expect(few).toMatchObject({ items: [{}, {}], next: 'page-00002' });
+  });
+});

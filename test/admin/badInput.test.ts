@@ -1,0 +1,179 @@
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { buildAdminApp } from '../../src/admin/server.ts';
+import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { callAt, useAdmin } from '../support/admin.ts';
+import { createDatabase } from '../support/database.ts';
+import { newSecret } from '../support/ledger.ts';
+
+const admin = await useAdmin();
+const { call, database, logLines } = admin;
+const own = await admin.tokenFor('destroys');
+
+const send = async (method: string, path: string, body: string, type = 'application/json') => {
+  const headers = { authorization: `Bearer ${own}`, 'content-type': type };
+  const answer = await fetch(`${admin.url}${path}`, { method, headers, body });
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  return { status: answer.status, body: await answer.json() };
+};
+
+describe('a request without the token of an operator', () => {
+  const VALID = 'assent_op_';
+
+  it.each([
+    ['none', {}],
+    ['another scheme', { authorization: 'Basic abc' }],
+    ['a token of another kind', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }],
+    ['an unknown token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }],
+    ['a token that is too long', { authorization: `Bearer ${VALID}${'a'.repeat(44)}` }],
+  ])('is refused with 401, also at addresses that are not there: %s', async (_what, headers) => {
+    for (const path of ['/v1/clients', '/nothing']) {
+      const answer = await fetch(`${admin.url}${path}`, { headers });
+      const said = [answer.status, answer.headers.get('www-authenticate'), (await answer.json()).rule];
+      expect(said).toEqual([401, 'Bearer realm="operators"', 'no_operator']);
+    }
+  });
+
+  it('is refused where the token has expired', async () => {
+    const token = await admin.tokenFor('reads');
+    expect((await call('GET /v1/clients', undefined, token)).status).toBe(200);
+    await database.pool.query(`update operators set expires_at = clock_timestamp() where role = 'reads'`);
+    expect((await call('GET /v1/clients', undefined, token)).status).toBe(401);
+  });
+
+  it('is refused with the token in the query or the body, and nothing of it is logged', async () => {
+    const token = await admin.tokenFor('reads');
+    const answer = await fetch(`${admin.url}/v1/clients?access_token=${token}`);
+    expect(answer.status).toBe(401);
+    const beside = await call(`GET /v1/clients?access_token=${token}`, undefined, token);
+    expect([beside.status, beside.body.field]).toEqual([422, 'access_token']);
+    expect(JSON.stringify(beside.body)).not.toContain(token);
+    expect(logLines.join('')).not.toContain(token);
+  });
+
+  it('counts: more than 20 in a minute from one address are refused with 429, while a valid token still works', async () => {
+    const other = await createDatabase();
+    const surroundings = { db: other.pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
+    const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    onTestFinished(async () => {
+      await app.close();
+      await other.drop();
+    });
+    const answers = [];
+    for (let n = 1; n <= 22; n += 1) answers.push(await callAt(url, 'GET /v1/clients', undefined, 'x'));
+    expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
+    expect(Number(answers.at(-1)?.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+describe('a request that is wrong', () => {
+  it.each([
+    ['an unknown field', '{"name":"A","redirect_uri":"https://a.example/","colour":"red"}', 422, 'colour'],
+    ['a field by another name', '{"name":"A","redirectUri":"https://a.example/"}', 422, 'redirectUri'],
+    ['a field that only a command can have', '{"name":"A","logo":"x"}', 422, 'logo'],
+    ['a field of the wrong type', '{"name":5,"redirect_uri":"https://a.example/"}', 422, 'name'],
+    ['a missing field', '{"name":"A"}', 422, 'redirect_uri'],
+    [
+      'a character that PostgreSQL refuses',
+      '{"name":"A\\u0000","redirect_uri":"https://a.example/"}',
+      422,
+      'name',
+    ],
+    ['half of a character', '{"name":"\\ud800","redirect_uri":"https://a.example/"}', 422, 'name'],
+    [
+      'half of a character in a list',
+      '{"name":"A","redirect_uri":"https://a.example/","allowed_rights":["\\ud800"]}',
+      422,
+      'allowed_rights',
+    ],
+    ['10,000 brackets', '['.repeat(10_000) + ']'.repeat(10_000), 400, undefined],
+    ['10,000 open brackets', '['.repeat(10_000), 400, undefined],
+    ['10,000 objects', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`, 422, 'name'],
+    ['no JSON', 'name=A', 400, undefined],
+    ['a text', '"x"', 400, undefined],
+    ['null', 'null', 422, 'name'],
+    ['a prototype', '{"__proto__":{"name":"A"}}', 400, undefined],
+    ['more than 64 KB', `{"name":"${'a'.repeat(65_536)}"}`, 413, undefined],
+  ])('is refused with its field: %s', async (_what, body, status, field) => {
+    const answer = await send('POST', '/v1/clients', body);
+    expect([answer.status, answer.body.status, answer.body.field]).toEqual([status, status, field]);
+    expect(answer.body.reference).toMatch(/^[0-9a-f]{10}$/);
+    const { rows } = await database.pool.query('select name from clients');
+    expect(rows).toEqual([]);
+  });
+
+  it.each([
+    ['GET', '/v1/clients?colour=red', 422, 'colour'],
+    ['GET', '/v1/users?limit=0', 422, 'limit'],
+    ['GET', '/v1/users?limit=1e3', 422, 'limit'],
+    ['GET', '/v1/users?login=a&login=b', 422, 'login'],
+    ['GET', '/v1/audit', 422, undefined],
+    ['GET', '/v1/audit?outcome=unknown', 422, 'outcome'],
+    ['GET', '/v1/users/a%00b', 422, 'login'],
+    ['GET', '/v1/users/%ff', 400, undefined],
+    ['GET', '/v1/clients?confirm=true', 422, 'confirm'],
+    ['POST', '/v1/clients?name=A', 422, 'name'],
+    ['DELETE', '/v1/clients/x?confirm=yes', 400, undefined],
+    ['DELETE', '/v1/clients/x?confirm=true&confirm=true', 400, undefined],
+    ['GET', '/v1/audit/next?after=yesterday', 422, 'after'],
+    ['GET', `/v1/audit/next?after=${'9'.repeat(18)}.1.1.1.1`, 400, 'after'],
+    ['GET', '/v1/audit/next?after=1.1.1.1.1', 400, 'after'],
+    ['GET', '/v1/nothing', 404, undefined],
+  ])('is refused with its field: %s %s', async (method, path, status, field) => {
+    const answer = await call(`${method} ${path}`);
+    expect([answer.status, answer.body.field]).toEqual([status, field]);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  it('is refused where its body is a form', async () => {
+    const answer = await send('POST', '/v1/clients', 'name=A', 'application/x-www-form-urlencoded');
+    expect(answer.status).toBe(415);
+  });
+
+  it('is answered 503 with Retry-After while PostgreSQL is away', async () => {
+    const pool = openDatabase('postgres://nobody@127.0.0.1:1/none');
+    const surroundings = { db: pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
+    const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    onTestFinished(async () => {
+      await app.close();
+      await pool.end();
+    });
+    const answer = await callAt(
+      url,
+      'GET /v1/clients',
+      undefined,
+      `assent_op_${newSecret().slice(0, 43).padEnd(43, 'x')}`,
+    );
+    expect([answer.status, answer.headers.get('retry-after'), answer.body.rule]).toEqual([
+      503,
+      '5',
+      'database',
+    ]);
+  });
+});
+
+describe('the log', () => {
+  it('has a line for each request, with the operator, and neither names nor texts of it', async () => {
+    const login = 'vera.ivanova';
+    await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
+    await call('POST /v1/users', { login, name: login, password: login }, own);
+    await expect.poll(() => logLines.length).toBeGreaterThan(1);
+    const [shown, created] = logLines.slice(-2).map((line) => JSON.parse(line));
+    expect(shown).toMatchObject({
+      operator: 'destroys 2',
+      method: 'GET',
+      path: '/v1/users/:login',
+      status: 422,
+    });
+    expect(created).toMatchObject({
+      method: 'POST',
+      path: '/v1/users',
+      status: 422,
+      rule_id: 'refused_value',
+    });
+    expect(logLines.join('')).not.toContain(login);
+  });
+});
