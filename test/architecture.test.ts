@@ -99,6 +99,14 @@ describe('the layout', () => {
     expect(readers).toEqual(['config/config.ts']);
   });
 
+  it('loads the operators’ API only where ADMIN_PORT is set', () => {
+    const importers = files.filter(
+      (file) => !file.startsWith('admin/') && /from '[./]+\/admin\//.test(text(file)),
+    );
+    expect(importers).toEqual([]);
+    expect(text('process/server.ts')).toMatch(/adminPort !== null\) await openAdmin/);
+  });
+
   it('speaks to the database in the store only', () => {
     // The one of trial mode holds its lock on a connection of its own.
     const speakers = files.filter(

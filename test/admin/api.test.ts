@@ -18,7 +18,6 @@ describe('an application', () => {
   it('is created with a secret that is shown once, changed, blocked and deleted', async () => {
     const created = await call('POST /v1/clients', { ...SHOP, verified: true });
     const { client_id: id, client_secret: secret } = created.body;
-    ledger.note('client secret', secret);
     expect(created).toMatchObject({
       status: 201,
       body: { ...SHOP, verified: true, status: 'active', most: null },
@@ -48,8 +47,6 @@ describe('an application', () => {
     const { body: client } = await call('POST /v1/clients', { ...SHOP, verified: true });
     const secrets = `/v1/clients/${client.client_id}/secrets`;
     const added = await call(`POST ${secrets}`);
-    ledger.note('client secret', client.client_secret);
-    ledger.note('client secret', added.body.client_secret);
     expect(added.status).toBe(201);
     const { items } = (await call(`GET ${secrets}`)).body;
     expect(items).toHaveLength(2);
@@ -123,7 +120,6 @@ describe('support', () => {
     const { clientId } = await createClient(pool);
     const operator = (await call('POST /v1/operators', { name: 'pipeline 7', role: 'changes', days: 1 }))
       .body;
-    ledger.note('operator token', operator.operator_token);
     await call(`POST /v1/clients/${clientId}/block`, undefined, operator.operator_token);
     const events = (await call(`GET /v1/audit?client_id=${clientId}`)).body.items;
     expect(events).toMatchObject([
@@ -140,7 +136,6 @@ describe('operators', () => {
   it('are created with a token, listed without it, and retired', async () => {
     const { status, body } = await call('POST /v1/operators', { name: 'crm', role: 'reads', days: 1 });
     const { operator_token: token, ...others } = body;
-    ledger.note('operator token', token);
     expect([status, others]).toEqual([201, { name: 'crm', role: 'reads', expires_at: expect.any(String) }]);
     expect(token).toMatch(/^assent_op_[\w-]{43}$/);
     expect((await call('GET /v1/operators', undefined, token)).body.items).toContainEqual(
@@ -174,7 +169,6 @@ describe('operators', () => {
     ] as const)
       expect(await create(role, days)).toMatchObject(problem(403, { rule: 'not_permitted' }));
     const allowed = await create('changes', 9);
-    ledger.note('operator token', allowed.body.operator_token);
     expect(allowed.status).toBe(201);
     const { rows } = await pool.query(`select name from operators where name like 'by another %'`);
     expect(rows).toEqual([{ name: 'by another changes 9' }]);

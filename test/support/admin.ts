@@ -8,6 +8,7 @@ import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
 import { collect } from './server.ts';
+import { noteShown } from './traffic.ts';
 
 export interface Answer {
   readonly status: number;
@@ -74,5 +75,6 @@ export async function callAt(
     ...(body && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
+  noteShown(text);
   return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) };
 }

@@ -63,6 +63,7 @@ export function noteShown(stdout: string): void {
   for (const [, whose, secret] of stdout.matchAll(/(client|resource)_secret\W+([0-9a-f]{64})/g)) {
     ledger.note(`${whose as 'client' | 'resource'} secret`, secret);
   }
+  ledger.note('operator token', /operator_token\W+(assent_op_[\w-]{43})/.exec(stdout)?.[1]);
 }
 
 /** What is typed into a field of a form, or at a command. */

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { callAt } from '../support/admin.ts';
+import { commandsOn } from '../support/commands.ts';
+import { createRole, useDatabase } from '../support/database.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { freePort } from '../support/server.ts';
+
+const database = await useDatabase();
+const { json } = commandsOn(onDatabase(database.url));
+
+describe('ADMIN_PORT', () => {
+  it('has the operators’ API, the public port has none of it, and a server’s own role suffices', async () => {
+    const role = await createRole();
+    const migrated = await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url));
+    expect(migrated.code).toBe(0);
+    const port = await freePort();
+    const server = await spawnServer({ ...onDatabase(role.urlOf(database)), ADMIN_PORT: String(port) });
+    const { operator_token: token = '' } = await json('operator create pipeline --role changes');
+    const url = `http://localhost:${port}`;
+    const shop = { name: 'Shop', redirect_uri: 'https://shop.example/' };
+    const ask = (what: string, body?: object) => callAt(url, what, body, token);
+    await expect
+      .poll(() => ask('GET /v1/clients').catch(() => null), { interval: 50 })
+      .toMatchObject({ status: 200 });
+    const { status, body } = await ask('POST /v1/clients', shop);
+    expect([status, body]).toEqual([201, expect.objectContaining(shop)]);
+    expect(await json(`client show ${body.client_id}`)).toMatchObject(shop);
+    for (const address of [`${server.baseUrl}/v1/clients`, `${server.baseUrl}/v1/operators`])
+      expect((await fetch(address, { headers: { authorization: `Bearer ${token}` } })).status).toBe(404);
+    expect((await ask('GET /account')).status).toBe(404);
+    expect(await server.stop()).toBe(0);
+    await expect(ask('GET /v1/clients')).rejects.toThrow();
+  });
+
+  it('is refused where it is taken, with what to do', async () => {
+    const first = await spawnServer(onDatabase(database.url));
+    const own = { BASE_URL: 'http://localhost:1', PORT: String(await freePort()) };
+    const ADMIN_PORT = new URL(first.baseUrl).port;
+    const run = await runAssent(['serve'], { ...onDatabase(database.url), ...own, ADMIN_PORT });
+    await first.stop();
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining('choose another with ADMIN_PORT')]);
+  });
+});
