@@ -9,7 +9,7 @@ import {
   readInput,
 } from '../operations/operation.ts';
 import { inOptions, type Shell } from './shell.ts';
-import { type Open, withStore } from './withStore.ts';
+import { withStore } from './withStore.ts';
 
 /** Commands as typed, such as `client show <id>`; a group precedes its commands. */
 export type CommandTable = Readonly<Record<string, CommandRow | ((usage: string) => CommandRow)>>;
@@ -51,7 +51,8 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
   /** The error if each field is valid, but not the whole. */
   readonly incomplete?: string;
-  readonly open?: Open;
+  /** True if the operation itself judges the schema. */
+  readonly anySchema?: boolean;
   /** The fields for people, from the document and the operation's whole result; {@link inWords} words them. */
   readonly view?: (document: z.output<Output>, thing: Row) => object;
   /** A sentence for people, instead of the document. */
@@ -65,7 +66,8 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
 ): (usage: string) => CommandRow {
-  const { says, none = '', view, open } = settings;
+  const { says, none = '', view } = settings;
+  const effect = settings.anySchema ? null : operation.effect;
   const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
     const result = await operation.run(caller, input);
     const { inWords } = view && !shell.inJson ? await import('./words.ts') : {};
@@ -97,7 +99,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
         ].filter(([, value]) => value !== undefined);
         const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
         const input = readInput(operation, said, settings.incomplete);
-        await withStore(shell, (caller) => show(shell, caller, input), { yes: given.yes, open });
+        await withStore(shell, (caller) => show(shell, caller, input), { yes: given.yes, effect });
       },
     };
   };

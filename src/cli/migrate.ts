@@ -1,5 +1,5 @@
 import type { Caller } from '../operations/operation.ts';
-import { migrateAndTell, openStore } from '../process/openStore.ts';
+import { migrateAndTell } from '../process/openStore.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { grantServerRole } from '../store/schema/serverRole.ts';
 import type { Options } from './commands.ts';
@@ -8,8 +8,8 @@ import { storeLog, withStore } from './withStore.ts';
 
 export function runMigrate(shell: Shell, { status = false, serverRole }: Options): Promise<void> {
   const work = async ({ db, operator }: Caller) => {
-    const applied = status ? [] : await migrateAndTell(db, storeLog(shell));
-    const { version, known } = await schemaState(db);
+    const applied = status ? [] : await migrateAndTell(db, storeLog(shell), true);
+    const { version, known, text } = await schemaState(db);
     if (serverRole !== undefined) {
       if (version > known)
         throw new Error(
@@ -20,8 +20,8 @@ export function runMigrate(shell: Shell, { status = false, serverRole }: Options
     }
     shell.print(
       { version, known, applied: applied.map(({ name }) => name), server_role: serverRole ?? null },
-      `schema version ${version}, this build's is ${known}`,
+      text,
     );
   };
-  return withStore(shell, work, { open: openStore });
+  return withStore(shell, work, { effect: null });
 }

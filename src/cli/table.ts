@@ -10,7 +10,6 @@ import { maintain } from '../operations/maintain.ts';
 import * as operators from '../operations/operators.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
-import { openStore } from '../process/openStore.ts';
 import { followTrail } from './audit.ts';
 import { CHANGE_OPTIONS, readSettings, SETTING_OPTIONS } from './clientOptions.ts';
 import { type CommandTable, command, optionOf } from './commands.ts';
@@ -57,7 +56,7 @@ export const COMMANDS: CommandTable = {
   },
 
   maintain: command(maintain, {
-    open: openStore,
+    anySchema: true,
     says: ({ expired, made, pruned, strays, analyzed }) =>
       [
         `removed what had expired: ${Object.entries(expired)

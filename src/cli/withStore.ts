@@ -1,11 +1,9 @@
-import type { DatabaseConfig } from '../config/config.ts';
 import { readDatabaseConfig, readOffer, readOperator, readServiceNames } from '../config/config.ts';
 import type { Caller } from '../operations/operation.ts';
-import { openMigratedStore, type Store, type StoreLog } from '../process/openStore.ts';
+import { checkSchema, migrateAndTell, openStore, type StoreLog } from '../process/openStore.ts';
+import type { Effect } from '../rules/account/role.ts';
 import type { Shell } from './shell.ts';
 import { confirm } from './terminal.ts';
-
-export type Open = (config: DatabaseConfig, log: StoreLog) => Promise<Store>;
 
 /** Messages about the database; results go to standard output. */
 export function storeLog(shell: Shell): StoreLog {
@@ -13,18 +11,25 @@ export function storeLog(shell: Shell): StoreLog {
   return { info: say, warn: say };
 }
 
-/** Opens the database for a command, with or without a running server. @param yes confirms a loss in advance */
+/**
+ * Opens the database for a command, with or without a running server. @param yes confirms a loss in advance
+ * @param effect one that `reads` leaves the operator's schema as it is; null if the command itself judges it
+ */
 export async function withStore(
   shell: Shell,
   work: (caller: Caller) => Promise<void>,
-  { yes = false, open = openMigratedStore }: { yes?: boolean; open?: Open | undefined } = {},
+  { effect, yes = false }: { effect: Effect | null; yes?: boolean },
 ): Promise<void> {
   const { env } = shell.streams;
   const operator = readOperator(env);
-  const store = await open(readDatabaseConfig(env), storeLog(shell));
+  const config = readDatabaseConfig(env);
+  const log = storeLog(shell);
+  const { pool, close } = await openStore(config, log);
   try {
+    if (effect === 'reads' && config.databaseUrl !== null) await checkSchema(pool, log);
+    else if (effect !== null) await migrateAndTell(pool, log);
     await work({
-      db: store.pool,
+      db: pool,
       operator,
       serviceNames: () => readServiceNames(env),
       offer: () => readOffer(env),
@@ -35,6 +40,6 @@ export async function withStore(
       },
     });
   } finally {
-    await store.close();
+    await close();
   }
 }

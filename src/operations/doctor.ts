@@ -52,10 +52,8 @@ export const checkInvariants = operation({
   output: z.array(FINDING),
   effect: 'reads',
   async run({ db }, { patience }) {
-    const { version, known } = await schemaState(db);
-    const remedy = version < known ? 'run assent migrate' : 'look with the build that the schema is of';
-    if (version !== known)
-      return [{ check: 'schema', ...wrong(`schema version ${version}, this build's is ${known}`, remedy) }];
+    const { version, known, text, remedy } = await schemaState(db);
+    if (version !== known) return [{ check: 'schema', ...wrong(text, remedy) }];
     const privileges = await judgePrivileges(db).catch((error) => [verdictOf(notRead(error))]);
     const broken = await findBroken(db, patience);
     return [
@@ -152,11 +150,10 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
   },
 
   async schema(_facts, pool) {
-    const { version, known, serves } = await schemaState(pool);
-    const text = `schema version ${version}, this build's is ${known}`;
-    if (!serves) return wrong(`${text}, which it does not serve`, 'run a newer build');
-    if (version > known) return advice(`${text}, which it serves`, 'run the newer build again when you can');
-    return version < known ? wrong(text, 'run assent migrate') : ok(text);
+    const { version, known, serves, text, remedy } = await schemaState(pool);
+    if (version < known || !serves) return wrong(text, remedy);
+    if (version === known) return ok(text);
+    return advice(`${text}, which it serves`, 'run the newer build again when you can');
   },
 
   async role({ role }, pool) {

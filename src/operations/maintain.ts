@@ -38,11 +38,9 @@ export const maintain = operation({
   effect: 'destroys',
   async run(caller, { keep }) {
     const { db: pool, operator, warn } = caller;
+    const { version, known, text, remedy } = await schemaState(pool);
+    if (version !== known) throw new StateError(`${text}: ${remedy}`);
     if (keep !== undefined) await confirmPruning(caller, keep);
-    const { version, known } = await schemaState(pool);
-    const remedy = 'run assent migrate, or the build of the servers';
-    if (version !== known)
-      throw new StateError(`schema version ${version}, this build's is ${known}: ${remedy}`);
     const expired = await removeAllExpired(pool);
     if (!(await ownsTables(pool))) {
       warn(`left undone: ${NOT_OWNER}`);

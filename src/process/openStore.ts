@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { DatabaseConfig } from '../config/config.ts';
+import { StateError } from '../rules/common/error.ts';
 import { openDatabase } from '../store/database/database.ts';
 import { migrate } from '../store/schema/migrate.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
@@ -25,9 +26,10 @@ export async function openStore(config: DatabaseConfig, log: StoreLog): Promise<
 /** The same for a server: trial mode's owner migrates the schema and grants a role its rights, which connects. */
 export async function openServerStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
   if (config.databaseUrl !== null) return openStore(config, log);
-  const owner = await openMigratedStore(config, log);
+  const owner = await openStore(config, log);
   const role = { user: 'assent_server' };
   try {
+    await migrateAndTell(owner.pool, log);
     await ensureServerRole(owner.pool, role.user, 'trial mode');
     return await openTrialStore(config.dataDir, log, role);
   } finally {
@@ -48,24 +50,20 @@ async function openTrialStore(dataDir: string, log: StoreLog, role = {}): Promis
   return { pool, close };
 }
 
-export async function openMigratedStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
-  const store = await openStore(config, log);
-  try {
-    await migrateAndTell(store.pool, log);
-    return store;
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-}
-
-/** Migrates, and logs the result or a newer schema. @returns the applied migrations @throws {MigrationError} */
-export async function migrateAndTell(pool: pg.Pool, log: StoreLog) {
-  const applied = await migrate(pool);
-  const { version, known } = await schemaState(pool);
+/** Like {@link migrate}, and logs the result or a newer schema. */
+export async function migrateAndTell(pool: pg.Pool, log: StoreLog, beside = false) {
+  const applied = await migrate(pool, beside);
+  const { version } = await checkSchema(pool, log);
   const [first] = applied;
   if (first) log.info(`migrated the schema from version ${first.version - 1} to ${version}`);
+  return applied;
+}
+
+/** Changes nothing, and logs a newer schema. @throws {StateError} unless it serves this build */
+export async function checkSchema(pool: pg.Pool, log: StoreLog) {
+  const { version, known, serves, text, remedy } = await schemaState(pool);
+  if (version < known || !serves) throw new StateError(`${text}: ${remedy}`);
   if (version > known)
     log.warn(`the schema is at version ${version}, newer than this build's ${known}, and serves it`);
-  return applied;
+  return { version };
 }

@@ -103,6 +103,6 @@ describe('a build before the newest migration', () => {
     expect(role.stderr).toContain('newer than this build: give someone its rights by the newer one');
     await add(2, 1);
     const other = spawnServer(onDatabase(database.url));
-    await expect(other).rejects.toThrow('and does not serve it: run a newer build');
+    await expect(other).rejects.toThrow('which it does not serve: run a newer build');
   });
 });

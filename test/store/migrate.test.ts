@@ -9,7 +9,7 @@ import { findToken } from '../../src/store/token/introspection.ts';
 import { ownDatabase, useDatabase } from '../support/database.ts';
 import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { withClient } from '../support/postgres.ts';
-import { describeSchema } from '../support/schema.ts';
+import { beginAgain, describeSchema } from '../support/schema.ts';
 
 const database = await useDatabase();
 
@@ -40,9 +40,9 @@ describe('migrations', () => {
       [known + 1, after === null ? null : known + after],
     );
     const serves = after === 0;
-    expect(await schemaState(newer.pool)).toEqual({ version: known + 2, known, serves });
+    expect(await schemaState(newer.pool)).toMatchObject({ version: known + 2, known, serves });
     if (serves) expect(await migrate(newer.pool)).toEqual([]);
-    else await expect(migrate(newer.pool)).rejects.toThrow(/does not serve it: run a newer build/);
+    else await expect(migrate(newer.pool)).rejects.toThrow(/which it does not serve: run a newer build/);
   });
 
   it('say which builds they serve, from the one on that asks', async () => {
@@ -199,17 +199,6 @@ describe('migrations', () => {
 });
 
 const quoted = (url: string) => pg.escapeIdentifier(new URL(url).pathname.slice(1));
-
-/** Makes an empty database of an older build. @param last its version */
-async function beginAgain(pool: pg.Pool, last: number): Promise<void> {
-  await pool.query('drop schema public cascade; create schema public');
-  await pool.query(`create table schema_migrations (
-    version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
-  for (const { version, name } of (await listMigrations()).slice(0, last)) {
-    await pool.query(readFileSync(new URL(`../../migrations/${name}`, import.meta.url), 'utf8'));
-    await pool.query('insert into schema_migrations values ($1, $2)', [version, name]);
-  }
-}
 
 /** What the operator's guide has psql run: the statements of a block that names this. */
 function documentedStatements(named: string): string[] {

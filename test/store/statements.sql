@@ -55,6 +55,12 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
 
+-- 'select relname as name from pg_class c join pg_namespace n o…'() → name name
+select relname as name from pg_class c join pg_namespace n on n.oid = relnamespace
+    where nspname = current_schema() and relkind in ('r', 'p') and not exists (
+          select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
+    order by 1 limit 3;
+
 -- 'select string_agg(quote_ident(attname), ', ') as columns fro…'(regclass, name) → columns text
 select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
@@ -852,7 +858,8 @@ with changed as (
      select resource_id as "resourceId", exists (select from changed) as changed from resources where resource_id = $2;
 
 -- schema-exists() → found boolean
-select to_regclass('schema_migrations') is not null as found;
+select exists (select from pg_attribute
+                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found;
 
 -- schema-facts() → schemaVersion integer, monthsAhead integer
 select (select max(version)::int from schema_migrations) as "schemaVersion", (select count(*)::int from (

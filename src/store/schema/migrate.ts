@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
-import { executeLong } from '../database/query.ts';
+import { executeLong, findAll } from '../database/query.ts';
 import { preparePartitions } from './auditPartitions.ts';
 import { withMigrationLock } from './migrationLock.ts';
 import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
 
-/** By SQLSTATE; the first is that of a missing privilege. */
+/** By SQLSTATE: a missing privilege, a name that is taken, a lock that isn't free. */
 const ADVICE: Readonly<Record<string, string>> = {
   '42501': '; run "assent migrate" as the owner of the tables',
+  '42P07': '; give Assent a schema or a database of its own',
   [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() there says who holds the lock',
 };
 
@@ -17,14 +18,17 @@ const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
 
 /**
  * Brings the database to this build's version and the audit trail's partitions to this month: one transaction a step, once for
- * all servers that start together. A newer schema that serves this build stays. @returns the applied migrations, in order
- * @throws {MigrationError} if the database is newer than this build and does not serve it, or older and not ours to change
+ * all servers that start together. A newer schema that serves this build stays. @param beside begins even where another
+ * program has tables @returns the applied migrations, in order
+ * @throws {MigrationError} if the database does not serve this build, or is not ours to change
  */
-export async function migrate(pool: pg.Pool): Promise<Migration[]> {
+export async function migrate(pool: pg.Pool, beside = false): Promise<Migration[]> {
   const migrations = await listMigrations();
   const applied: Migration[] = [];
   for (;;) {
-    const migration = await withMigrationLock(pool, (connection) => applyNext(connection, migrations));
+    const migration = await withMigrationLock(pool, (connection) =>
+      applyNext(connection, migrations, beside),
+    );
     if (migration === undefined) break;
     applied.push(migration);
   }
@@ -32,13 +36,25 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   return applied;
 }
 
+/** Some tables where ours would be made, without those of extensions. */
+const findTables = findAll<void, { name: string }>(
+  '',
+  `select relname as name from pg_class c join pg_namespace n on n.oid = relnamespace
+    where nspname = current_schema() and relkind in ('r', 'p') and not exists (
+          select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
+    order by 1 limit 3`,
+);
+
 /** @returns the applied migration, undefined if none is left */
-async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[]) {
+async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[], beside: boolean) {
   await refuseEncoding(connection);
-  const { version, known, serves } = await schemaState(connection);
-  if (!serves) {
+  const { version, serves, text, remedy } = await schemaState(connection);
+  if (!serves) throw new MigrationError(`${text}: ${remedy}`);
+  const others = version === 0 && !beside ? await findTables(connection) : [];
+  if (others.length > 0) {
+    const some = others.map(({ name }) => name).join(', ');
     throw new MigrationError(
-      `the database is at schema version ${version}, newer than this build's ${known}, and does not serve it: run a newer build`,
+      `${text}, but those of another program, such as ${some}: ${remedy} to make Assent's beside them`,
     );
   }
   const next = migrations[version];

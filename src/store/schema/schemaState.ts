@@ -22,9 +22,11 @@ export async function listMigrations() {
   });
 }
 
+/** By a column, because other programs have tables of this name. */
 const findSchema = findRow<void, { found: boolean }>(
   'schema-exists',
-  `select to_regclass('schema_migrations') is not null as found`,
+  `select exists (select from pg_attribute
+                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found`,
 );
 const findVersion = findRow<void, { version: number }>(
   'schema-version',
@@ -36,12 +38,19 @@ const findOldestBuild = findRow<{ known: number }, { oldest: number }>(
   'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
 );
 
-/** `version`: 0 for an empty database. `known`: this build's version. It `serves` an older schema after a migration, a newer one if all later migrations say so. */
+/**
+ * `version`: 0 without tables of ours. `known`: this build's version. It `serves` an older schema after a migration, a newer one
+ * if all later migrations say so. `text` says this in words, and `remedy` what to do if the versions differ.
+ */
 export async function schemaState(db: Database) {
   const { found } = await findSchema(db);
   const version = found ? (await findVersion(db)).version : 0;
   const { length: known } = await listMigrations();
-  if (version <= known) return { version, known, serves: true };
-  const { oldest } = await findOldestBuild(db, { known });
-  return { version, known, serves: oldest <= known };
+  const state = (serves: boolean, text: string, remedy: string) => ({ version, known, serves, text, remedy });
+  if (version === 0)
+    return state(true, 'this database has no tables of Assent', 'check DATABASE_URL, or run assent migrate');
+  const text = `schema version ${version}, this build's is ${known}`;
+  if (version <= known || (await findOldestBuild(db, { known })).oldest <= known)
+    return state(true, text, 'run assent migrate, or the build of the servers');
+  return state(false, `${text}, which it does not serve`, 'run a newer build');
 }

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/table.ts';
+import { listMigrations } from '../../src/store/schema/schemaState.ts';
+import { commandsOn } from '../support/commands.ts';
+import { ownDatabase, type TestDatabase } from '../support/database.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { beginAgain } from '../support/schema.ts';
+import { freePort } from '../support/server.ts';
+
+// The tables of Assent are made and changed only by who means to: not by a command that reads, and not by a wrong DATABASE_URL.
+
+/** Every command that only reads, but `doctor`, which has an answer for each state of a schema. */
+const READING = [
+  'client list',
+  'client show x',
+  'client secret list x',
+  'user list',
+  'user show x',
+  'resource list',
+  'resource show x',
+  'resource secret list x',
+  'operator list',
+  'grant list --login x',
+  'grant show 00000000-0000-4000-8000-000000000000',
+  'audit --limit 1',
+  'audit next',
+  'explain 00000000',
+  'token show',
+];
+const CHANGING = [
+  'client create --name Shop --redirect-uri https://shop.example/',
+  'client import',
+  'user block x',
+  'user import',
+  'grant import',
+  'grant import --dry-run',
+  'grant revoke --client x --yes',
+  'audit prune --yes',
+];
+
+const NONE = 'this database has no tables of Assent';
+
+/** @param statements what the other program did there */
+async function databaseOf(...statements: string[]): Promise<TestDatabase> {
+  const database = await ownDatabase(`template template0 encoding 'UTF8' locale 'C'`);
+  for (const statement of statements) await database.pool.query(statement);
+  return database;
+}
+
+/** Names of relations and versions of their rows: all that an intruder would change. */
+async function stateOf({ pool }: TestDatabase) {
+  const { rows } = await pool.query(
+    `select oid::regclass::text as name, xmin from pg_class where relnamespace = current_schema()::regnamespace order by 1`,
+  );
+  return rows;
+}
+
+async function serve({ url }: TestDatabase) {
+  const port = await freePort();
+  const at = { PORT: String(port), BASE_URL: `http://localhost:${port}` };
+  return runAssent(['serve'], { ...onDatabase(url), ...at });
+}
+
+const SHOP = [
+  'create table orders (id int primary key)',
+  'create table accounts (id int) partition by list (id)',
+];
+
+describe('a database of another program', () => {
+  it('gets nothing from a command that only reads, from maintain or from doctor, and each says so', async () => {
+    const shop = await databaseOf(...SHOP);
+    const before = await stateOf(shop);
+    const { assent, refused } = commandsOn(onDatabase(shop.url));
+    const reading = Object.entries(COMMANDS).filter(([usage, row]) => {
+      const { operations = [] } = typeof row === 'function' ? row(usage) : row;
+      return operations.length > 0 && operations.every(({ effect }) => effect === 'reads');
+    });
+    const usages = reading.map(([usage]) => usage.replace(/ [<[].*/, '')).filter((name) => name !== 'doctor');
+    expect(READING.map((line) => line.replace(/ (x|-|0).*/, ''))).toEqual(usages);
+    for (const line of [...READING, 'maintain', 'maintain --keep 12'])
+      expect([line, await refused(line, 1)]).toEqual([
+        line,
+        `${NONE}: check DATABASE_URL, or run assent migrate\n`,
+      ]);
+    expect(await assent('migrate --status')).toEqual({ code: 0, stdout: `${NONE}\n`, stderr: '' });
+    for (const line of ['doctor', 'doctor --invariants']) {
+      const { code, stdout } = await assent(line);
+      expect([line, code, stdout]).toEqual([
+        line,
+        1,
+        expect.stringMatching(new RegExp(`^error +${NONE}: check `, 'm')),
+      ]);
+    }
+    expect(await stateOf(shop)).toEqual(before);
+  });
+
+  it('is refused by commands that change, and by a server, until assent migrate ran', async () => {
+    const shop = await databaseOf(...SHOP);
+    const before = await stateOf(shop);
+    const { assent, refused, json } = commandsOn(onDatabase(shop.url));
+    const sentence = `${NONE}, but those of another program, such as accounts, orders: check DATABASE_URL, or run assent migrate to make Assent's beside them\n`;
+    for (const line of CHANGING) expect([line, await refused(line, 1)]).toEqual([line, sentence]);
+    expect(await serve(shop)).toMatchObject({ code: 1, stderr: expect.stringContaining(sentence) });
+    expect(await stateOf(shop)).toEqual(before);
+    expect((await assent('migrate')).code).toBe(0);
+    expect(await stateOf(shop)).toEqual(expect.arrayContaining(before));
+    const { client_id } = await json('client create --name Shop --redirect-uri https://shop.example/');
+    expect(await json('client list')).toEqual([expect.objectContaining({ client_id })]);
+    const server = await spawnServer(onDatabase(shop.url));
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('is left as it is by assent migrate where names are taken', async () => {
+    const shop = await databaseOf('create table users (id int)');
+    const before = await stateOf(shop);
+    const { refused } = commandsOn(onDatabase(shop.url));
+    expect(await refused('migrate', 1)).toMatch(
+      /changed nothing: relation "users" already exists; give Assent a schema or a database of its own\n$/,
+    );
+    expect(await stateOf(shop)).toEqual(before);
+  });
+
+  it('is known as one by its own table schema_migrations', async () => {
+    const rails = await databaseOf(
+      'create table schema_migrations (version varchar primary key)',
+      `insert into schema_migrations values ('20261127080000')`,
+    );
+    const { refused } = commandsOn(onDatabase(rails.url));
+    expect(await refused('user list', 1)).toContain(`${NONE}: `);
+    expect(await refused('user block x', 1)).toContain('such as schema_migrations: ');
+  });
+
+  it('is none if its tables are of an extension, or in another schema', async () => {
+    const empty = await databaseOf(
+      'create table spatial (id int)',
+      'alter extension plpgsql add table spatial',
+      'create schema shop',
+      'create table shop.orders (id int)',
+    );
+    const { assent } = commandsOn(onDatabase(empty.url));
+    const { code, stderr } = await assent('client create --name Shop --redirect-uri https://shop.example/');
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^migrated the schema from version 0 to /)]);
+    await empty.pool.query('alter extension plpgsql drop table spatial');
+  });
+});
+
+describe('a schema of another build', () => {
+  it('is left as it is by commands that only read, and migrated by one that changes, if it is older', async () => {
+    const { length: known } = await listMigrations();
+    const older = await databaseOf();
+    await beginAgain(older.pool, known - 1);
+    const before = await stateOf(older);
+    const { assent, refused, json } = commandsOn(onDatabase(older.url));
+    const sentence = `schema version ${known - 1}, this build's is ${known}: run assent migrate, or the build of the servers\n`;
+    for (const line of [...READING, 'maintain'])
+      expect([line, await refused(line, 1)]).toEqual([line, sentence]);
+    expect(await stateOf(older)).toEqual(before);
+    expect(await assent('user block x')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `migrated the schema from version ${known - 1} to ${known}\nthere is no user x\n`,
+    });
+    expect(await json('user list')).toEqual([]);
+  });
+
+  it('is read if it is newer and serves this build, and only then', async () => {
+    const newer = await ownDatabase();
+    const add = (after: number) =>
+      newer.pool.query(
+        `insert into schema_migrations (version, name, oldest_build)
+         select max(version) + 1, 'later', max(version) + $1 from schema_migrations`,
+        [after],
+      );
+    const { assent, refused } = commandsOn(onDatabase(newer.url));
+    await add(0);
+    const stderr = expect.stringMatching(/^the schema is at version .+, and serves it\nno users\n$/);
+    expect(await assent('user list')).toEqual({ code: 0, stdout: '', stderr });
+    await add(1);
+    expect(await refused('user list', 1)).toMatch(/, which it does not serve: run a newer build\n$/);
+  });
+});
