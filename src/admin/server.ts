@@ -16,6 +16,7 @@ import { addressOf } from '../http/request/caller.ts';
 import { sendJson } from '../http/request/json.ts';
 import { loggedPathOf } from '../http/request/parameters.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
+import { addResponseHeaders } from '../http/server/responseHeaders.ts';
 import { networkOf } from '../rules/common/network.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
@@ -58,6 +59,7 @@ export function buildAdminApp(
   });
   prepareDraining(app);
   endSlowReaders(app);
+  addResponseHeaders(app, 'http:');
   preventSmuggling(app);
   limitAnswerTime(app);
   limitConnections(app, maxConnections, true);

@@ -19,7 +19,7 @@ const DEFAULT_DAYS = 90;
 const NAME = text('name');
 const ROLE = z.enum(EFFECTS, `There are: ${EFFECTS.join(', ')}.`).meta({
   title: 'role',
-  description: 'what it may do: reads; changes, too; or all, also what destroys',
+  description: 'what it may do: what reads; also what changes; or all, also what destroys',
 });
 
 export const create = operation({
