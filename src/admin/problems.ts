@@ -33,7 +33,7 @@ export class Refusal extends Error {
 const KINDS = [
   [InputError, 422, 'invalid_field'],
   [RegistrationError, 422, 'refused_value'],
-  [UsageError, 400, 'refused_value'],
+  [UsageError, 400, 'unknown_after'],
   [ForbiddenError, 403, 'not_permitted'],
   [NotFoundError, 404, 'not_found'],
   [StateError, 409, 'state'],

@@ -63,7 +63,13 @@ export function buildAdminApp(
   preventSmuggling(app);
   limitAnswerTime(app);
   limitConnections(app, maxConnections, true);
-  app.removeContentTypeParser('text/plain'); // JSON only
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser('error', 'error');
+  // Generated clients send its type without a body.
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null);
+    else parse(request, body, done);
+  });
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
   const failures = new FailureLimit(MAX_FAILURES_PER_MINUTE, 60_000);
   app.addHook('onRequest', async (request, reply) => {
@@ -120,14 +126,12 @@ function addRoutes(
     });
   }
   const allowed: readonly string[] = places.map(({ method }) => method);
-  app.route({
-    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url,
-    handler(_request, reply) {
-      reply.header('allow', allowed.join(', '));
-      throw new Refusal(405, 'wrong_method', `This address takes ${allowed.join(', ')}.`);
-    },
-  });
+  const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('allow', allowed.join(', '));
+    throw new Refusal(405, 'wrong_method', `This address takes ${allowed.join(', ')}.`);
+  };
+  const method = app.supportedMethods.filter((one) => !allowed.includes(one));
+  app.route({ method, url, onRequest: refuse, handler: refuse });
 }
 
 /** One line for each answered request, without names in its path, query and body. */

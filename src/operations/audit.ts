@@ -73,7 +73,7 @@ export const show = listing({
       until: timeThat('before this day (UTC) or time'),
       limit: upTo(999_999_999, 'number').exactOptional().describe('at most so many, the newest'),
     })
-    .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
+    .refine((filter) => Object.keys(filter).length > 0, 'a filter is missing'),
   output: EVENT,
   async run({ db }, { login, limit = null, ...filter }) {
     const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
@@ -89,7 +89,7 @@ export const MAX_NEXT = 5_000;
 /** Numbers that only the store understands. */
 const CURSOR = z
   .string()
-  .regex(/^\d{1,18}(\.\d{1,18}){3,4}$/, 'not a cursor: take the one that was printed last')
+  .regex(/^\d{1,18}(\.\d{1,18}){3,4}$/, 'not a cursor: take the last one that you were given')
   .transform((text): TrailCursor => {
     const [from = 0n, since = 0n, at = 0n, by = 0n, installation] = text.split('.').map(BigInt);
     return { from, since, at, by, installation };

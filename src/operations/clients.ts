@@ -140,7 +140,10 @@ export const update = operation({
       ...z.object(SETTINGS).exactPartial().shape,
       force: FORCE.describe('accept a look-alike name and an unsafe redirect URI'),
     })
-    .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'say what to change'),
+    .refine(
+      ({ clientId, force, ...change }) => Object.keys(change).length > 0,
+      'a field to change is missing',
+    ),
   output: CLIENT,
   async run(caller, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };

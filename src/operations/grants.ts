@@ -48,7 +48,7 @@ export const list = listing({
       clientId: ID.optional().describe('of this application; with both, only those that fit both'),
       limit: LIMIT,
     })
-    .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'say whose'),
+    .refine(({ login, clientId }) => (login ?? clientId) !== undefined, '`login` or `client_id` is missing'),
   output: z.object({
     login: z.string().optional().describe('where no user was named'),
     ...GRANT.shape,
@@ -100,7 +100,7 @@ export const revoke = operation({
     })
     .refine(
       ({ grantId, ...many }) => (grantId === undefined) === Object.keys(many).length > 0,
-      'say what to revoke',
+      'give `grant_id`, or some of `login`, `client_id`, `since` and `until`',
     )
     .refine(
       ({ trail, ...others }) => trail === undefined || Object.keys(others).length === 0,

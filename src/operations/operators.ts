@@ -6,7 +6,7 @@ import { sha256 } from '../secrets/digest.ts';
 import { newOperatorToken } from '../secrets/tokens.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
-import { insertOperator, listOperators, type Operator, retireOperator } from '../store/operate/operators.ts';
+import { insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { audited } from './audit.ts';
 import { text, upTo } from './fields.ts';
 import { ForbiddenError, found, listing, operation } from './operation.ts';
@@ -22,6 +22,7 @@ const ROLE = z.enum(EFFECTS, `There are: ${EFFECTS.join(', ')}.`).meta({
   description: 'what it may do: what reads; also what changes; or all, also what destroys',
 });
 
+/** An operator gives no higher role than its own, and for no longer. */
 export const create = operation({
   summary: 'create an operator of the HTTP API; its token is shown this once',
   input: z.strictObject({
@@ -29,29 +30,24 @@ export const create = operation({
     role: ROLE,
     days: upTo(MAX_DAYS, 'days')
       .default(DEFAULT_DAYS)
-      .describe(`how long its token is accepted, 1 to ${MAX_DAYS}`),
+      .describe(`how long its token is accepted, 1 to ${MAX_DAYS}; at most as long as your own`),
   }),
   output: z.object({ name: NAME, role: ROLE, expiresAt: z.date(), operatorToken: z.string() }),
   async run({ db: pool, operator, token }, { name, role, days }) {
     checkName(name);
+    if (token && !permits(token.role, role))
+      throw new ForbiddenError(`this takes an operator with the role ${role}`);
     const operatorToken = newOperatorToken();
     return transaction(pool, async (db) => {
-      const made = await insertOperator(db, { name, role, days, tokenHash: sha256(operatorToken) });
+      const given = { name, role, days, until: token?.expiresAt ?? null, tokenHash: sha256(operatorToken) };
+      const made = await insertOperator(db, given);
       if (made === null) throw new StateError(`there is or was an operator ${name}: choose another name`);
-      if (token !== undefined) refuseMore(token, made);
       const detail = { name, role, expires_at: made.expiresAt };
       await recordAct(db, { kind: 'operator_created', operator, detail });
       return { ...made, operatorToken };
     });
   },
 });
-
-/** A token opens nothing for longer, or beyond, what it opens itself. @throws {ForbiddenError} */
-function refuseMore(own: Pick<Operator, 'role' | 'expiresAt'>, given: Operator): void {
-  const isMore = !permits(own.role, given.role) || given.expiresAt > own.expiresAt;
-  const most = `role ${own.role}, until ${own.expiresAt.toISOString()}`;
-  if (isMore) throw new ForbiddenError(`an operator gives others no more than it has: ${most}`);
-}
 
 export const list = listing({
   summary: 'list the operators of the HTTP API',
@@ -73,15 +69,12 @@ export const retire = operation({
   output: z.object({ name: NAME, status: z.literal('retired') }),
   effect: 'destroys',
   async run({ db, operator, confirm }, { name }) {
-    await confirm(async () => ({
-      deed: `retire the operator ${name}, whose token is then refused`,
-      count: 1,
-    }));
+    const isLive = (await listOperators(db)).some((one) => one.name === name && one.retiredAt === null);
+    found(isLive || null, 'live operator', name);
+    const deed = `retire the operator ${name}, whose token is then refused`;
+    await confirm(async () => ({ deed, count: 1 }));
     const act = { kind: 'operator_retired', operator, detail: { name } } as const;
-    const retired = await audited(db, act, async (connection) => {
-      return (await retireOperator(connection, { name })) && true;
-    });
-    found(retired, 'live operator', name);
+    await audited(db, act, (connection) => retireOperator(connection, { name }));
     return { name, status: 'retired' as const };
   },
 });

@@ -99,7 +99,7 @@ export const update = operation({
         .optional()
         .describe('the user’s id in another system, which introspection shows, or "" for none'),
     })
-    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'say what to change'),
+    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'a field to change is missing'),
   output: USER,
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);

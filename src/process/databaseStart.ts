@@ -11,24 +11,30 @@ import { migrateAndTell, type StoreLog } from './openStore.ts';
 const PAUSE_MS = 1_000;
 
 /**
- * Queues all statements of an unused pool until another pool has migrated its database; trial mode's owner already has.
+ * Queues all statements of unused pools until another pool has migrated its database; trial mode's owner already has.
  * @returns migrates it once it is reachable; throws errors that waiting doesn't solve
  */
-export function queueUntilMigrated(queued: pg.Pool, { databaseUrl, databasePassword }: DatabaseConfig) {
+export function queueUntilMigrated(
+  queued: readonly pg.Pool[],
+  { databaseUrl, databasePassword }: DatabaseConfig,
+) {
   if (databaseUrl === null) return async () => {};
   let noteTried = () => {};
   const tried = new Promise<void>((resolve) => {
     noteTried = resolve;
   });
   const gate: Gate = { tried };
-  gateOf.set(queued, gate);
+  for (const pool of queued) gateOf.set(pool, gate);
+  const open = () => {
+    for (const pool of queued) gateOf.delete(pool);
+  };
   return async (log: StoreLog) => {
     const pool = openDatabase(databaseUrl, databasePassword);
     try {
       for (;;) {
         try {
           await migrateAndTell(pool, log);
-          gateOf.delete(queued);
+          open();
           return;
         } catch (error) {
           gate.cause = error instanceof MigrationError ? error.cause : error;

@@ -27,18 +27,25 @@ export async function runServer(config: Config, log: Logger): Promise<void> {
 
 /** Listens before the database is reachable, so that health checks get answers from then on. */
 async function start(config: Config, log: Logger): Promise<void> {
-  const { metricsPort, metricsToken, drainMs } = config;
+  const { adminPort, metricsPort, metricsToken, drainMs } = config;
   if (config.databaseUrl === null) await listen(null, config, config.port); // before PostgreSQL starts
   const store = await openServerStore(config, log);
+  // The operators' API has connections of its own: a long list delays no exchange.
+  const adminStore = adminPort === null ? null : await openServerStore(config, log);
+  const stores = adminStore === null ? [store] : [store, adminStore];
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
-  onEnd(({ inOrder }) => (inOrder ? store.close() : undefined));
-  const migrate = queueUntilMigrated(store.pool, config);
+  for (const { close } of stores) onEnd(({ inOrder }) => (inOrder ? close() : undefined));
+  const migrate = queueUntilMigrated(
+    stores.map(({ pool }) => pool),
+    config,
+  );
   const app = await openHttp(config, store, log);
   if (metricsPort !== null) {
     const metrics = buildMetricsApp(app.metrics, metricsToken, log);
     closeOnEnd(metrics); // served until the end
     await listen(metrics, config, metricsPort, 'Prometheus');
   }
+  if (adminPort !== null && adminStore !== null) await openAdmin(config, adminPort, adminStore, log);
   closeOnEnd(app);
   onEnd(async ({ signal, inOrder }) => {
     if (!inOrder || signal === null) return;
@@ -47,7 +54,6 @@ async function start(config: Config, log: Logger): Promise<void> {
   });
   await listen(app, config, config.port, config.baseUrl);
   await migrate(log);
-  if (config.adminPort !== null) await openAdmin(config, config.adminPort, log);
   if (config.databaseUrl !== null) return;
   const { startTrial } = await import('../trial/startTrial.ts');
   const demo = await startTrial(config, store.pool, log);
@@ -79,12 +85,10 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
 }
 
-/** The operators' API, loaded only where it is wanted, with connections of its own: a long list delays no exchange. */
-async function openAdmin(config: Config, port: number, log: Logger): Promise<void> {
+/** Loaded only where it is wanted. */
+async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
   const { buildAdminApp, MAX_AT_ONCE } = await import('../admin/server.ts');
-  const { pool, close } = await openServerStore(config, log);
   pool.options.max = MAX_AT_ONCE;
-  onEnd(({ inOrder }) => (inOrder ? close() : undefined));
   const settings = { serviceNames: () => readServiceNames(), offer: () => readOffer() };
   const app = buildAdminApp({ db: pool, ...settings }, config.maxConnections, log);
   closeOnEnd(app);

@@ -162,16 +162,21 @@ describe('operators', () => {
     const token = await admin.tokenFor('changes', 10);
     const create = (role: string, days: number) =>
       call('POST /v1/operators', { name: `by another ${role} ${days}`, role, days }, token);
-    for (const [role, days] of [
-      ['destroys', 1],
-      ['changes', 11],
-      ['reads', 365],
-    ] as const)
-      expect(await create(role, days)).toMatchObject(problem(403, { rule: 'not_permitted' }));
-    const allowed = await create('changes', 9);
-    expect(allowed.status).toBe(201);
-    const { rows } = await pool.query(`select name from operators where name like 'by another %'`);
-    expect(rows).toEqual([{ name: 'by another changes 9' }]);
+    expect(await create('destroys', 1)).toMatchObject(problem(403, { rule: 'not_permitted' }));
+    const shorter = (await create('changes', 9)).body;
+    const longer = (await create('reads', 365)).body;
+    const { rows } = await pool.query(
+      `select name, expires_at from operators where name like 'by another %' or name = 'changes 2' order by expires_at`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual([
+      'by another changes 9',
+      expect.any(String),
+      expect.any(String),
+    ]);
+    expect(rows[0].expires_at).toEqual(new Date(shorter.expires_at));
+    expect(new Set(rows.slice(1).map(({ expires_at }) => +expires_at))).toEqual(
+      new Set([+new Date(longer.expires_at)]),
+    );
   });
 });
 

@@ -127,6 +127,12 @@ describe('a request that is wrong', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
   });
 
+  it('is answered as without a body where one is announced and empty, as generated clients do', async () => {
+    expect((await send('POST', '/v1/clients/x/block', '')).status).toBe(404);
+    expect((await send('PUT', '/v1/clients', '')).status).toBe(405);
+    expect((await send('PUT', '/v1/clients', '{')).status).toBe(405);
+  });
+
   it('is refused where its body is a form', async () => {
     const answer = await send('POST', '/v1/clients', 'name=A', 'application/x-www-form-urlencoded');
     expect(answer.status).toBe(415);

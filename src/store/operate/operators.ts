@@ -1,6 +1,6 @@
 import type { Effect } from '../../rules/account/role.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { findAll, findOne } from '../database/query.ts';
+import { findAll, findOne, write } from '../database/query.ts';
 
 /** A program with a token for the operators' API. */
 export interface Operator {
@@ -16,14 +16,14 @@ export interface Operator {
 const COLUMNS = `name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn"`;
 
-/** `tokenHash` is the SHA-256 of the token. @returns null if the name is or was another's */
+/** `tokenHash` is the SHA-256 of the token, which ends after `days` and by `until`. @returns null if the name is or was another's */
 export const insertOperator = findOne<
-  Pick<Operator, 'name' | 'role'> & { days: number; tokenHash: Digest },
+  Pick<Operator, 'name' | 'role'> & { days: number; until: Date | null; tokenHash: Digest },
   Operator
 >(
   'operator-insert',
   `insert into operators (name, role, token_hash, expires_at)
-   values (@name, @role, @tokenHash, clock_timestamp() + @days::int * interval '1 day')
+   values (@name, @role, @tokenHash, least(clock_timestamp() + @days::int * interval '1 day', @until))
    on conflict (name) do nothing returning ${COLUMNS}`,
 );
 
@@ -43,8 +43,8 @@ select ${COLUMNS} from operators
  where token_hash = @tokenHash and retired_at is null and expires_at > clock_timestamp()`,
 );
 
-/** @returns null if there is no such operator that isn't retired */
-export const retireOperator = findOne<Pick<Operator, 'name'>, Pick<Operator, 'name'>>(
+/** @returns the number retired: one or none */
+export const retireOperator = write<Pick<Operator, 'name'>>(
   'operator-retire',
-  'update operators set retired_at = clock_timestamp() where name = @name and retired_at is null returning name',
+  'update operators set retired_at = clock_timestamp() where name = @name and retired_at is null',
 );
