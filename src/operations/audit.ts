@@ -4,7 +4,7 @@ import { StateError } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
-import { findUserByLogin } from '../store/common/users.ts';
+import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { findAuditEvents } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
@@ -55,7 +55,7 @@ export const show = listing({
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',
   input: z
     .strictObject({
-      login: LOGIN.exactOptional().describe('of this user'),
+      login: LOGIN.exactOptional().describe('of this user, by login or user_id'),
       userId: uuid('Not the id of a user: --login takes logins.')
         .exactOptional()
         .describe('of this user, also one that was erased'),
@@ -76,7 +76,7 @@ export const show = listing({
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
   async run({ db }, { login, limit = null, ...filter }) {
-    const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
+    const user = login === undefined ? null : found(await findUser(db, login), 'user', login);
     // The trail is indexed by users, not by grants.
     const owner = filter.grantId === undefined ? null : await findListedGrant(db, filter.grantId);
     const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;

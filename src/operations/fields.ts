@@ -5,6 +5,7 @@ import { z } from 'zod';
 export const text = (title: string) => z.string().meta({ title });
 export const ID = text('id');
 export const LOGIN = text('login');
+export const LOGIN_OR_ID = LOGIN.describe('login or user_id');
 export const FORCE = z.boolean().default(false);
 export const STATUS = z.enum(['active', 'blocked']);
 

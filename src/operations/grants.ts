@@ -7,7 +7,7 @@ import { DECISION_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
-import { findUserByLogin } from '../store/common/users.ts';
+import { findUser } from '../store/common/users.ts';
 import {
   countLiveGrants,
   findListedGrant,
@@ -44,7 +44,7 @@ export const list = listing({
   summary: 'list the authorizations of a user or an application, newest first',
   input: z
     .strictObject({
-      login: LOGIN.optional().describe('of this user'),
+      login: LOGIN.optional().describe('of this user, by login or user_id'),
       clientId: ID.optional().describe('of this application; with both, only those that fit both'),
       limit: LIMIT,
     })
@@ -92,7 +92,7 @@ export const revoke = operation({
   input: z
     .strictObject({
       grantId: text('grant-id').optional(),
-      login: LOGIN.optional().describe('all of this user'),
+      login: LOGIN.optional().describe('all of this user, by login or user_id'),
       clientId: ID.optional().describe('all of this application; with both, only those that fit both'),
       since: timeThat('those given from this day (UTC) or time on'),
       until: timeThat('those given before this day (UTC) or time'),
@@ -142,7 +142,7 @@ type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined
 
 /** @throws {NotFoundError} */
 async function filterOf(db: pg.Pool, { login, clientId, since, until }: Named): Promise<GrantFilter> {
-  const user = login === undefined ? undefined : found(await findUserByLogin(db, login), 'user', login);
+  const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
   if (clientId !== undefined) found(await findClient(db, clientId), 'client', clientId);
   return { userId: user?.userId, clientId, since, until };
 }

@@ -239,11 +239,11 @@ with accepted as (
        select exists (select from accepted where secret_id = $2) as found,
               exists (select from retired) as retired;
 
--- client-set-status(text, text) → clientId text, changed boolean
+-- client-set-status(text, text) → changed boolean
 with changed as (
        update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
      )
-     select client_id as "clientId", exists (select from changed) as changed from clients where client_id = $2;
+     select exists (select from changed) as changed from clients where client_id = $2;
 
 -- client-write(text, text, text[], json, text, text, boolean, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
@@ -726,7 +726,9 @@ with given as materialized (
    created_at timestamptz)
 ), compared as materialized (
   select r.*, u.user_id,
-         case when u.user_id is null then r.problem
+         case when u.user_id is null and exists (select from users where user_id = case when r.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then r.key::uuid end offset 0)
+              then 'login: is the id of another user'
+              when u.user_id is null then r.problem
               when u.external_id is not null and u.external_id is distinct from r.external_id
               then 'login: is taken by a user with another external_id'
               when u.name <> r.name and (u.external_id = r.external_id) is not true then 'login: is taken by a user with another name'
@@ -823,11 +825,11 @@ with accepted as (
        select exists (select from accepted where secret_id = $2) as found,
               exists (select from retired) as retired;
 
--- resource-set-status(text, text) → resourceId text, changed boolean
+-- resource-set-status(text, text) → changed boolean
 with changed as (
        update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
      )
-     select resource_id as "resourceId", exists (select from changed) as changed from resources where resource_id = $2;
+     select exists (select from changed) as changed from resources where resource_id = $2;
 
 -- schema-exists() → found boolean
 select to_regclass('schema_migrations') is not null as found;
@@ -983,6 +985,9 @@ select readable_form(hash) as form, count(*)::int as count
 -- user-delete(uuid) → user_id uuid
 delete from users where user_id = $1 returning user_id;
 
+-- user-find(uuid) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
+select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where user_id = $1;
+
 -- user-find-by-external-id(text) → userId uuid, login text, name text, status text, externalId text
 select user_id as "userId", login, name, status, external_id as "externalId" from users where external_id = $1;
 
@@ -1001,7 +1006,8 @@ select hash from (table near union all table any_users) found(hash)
 
 -- user-insert(text, text, text, text, text) → userId uuid
 insert into users (login, login_key, name, password_hash, payment_password_hash)
-   values ($1, $2, $3, $4, $5)
+   select $1, $2, $3, $4, $5
+    where not exists (select from users where user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
    on conflict (login_key) do nothing returning user_id as "userId";
 
 -- user-insert-external(text, text, text, text, text[], text, text) → userId uuid, login text, name text, status text, externalId text
@@ -1052,22 +1058,23 @@ select substr(encode(sha256(s.session_hash), 'hex'), 1, 32) as "sessionId", s.se
 -- user-set-language(text, uuid) → nothing
 update users set language = $1 where user_id = $2 and language is distinct from $1;
 
--- user-set-passwords(text, text, text) → userId uuid
+-- user-set-passwords(text, text, uuid) → changed boolean
 update users set password_hash = $1,
                     payment_password_hash = coalesce($2, payment_password_hash)
-    where login_key = $3 returning user_id as "userId";
+    where user_id = $3 returning true as changed;
 
--- user-set-status(text, text) → userId uuid, changed boolean
+-- user-set-status(text, uuid) → changed boolean
 with changed as (
-       update users set status = $1 where login_key = $2 and status <> $1 returning user_id
+       update users set status = $1 where user_id = $2 and status <> $1 returning user_id
      )
-     select user_id as "userId", exists (select from changed) as changed from users where login_key = $2;
+     select exists (select from changed) as changed from users where user_id = $2;
 
 -- user-update(text, text, text, text, uuid) → userId uuid, login text, name text, status text, externalId text
 update users u set login = coalesce($1, login), login_key = coalesce($2, login_key), name = coalesce($3, name),
           external_id = nullif(coalesce($4, external_id), '')
     where user_id = $5 and not exists (
-      select from users where user_id <> u.user_id and (login_key = $2 or external_id = $4))
+      select from users where user_id <> u.user_id
+         and (login_key = $2 or external_id = $4 or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
    returning user_id as "userId", login, name, status, external_id as "externalId";
 
 -- user-update-external-name(text, uuid, text, text) → nothing
