@@ -768,11 +768,12 @@ select c.n, changed.user_id as changed,
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);
 
--- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
+-- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
      from refusals r left join clients using (client_id)
-    where reference = $1 and at > clock_timestamp() - interval '7 days'
-    order by at desc limit 1;
+    where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
+      and at > clock_timestamp() - interval '7 days'
+    order by at desc limit 50;
 
 -- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[], text[]) → nothing
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
@@ -985,8 +986,9 @@ select readable_form(hash) as form, count(*)::int as count
 -- user-delete(uuid) → user_id uuid
 delete from users where user_id = $1 returning user_id;
 
--- user-find(uuid) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
-select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where user_id = $1;
+-- user-find(text, text) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
+select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where user_id = case when $1 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $1::uuid end or login_key = $2
+    order by login_key = $2 limit 1;
 
 -- user-find-by-external-id(text) → userId uuid, login text, name text, status text, externalId text
 select user_id as "userId", login, name, status, external_id as "externalId" from users where external_id = $1;

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Status } from '../../rules/request/client.ts';
-import { isUuid } from '../../secrets/uuid.ts';
 import type { Database } from '../database/database.ts';
 import { findOne, queryPages, write, writeLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
@@ -37,20 +36,19 @@ export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
 /** The same by the login, in any spelling. */
 export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, { key: loginKey(login) });
 
-const findUserById = findOne<{ userId: string }, UserWithPasswords>(
+/** SQL for the user id that a text is, null if it is none. A login that is another user's would hide its own user. */
+export const userIdIn = (text: string) =>
+  `case when ${text} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${text}::uuid end`;
+
+const find = findOne<{ id: string; key: string }, UserWithPasswords>(
   'user-find',
-  `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where user_id = @userId`,
+  `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where user_id = ${userIdIn('@id')} or login_key = @key
+    order by login_key = @key limit 1`,
 );
 
 /** For operators: by user id, or else by the login in any spelling; of any status. */
-export async function findUser(db: Database, idOrLogin: string): Promise<UserWithPasswords | null> {
-  const userId = idOrLogin.toLowerCase();
-  return (isUuid(userId) ? await findUserById(db, { userId }) : null) ?? findUserByLogin(db, idOrLogin);
-}
-
-/** SQL for the uuid that a login is, null if it is none: {@link findUser} would find the user with this id instead. */
-export const userIdIn = (key: string) =>
-  `case when ${key} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${key}::uuid end`;
+export const findUser = (db: Database, name: string) =>
+  find(db, { id: name.toLowerCase(), key: loginKey(name) });
 
 /** By the `sub` at the provider; of any status. */
 export const findUserByExternalId = findOne<{ externalId: string }, User>(
