@@ -10,7 +10,7 @@ import { findAuditEvents } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
-import { ID, LOGIN, text, timeThat, upTo } from './fields.ts';
+import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
 import { type Caller, found, listing, operation } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
@@ -71,7 +71,10 @@ export const show = listing({
         .meta({ title: 'kind', description: 'of this kind, such as approved or client_blocked' }),
       since: timeThat('from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z'),
       until: timeThat('before this day (UTC) or time'),
-      limit: upTo(999_999_999, 'number').exactOptional().describe('at most so many, the newest'),
+      after: placeAfter(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
+      limit: upTo(999_999_999, 'number')
+        .exactOptional()
+        .describe('the newest so many; with after, the first'),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
@@ -82,6 +85,7 @@ export const show = listing({
     const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;
     return findAuditEvents(db, { ...filter, userId }, limit);
   },
+  after: ({ after }) => after,
 });
 
 export const MAX_NEXT = 5_000;

@@ -17,7 +17,7 @@ import {
   listGrants,
 } from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
-import { ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
+import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
 import { type Caller, found, type Loss, listing, operation, type Pages } from './operation.ts';
 import { findRevived } from './revived.ts';
 
@@ -46,6 +46,7 @@ export const list = listing({
     .strictObject({
       login: LOGIN.optional().describe('of this user, by login or user_id'),
       clientId: ID.optional().describe('of this application; with both, only those that fit both'),
+      after: placeAfter(/^\d{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       limit: LIMIT,
     })
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'say whose'),
@@ -54,9 +55,10 @@ export const list = listing({
     ...GRANT.shape,
     clientName: z.string(),
   }),
-  async run({ db }, { login, clientId, limit = null }) {
-    return described(listGrants(db, await filterOf(db, { login, clientId }), limit), login === undefined);
+  async run({ db }, { limit = null, ...which }) {
+    return described(listGrants(db, await filterOf(db, which), limit), which.login === undefined);
   },
+  after: ({ after }) => after,
 });
 
 async function* described(pages: AsyncIterable<ListedGrant[]>, withLogin: boolean) {
@@ -141,10 +143,10 @@ async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAI
 type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined };
 
 /** @throws {NotFoundError} */
-async function filterOf(db: pg.Pool, { login, clientId, since, until }: Named): Promise<GrantFilter> {
+async function filterOf(db: pg.Pool, { login, ...rest }: Named): Promise<GrantFilter> {
   const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
-  if (clientId !== undefined) found(await findClient(db, clientId), 'client', clientId);
-  return { userId: user?.userId, clientId, since, until };
+  if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);
+  return { ...rest, userId: user?.userId };
 }
 
 /** @param deed precedes the revocation of the live grants, as `delete … and ` */

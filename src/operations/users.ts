@@ -76,6 +76,7 @@ export const list = listing({
   }),
   output: USER,
   run: async ({ db }, filter) => listUsers(db, filter),
+  after: ({ login }) => login,
 });
 
 export const show = operation({
