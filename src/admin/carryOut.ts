@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { LIMIT } from '../operations/fields.ts';
 import {
   type AnyOperation,
   type Caller,
@@ -72,7 +73,14 @@ function readRequest({ operation, fields, method }: Place, request: FastifyReque
       return [field.name, isQuery ? fromText(value, field.schema?.type) : value];
     });
   const given = [...read(isQuery ? query : body, false), ...read(request.params as object, true)];
-  return { isConfirmed, given: Object.fromEntries(given) };
+  return { isConfirmed, given: withLimit(operation, Object.fromEntries(given)) };
+}
+
+/** A list reads no more than a page, unless its limit means the newest. */
+function withLimit({ input }: AnyOperation, given: Row): Row {
+  const { limit } = input.shape;
+  const isFirst = limit !== undefined && (limit === LIMIT || given.after !== undefined);
+  return isFirst ? { limit: MAX_ROWS, ...given } : given;
 }
 
 const unknownField = (name: string) =>
@@ -91,7 +99,7 @@ async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { 
     if (rows.length === most) break;
   }
   const items = rows.map((row) => snakeCase(output.parse(row) as Row));
-  return { items, next: rows.length < most ? null : (after?.(rows.at(-1) as never) ?? null) };
+  return { items, next: rows.length < most ? null : (after?.(rows.at(-1)) ?? null) };
 }
 
 /** By the names outside, also in lists of things. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as audit from '../operations/audit.ts';
 import * as clients from '../operations/clients.ts';
-import { explain, showToken } from '../operations/explain.ts';
+import { explain, refusals, showToken } from '../operations/explain.ts';
 import * as grants from '../operations/grants.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import { snake } from '../operations/operation.ts';
@@ -11,7 +11,7 @@ import * as users from '../operations/users.ts';
 
 /** Operations by noun and verb. Those for the owner of the tables, or about one machine, are commands only. */
 const NOUNS: Readonly<Record<string, object>> = {
-  clients,
+  clients: { ...clients, refusals },
   'clients.secrets': clients.secret,
   users,
   grants,

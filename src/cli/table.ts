@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import * as audit from '../operations/audit.ts';
 import * as clients from '../operations/clients.ts';
 import { checkDatabase, checkInvariants } from '../operations/doctor.ts';
-import { explain, showToken } from '../operations/explain.ts';
+import { explain, refusals, showToken } from '../operations/explain.ts';
 import * as grants from '../operations/grants.ts';
 import * as imports from '../operations/import/imports.ts';
 import { maintain } from '../operations/maintain.ts';
@@ -101,6 +101,7 @@ export const COMMANDS: CommandTable = {
   'client delete <id>': command(clients.remove, {
     says: ({ clientId, revoked }) => `deleted ${clientId}; ${revokedSentence(revoked)}`,
   }),
+  'client refusals <id>': command(refusals, { none: 'no refusals' }),
   'client secret': SECRETS,
   'client secret add <id>': command(clients.secret.add),
   'client secret list <id>': command(clients.secret.list, { none: 'no secrets' }),

@@ -4,13 +4,13 @@ import { StateError } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
-import { findUserByLogin } from '../store/common/users.ts';
+import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { findAuditEvents } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
-import { ID, LOGIN, text, timeThat, upTo } from './fields.ts';
+import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
 import { type Caller, found, listing, operation, UsageError } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
@@ -55,7 +55,7 @@ export const show = listing({
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',
   input: z
     .strictObject({
-      login: LOGIN.exactOptional().describe('of this user'),
+      login: LOGIN.exactOptional().describe('of this user, by login or user_id'),
       userId: uuid('Not the id of a user: `login` takes logins.')
         .exactOptional()
         .describe('of this user, also one that was erased'),
@@ -71,17 +71,21 @@ export const show = listing({
         .meta({ title: 'kind', description: 'of this kind, such as approved or client_blocked' }),
       since: timeThat('from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z'),
       until: timeThat('before this day (UTC) or time'),
-      limit: upTo(999_999_999, 'number').exactOptional().describe('at most so many, the newest'),
+      after: placeAfter(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
+      limit: upTo(999_999_999, 'number')
+        .exactOptional()
+        .describe('the newest so many; with after, the first'),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'a filter is missing'),
   output: EVENT,
   async run({ db }, { login, limit = null, ...filter }) {
-    const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
+    const user = login === undefined ? null : found(await findUser(db, login), 'user', login);
     // The trail is indexed by users, not by grants.
     const owner = filter.grantId === undefined ? null : await findListedGrant(db, filter.grantId);
     const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;
     return findAuditEvents(db, { ...filter, userId }, limit);
   },
+  after: ({ after }) => after,
 });
 
 export const MAX_NEXT = 5_000;

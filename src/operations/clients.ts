@@ -25,9 +25,9 @@ import { transaction } from '../store/database/database.ts';
 import { writeLogo } from '../store/operate/clientLogos.ts';
 import { audited } from './audit.ts';
 import { blockOperations } from './blocking.ts';
-import { FORCE, ID, STATUS, text } from './fields.ts';
+import { AFTER, FORCE, ID, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
-import { type Caller, found, listing, operation } from './operation.ts';
+import { type Caller, found, listing, operation, rowsAfter } from './operation.ts';
 import { makeSecret, secretOperations } from './secrets.ts';
 
 const CEILING = z
@@ -118,9 +118,10 @@ export const create = operation({
 
 export const list = listing({
   summary: 'list the applications',
-  input: z.strictObject({}),
+  input: z.strictObject({ after: AFTER }),
   output: CLIENT,
-  run: async ({ db }) => [await listClients(db)],
+  run: async ({ db }, { after }) => [rowsAfter(await listClients(db), 'clientId', after)],
+  after: ({ clientId }) => clientId,
 });
 
 export const show = operation({

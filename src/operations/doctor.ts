@@ -4,7 +4,7 @@ import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { countForeignHashes } from '../store/account/foreignHashes.ts';
 import { listClients } from '../store/common/clients.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
-import { findRefusal } from '../store/operate/refusals.ts';
+import { findRefusals } from '../store/operate/refusals.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
@@ -189,8 +189,8 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
   },
 
   async proxy(_facts, pool) {
-    const noted = await findRefusal(pool, { reference: FORWARDED });
-    if (noted === null || noted.at.getTime() < Date.now() - HOUR_MS) return [];
+    const [noted] = await findRefusals(pool, { reference: FORWARDED, clientId: null });
+    if (noted === undefined || noted.at.getTime() < Date.now() - HOUR_MS) return [];
     return advice(noted.rule, 'set TRUST_PROXY, see docs/operate/proxy.md#duties');
   },
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
 import { remedyFor } from '../rules/common/remedies.ts';
+import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
-import { findRefusal } from '../store/operate/refusals.ts';
+import { findRefusals, MAX_FOUND } from '../store/operate/refusals.ts';
 import { locateToken } from '../store/token/importedTokens.ts';
-import { text } from './fields.ts';
+import { ID, text } from './fields.ts';
 import { describeGrant, GRANT } from './grants.ts';
-import { found, NotFoundError, operation } from './operation.ts';
+import { found, listing, NotFoundError, operation } from './operation.ts';
 
 export const explain = operation({
   summary: 'explain the reference on an error page: the broken rule and the remedy',
@@ -26,13 +27,24 @@ export const explain = operation({
   }),
   effect: 'reads',
   async run({ db }, { reference }) {
-    const refusal = await findRefusal(db, { reference: reference.trim().toLowerCase() });
-    if (refusal === null) {
+    const [refusal] = await findRefusals(db, { reference: reference.trim().toLowerCase(), clientId: null });
+    if (refusal === undefined) {
       throw new NotFoundError(
         `no refusal is kept under ${reference}. Perhaps it came a moment ago: ask again in two seconds, since refusals are written in batches. Or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
       );
     }
     return { ...refusal, remedy: remedyFor(refusal.ruleId, refusal) };
+  },
+});
+
+export const refusals = listing({
+  summary: `list an application’s last ${MAX_FOUND} refusals with their remedies, newest first`,
+  input: z.strictObject({ clientId: ID }),
+  output: explain.output.omit({ method: true, clientId: true, clientName: true }),
+  async run({ db }, { clientId }) {
+    found(await findClient(db, clientId), 'client', clientId);
+    const kept = await findRefusals(db, { reference: null, clientId });
+    return [kept.map((refusal) => ({ ...refusal, remedy: remedyFor(refusal.ruleId, refusal) }))];
   },
 });
 

@@ -5,13 +5,19 @@ import { z } from 'zod';
 export const text = (title: string) => z.string().meta({ title });
 export const ID = text('id');
 export const LOGIN = text('login');
+export const LOGIN_OR_ID = LOGIN.describe('login or user_id');
 export const FORCE = z.boolean().default(false);
 export const STATUS = z.enum(['active', 'blocked']);
+export const AFTER = ID.exactOptional().describe('only those after this one');
 
 export function upTo(most: number, title: string) {
   const error = `Not a number from 1 to ${most}.`;
   return z.int(error).min(1, error).max(most, error).meta({ title });
 }
+
+/** The place of a row in a list by time: its microseconds since 1970, and what distinguishes it within them. */
+export const placeAfter = (form: RegExp) =>
+  text('place').regex(form, 'Not a place in it.').exactOptional().describe('only those after this place');
 
 export const LIMIT = upTo(1_000, 'number').exactOptional().describe('at most so many, up to 1000');
 

@@ -7,7 +7,7 @@ import { DECISION_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
-import { findUserByLogin } from '../store/common/users.ts';
+import { findUser } from '../store/common/users.ts';
 import {
   countLiveGrants,
   findListedGrant,
@@ -17,7 +17,7 @@ import {
   listGrants,
 } from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
-import { ID, LIMIT, LOGIN, text, timeThat } from './fields.ts';
+import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
 import { type Caller, found, type Loss, listing, operation, type Pages } from './operation.ts';
 import { findRevived } from './revived.ts';
 
@@ -44,8 +44,9 @@ export const list = listing({
   summary: 'list the authorizations of a user or an application, newest first',
   input: z
     .strictObject({
-      login: LOGIN.optional().describe('of this user'),
+      login: LOGIN.optional().describe('of this user, by login or user_id'),
       clientId: ID.optional().describe('of this application; with both, only those that fit both'),
+      after: placeAfter(/^\d{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       limit: LIMIT,
     })
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, '`login` or `client_id` is missing'),
@@ -54,9 +55,10 @@ export const list = listing({
     ...GRANT.shape,
     clientName: z.string(),
   }),
-  async run({ db }, { login, clientId, limit = null }) {
-    return described(listGrants(db, await filterOf(db, { login, clientId }), limit), login === undefined);
+  async run({ db }, { limit = null, ...which }) {
+    return described(listGrants(db, await filterOf(db, which), limit), which.login === undefined);
   },
+  after: ({ after }) => after,
 });
 
 async function* described(pages: AsyncIterable<ListedGrant[]>, withLogin: boolean) {
@@ -92,7 +94,7 @@ export const revoke = operation({
   input: z
     .strictObject({
       grantId: text('grant-id').optional(),
-      login: LOGIN.optional().describe('all of this user'),
+      login: LOGIN.optional().describe('all of this user, by login or user_id'),
       clientId: ID.optional().describe('all of this application; with both, only those that fit both'),
       since: timeThat('those given from this day (UTC) or time on'),
       until: timeThat('those given before this day (UTC) or time'),
@@ -141,10 +143,10 @@ async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAI
 type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined };
 
 /** @throws {NotFoundError} */
-async function filterOf(db: pg.Pool, { login, clientId, since, until }: Named): Promise<GrantFilter> {
-  const user = login === undefined ? undefined : found(await findUserByLogin(db, login), 'user', login);
-  if (clientId !== undefined) found(await findClient(db, clientId), 'client', clientId);
-  return { userId: user?.userId, clientId, since, until };
+async function filterOf(db: pg.Pool, { login, ...rest }: Named): Promise<GrantFilter> {
+  const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
+  if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);
+  return { ...rest, userId: user?.userId };
 }
 
 /** @param deed precedes the revocation of the live grants, as `delete … and ` */

@@ -37,8 +37,8 @@ export interface Operation<
   /** What it needs an operator's role for; one that `destroys` asks before an irreversible loss. */
   readonly effect: Effect;
   readonly isList?: boolean;
-  /** Of a list: the `after` with which it goes on behind a row of the result. */
-  readonly after?: (row: never) => string;
+  /** Of a list: the value of its input `after` with which it goes on behind this row. */
+  after?(row: Result extends Pages<infer Row> ? Row : never): string;
   /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value; {@link StateError} */
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
 }
@@ -75,6 +75,13 @@ export class UsageError extends Error {
     super(message);
     this.field = field;
   }
+}
+
+/** The rows behind that of the id `after`. @throws {UsageError} if none has it: it was deleted meanwhile, or is of another list */
+export function rowsAfter<Row>(rows: readonly Row[], id: keyof Row, after?: string): readonly Row[] {
+  const place = rows.findIndex((row) => row[id] === after);
+  if (after !== undefined && place < 0) throw new UsageError(`there is no ${after} in the list`, 'after');
+  return rows.slice(place + 1);
 }
 
 /** An input that its schema refuses. */

@@ -8,8 +8,8 @@ import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
 import { insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { audited } from './audit.ts';
-import { text, upTo } from './fields.ts';
-import { ForbiddenError, found, listing, operation } from './operation.ts';
+import { AFTER, text, upTo } from './fields.ts';
+import { ForbiddenError, found, listing, operation, rowsAfter } from './operation.ts';
 
 // Programs that call the operators' HTTP API (`admin/`).
 
@@ -51,7 +51,7 @@ export const create = operation({
 
 export const list = listing({
   summary: 'list the operators of the HTTP API',
-  input: z.strictObject({}),
+  input: z.strictObject({ after: AFTER }),
   output: z.object({
     name: NAME,
     role: ROLE,
@@ -60,7 +60,8 @@ export const list = listing({
     lastUsedOn: z.string().nullable(),
     retiredAt: z.date().nullable(),
   }),
-  run: async ({ db }) => [await listOperators(db)],
+  run: async ({ db }, { after }) => [rowsAfter(await listOperators(db), 'name', after)],
+  after: ({ name }) => name,
 });
 
 export const retire = operation({

@@ -7,8 +7,8 @@ import { transaction } from '../store/database/database.ts';
 import { deleteResource, findResource, insertResource, listResources } from '../store/operate/resources.ts';
 import { audited } from './audit.ts';
 import { blockOperations } from './blocking.ts';
-import { ID, STATUS, text } from './fields.ts';
-import { found, listing, operation } from './operation.ts';
+import { AFTER, ID, STATUS, text } from './fields.ts';
+import { found, listing, operation, rowsAfter } from './operation.ts';
 import { makeSecret, secretOperations } from './secrets.ts';
 
 const RESOURCE_ID = z.strictObject({ resourceId: ID });
@@ -32,9 +32,10 @@ export const create = operation({
 
 export const list = listing({
   summary: 'list the resource servers',
-  input: z.strictObject({}),
+  input: z.strictObject({ after: AFTER }),
   output: RESOURCE,
-  run: async ({ db }) => [await listResources(db)],
+  run: async ({ db }, { after }) => [rowsAfter(await listResources(db), 'resourceId', after)],
+  after: ({ resourceId }) => resourceId,
 });
 
 export const show = operation({

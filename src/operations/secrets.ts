@@ -6,8 +6,8 @@ import { recordAct } from '../store/common/auditEvents.ts';
 import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
 import { audited } from './audit.ts';
-import { ID, text } from './fields.ts';
-import { listing, NotFoundError, operation } from './operation.ts';
+import { AFTER, ID, text } from './fields.ts';
+import { listing, NotFoundError, operation, rowsAfter } from './operation.ts';
 
 const SECRET_BYTES = 32;
 const SECRET_ID_BYTES = 4;
@@ -34,17 +34,18 @@ export function secretOperations<Owner>(
     }),
     list: listing({
       summary: 'list the secrets by their ids',
-      input: z.strictObject(input),
+      input: z.strictObject(input).extend({ after: AFTER }),
       output: z.object({
         secretId: z.string(),
         createdAt: z.date(),
         lastUsedOn: z.string().nullable(),
         retiredAt: z.date().nullable(),
       }),
-      async run({ db }, { [key]: id = '' }) {
+      async run({ db }, { [key]: id = '', after }) {
         await requireOwner(db, id);
-        return [await SECRETS[owner].list(db, { ownerId: id })];
+        return [rowsAfter(await SECRETS[owner].list(db, { ownerId: id }), 'secretId', after)];
       },
+      after: ({ secretId }) => secretId,
     }),
     retire: operation({
       summary: 'stop accepting a secret',

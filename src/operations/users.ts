@@ -15,7 +15,7 @@ import { type Act, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import {
   deleteUser,
-  findUserByLogin,
+  findUser,
   insertUser,
   listUsers,
   type PasswordHashes,
@@ -26,7 +26,7 @@ import {
 import { type Database, transaction } from '../store/database/database.ts';
 import { updateStatus } from '../store/operate/blocking.ts';
 import { audited } from './audit.ts';
-import { LIMIT, LOGIN, STATUS, text } from './fields.ts';
+import { LIMIT, LOGIN, LOGIN_OR_ID, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { found, listing, operation } from './operation.ts';
 
@@ -41,7 +41,7 @@ const PASSWORDS = {
 
 type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;
 
-const BY_LOGIN = z.strictObject({ login: LOGIN });
+const BY_LOGIN = z.strictObject({ login: LOGIN_OR_ID });
 const ABOUT = { userId: z.string(), login: z.string() };
 const USER = z.object({ ...ABOUT, name: z.string(), status: STATUS, externalId: z.string().nullable() });
 const NAME = text('name').describe('the name that pages show');
@@ -76,6 +76,7 @@ export const list = listing({
   }),
   output: USER,
   run: async ({ db }, filter) => listUsers(db, filter),
+  after: ({ login }) => login,
 });
 
 export const show = operation({
@@ -92,7 +93,7 @@ export const update = operation({
     'change a user’s login, name or id in another system; passwords and authorizations stay, and another id ends the sessions',
   input: z
     .strictObject({
-      login: LOGIN,
+      login: LOGIN_OR_ID,
       newLogin: text('login').optional().describe('the new login'),
       name: NAME.optional(),
       externalId: text('id')
@@ -128,7 +129,7 @@ const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: st
     async run({ db: pool, operator }, { login }) {
       const act = { kind: `user_${verb}ed`, operator } as const;
       const done = await changeUser(pool, login, act, (db, id) => updateStatus.user(db, { id, status }));
-      return { ...done, login, status };
+      return { ...done, status };
     },
   });
 
@@ -150,22 +151,21 @@ export const signOut = operation({
   output: z.object({ ...ABOUT, done: z.literal('signed_out') }),
   async run({ db: pool, operator }, { login }) {
     const act = { kind: 'user_signed_out', operator } as const;
-    const { userId } = await changeUser(pool, login, act, (db) => findUserByLogin(db, login));
-    return { userId, login, done: 'signed_out' as const };
+    return { ...(await changeUser(pool, login, act)), done: 'signed_out' as const };
   },
 });
 
 /** Ends all sessions of the user: an attacker may know the old password. */
 export const setPassword = operation({
   summary: 'set a new password, and a new payment password if one is given; end the user’s sessions',
-  input: z.strictObject({ login: LOGIN, ...PASSWORDS }),
+  input: z.strictObject({ login: LOGIN_OR_ID, ...PASSWORDS }),
   output: z.object({ ...ABOUT, done: z.literal('password_set') }),
   async run({ db: pool, operator, serviceNames }, { login, ...passwords }) {
-    const hashes = await hashPasswords(passwords, await requireUser(pool, login), serviceNames());
+    const user = await requireUser(pool, login);
+    const hashes = await hashPasswords(passwords, user, serviceNames());
     const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-    const set = (db: Database, key: string) => updateUserPasswords(db, { key, ...hashes });
-    const { userId } = await changeUser(pool, login, act, set);
-    return { userId, login, done: 'password_set' as const };
+    const set = (db: Database, userId: string) => updateUserPasswords(db, { userId, ...hashes });
+    return { ...(await changeUser(pool, user.userId, act, set)), done: 'password_set' as const };
   },
 });
 
@@ -176,11 +176,11 @@ export const remove = operation({
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',
-  async run(caller, { login }) {
+  async run(caller, input) {
     const { db, operator, confirm } = caller;
-    const { userId, externalId } = await requireUser(db, login);
+    const { userId, login, externalId } = await requireUser(db, input.login);
     await confirm(() => lossOf(db, { userId }, `erase the user ${login} for good and `));
-    await block.run(caller, { login });
+    await block.run(caller, { login: userId });
     const revoked = await revokeAll(caller, { userId });
     const detail = { names: digestsOf(login, externalId) };
     const act = { kind: 'user_deleted', operator, userId, detail } as const;
@@ -196,21 +196,22 @@ const digestsOf = (login: string | null, externalId: string | null) =>
   );
 
 async function requireUser(db: Database, login: string) {
-  return found(await findUserByLogin(db, login), 'user', login);
+  return found(await findUser(db, login), 'user', login);
 }
 
 /** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {NotFoundError} */
 function changeUser(
   pool: pg.Pool,
-  login: string,
+  named: string,
   act: Act,
-  change: (db: Database, loginKey: string) => Promise<{ userId: string; changed?: boolean } | null>,
+  change: (db: Database, userId: string) => Promise<{ changed?: boolean } | null> = async () => ({}),
 ) {
   return transaction(pool, async (db) => {
-    const { userId, changed = true } = found(await change(db, loginKey(login)), 'user', login);
+    const { userId, login } = await requireUser(db, named);
+    const { changed = true } = found(await change(db, userId), 'user', named);
     if (act.kind !== 'user_unblocked') await deleteSessionsOfUser(db, { userId });
     if (changed) await recordAct(db, { ...act, userId });
-    return { userId, changed };
+    return { userId, login, changed };
   });
 }
 

@@ -32,18 +32,20 @@ function variableRows(): string {
 const isSame = (one: Option, other: Option) =>
   one.flags === other.flags && one.description === other.description;
 
-/** A command with its options; options that `earlier`, a command of the same group, has as well are only named. */
+/** A command with its options; several options that `earlier` has as well are only named. */
 function describeCommand(command: Command, path: string, earlier: Command | undefined): string {
   const args = command.registeredArguments.map((argument) =>
     argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`,
   );
   const asks = command.options.some(({ long }) => long === '--yes') ? '; asks first, or takes `--yes`' : '';
   const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--yes');
-  const isShared = (option: Option) =>
-    earlier?.options.some((other) => isSame(option, other)) && options.length > 6;
-  const shared = options.filter(isShared).map(({ long }) => `\`${long}\``);
-  const lines = options.filter((option) => !isShared(option)).map(describeOption);
-  if (shared.length > 0) lines.unshift(`- ${shared.join(', ')}: as in \`${earlier?.name()}\`\n`);
+  const same = options.filter((option) => earlier?.options.some((other) => isSame(option, other)));
+  const shared = same.length > 1 ? same : [];
+  const lines = options.filter((option) => !shared.includes(option)).map(describeOption);
+  const named = shared.map(({ long }) => `\`${long}\``).join(', ');
+  const isOwn = earlier?.parent === command.parent;
+  if (named !== '')
+    lines.unshift(`- ${named}: as in \`${isOwn ? '' : `${earlier?.parent?.name()} `}${earlier?.name()}\`\n`);
   const list = lines.map((line) => `  ${line}`).join('');
   return `- **\`assent ${path}${args.join('')}\`**: ${command.description()}${asks}\n${list}`.trimEnd();
 }
@@ -58,9 +60,12 @@ function commandSections(): string {
   addCommands(program, COMMANDS, {} as Shell);
   const leaves = (command: Command, path: string): string[] => {
     const own = command.registeredArguments.length > 0 || command.commands.length === 0 || path === 'audit';
-    const create = command.parent?.commands.find((other) => other.name() === 'create' && other !== command);
+    const isImport = command.name() === 'import';
+    const among = isImport ? program.commands.flatMap(({ commands }) => commands) : command.parent?.commands;
+    const first = among?.find((other) => other.name() === (isImport ? 'import' : 'create'));
+    const earlier = first === command ? undefined : first;
     const inner = command.commands.flatMap((sub) => leaves(sub, `${path} ${sub.name()}`));
-    return own ? [describeCommand(command, path, create), ...inner] : inner;
+    return own ? [describeCommand(command, path, earlier), ...inner] : inner;
   };
   const groups = program.commands.map((group) => {
     return `### ${group.name()}\n\n${leaves(group, group.name()).join('\n')}\n`;

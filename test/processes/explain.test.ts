@@ -139,6 +139,44 @@ describe('assent explain', () => {
   });
 });
 
+describe('assent client refusals', () => {
+  it('lists those of an application as explain has them, newest first, and of no other', async () => {
+    const [own, other] = [await server.createClient(), await server.createClient()];
+    const line = `client refusals ${own.clientId}`;
+    expect(await assent(line)).toEqual({ code: 0, stdout: '', stderr: 'no refusals\n' });
+    const send = async (client: typeof own, redirect_uri: string) => {
+      const query = new URLSearchParams(requestOf(client, { redirect_uri }));
+      return (await keptOf(await stranger().get(`/oauth/authorize?${query}`))).reference;
+    };
+    const references = [await send(own, 'x'), await send(other, 'y'), await send(own, 'z')];
+    const explained = async (reference = '') => {
+      const { method, client_id, client_name, ...rest } = await json(`explain ${reference}`);
+      expect(client_id).toBe(own.clientId);
+      return rest;
+    };
+    const [first, second] = [await explained(references[0]), await explained(references[2])];
+    expect(first.remedy).toContain(`assent client show ${own.clientId}`);
+    expect(await json(line)).toEqual([second, first]);
+    expect((await assent(line)).stdout).toMatch(/^rule_id +redirect_uri_unregistered\nremedy +\w/m);
+    expect(await refused('client refusals nothing', 1)).toBe('there is no client nothing\n');
+    const aged = `update refusals set at = at - interval '7 days' where reference = $1`;
+    await server.database.pool.query(aged, [references[2]]);
+    expect(await json(line)).toEqual([first]);
+  });
+
+  it('lists the last 50', async () => {
+    const { clientId } = await server.createClient();
+    await plant(
+      server.database,
+      `insert into refusals (at, reference, method, path, status, error, rule, client_id)
+       select clock_timestamp() - n * interval '1 second', n::text, 'GET', '/', 400, 'x', 'x', '${clientId}' from generate_series(1, 60) n`,
+    );
+    const listed = await json<{ reference: string }[]>(`client refusals ${clientId}`);
+    const newest = Array.from({ length: 50 }, (_, n) => String(n + 1));
+    expect(listed.map(({ reference }) => reference)).toEqual(newest);
+  });
+});
+
 describe('what is kept for it', () => {
   it('tells nothing of what was sent but the application, and not by whom', async () => {
     const agent = stranger();

@@ -14,6 +14,7 @@ const READING = [
   'client list',
   'client show x',
   'client secret list x',
+  'client refusals x',
   'user list',
   'user show x',
   'resource list',

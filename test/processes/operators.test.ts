@@ -222,6 +222,63 @@ describe('--json', () => {
   });
 });
 
+describe('a user', () => {
+  const createUser = async (login: string) => {
+    const input = `${newSecret()}\n${newSecret()}\n`;
+    return (await json(`user create ${login} --name Ida --password-stdin`, input)).user_id ?? '';
+  };
+
+  it('is named by user_id as by login, in every command', async () => {
+    const id = await createUser('ida');
+    const [about, input] = [{ user_id: id, login: 'ida' }, `${newSecret()}\n`];
+    for (const named of [id, id.toUpperCase(), 'IDA']) {
+      expect(await json(`user show ${named}`)).toMatchObject(about);
+      expect(await json(`user update ${named} --name Ida`)).toMatchObject(about);
+      expect(await json(`user block ${named}`)).toEqual({ ...about, status: 'blocked' });
+      expect(await json(`user unblock ${named}`)).toEqual({ ...about, status: 'active' });
+      expect(await json(`user sign-out ${named}`)).toEqual({ ...about, done: 'signed_out' });
+      const set = `user set-password ${named} --password-stdin`;
+      expect(await json(set, input)).toEqual({ ...about, done: 'password_set' });
+      expect(await json(`audit --login ${named}`)).toEqual(await json(`audit --user ${id}`));
+    }
+    await obtainToken(new Agent(server.baseUrl), await server.createClient(), {
+      ...user,
+      login: 'ida',
+      password: input.trim(),
+    });
+    const [grant, ...others] = await json<object[]>(`grant list --login ${id}`);
+    expect([grant, others]).toEqual([expect.not.objectContaining({ login: 'ida' }), []]);
+    expect(await json(`grant revoke --login ${id} --yes`)).toEqual({ login: id, revoked: 1 });
+    expect((await assent(`user delete ${id}`)).stderr).toContain('erase the user ida for good');
+    expect(await json(`user delete ${id} --yes`)).toEqual({ user_id: id, status: 'deleted', revoked: 0 });
+    expect(await refused(`user show ${id}`, 1)).toBe(`there is no user ${id}\n`);
+    // An import knows the login again.
+    const name = '{"login": "ida", "name": "Ida"}';
+    const { skipped } = await json<Record<string, unknown>>(`user import ${write('ida.ndjson', name)}`);
+    expect(skipped).toBe(1);
+  });
+
+  it('gets no login that is another user’s id, in whatever letters', async () => {
+    const id = await createUser('victim');
+    const own = '0f5bbcd6-9d17-4f3c-8f6a-3f1a5d4f7c55';
+    const other = await createUser(own);
+    expect(await json(`user show ${own.toUpperCase()}`)).toMatchObject({ user_id: other, login: own });
+    const wide = id.replaceAll(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)));
+    for (const login of [id, id.toUpperCase(), wide]) {
+      const create = await assent(`user create ${login} --name Eve --password-stdin`, `${newSecret()}\n`);
+      expect(create).toMatchObject({ code: 1, stderr: `the login ${login} is taken\n` });
+      expect(await refused(`user update ${own} --login ${login}`, 1)).toContain('is another user’s');
+      const file = write('eve.ndjson', JSON.stringify({ login, name: 'Eve' }));
+      const { code, stdout } = await assent(`user import ${file} --json`);
+      const reason = { line: 1, field: 'login', reason: 'is the id of another user' };
+      expect([code, JSON.parse(stdout).bad_lines]).toEqual([1, [reason]]);
+    }
+    expect(await json(`user update victim --login ${id}`)).toMatchObject({ user_id: id, login: id });
+    const same = write('same.ndjson', JSON.stringify({ login: id, name: 'Ida' }));
+    expect((await assent(`user import ${same} --json`)).stdout).not.toContain('the id of another user');
+  });
+});
+
 describe('what users see of an application', () => {
   it('is set when it is registered, shown and listed', async () => {
     const logo = write('logo.png', png(96, 32));

@@ -5,6 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { openDatabase, transaction, withConnection } from '../../src/store/database/database.ts';
 import { isDatabaseAway } from '../../src/store/database/errors.ts';
+import { queryPages } from '../../src/store/database/query.ts';
+import { statement } from '../../src/store/database/statement.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = await useDatabase();
@@ -100,5 +102,36 @@ describe('a transaction', () => {
     });
     expect(await meansAway(cut)).toBe(true);
     expect((await pool.query('select 1')).rowCount).toBe(1);
+  });
+});
+
+describe('a list in pages', () => {
+  const list = statement('', 'select n from generate_series(1, 1201) n')();
+
+  it('gives its connection back when all was read, so that a hundred need one', async () => {
+    const opened = openDatabase(database.url);
+    onTestFinished(() => opened.end());
+    const backends = new Set<number>();
+    for (let time = 0; time < 100; time += 1) {
+      const sizes: number[] = [];
+      for await (const page of queryPages(opened, list)) sizes.push(page.length);
+      expect(sizes).toEqual([500, 500, 201]);
+      const { rows } = await opened.query('select pg_backend_pid() as pid');
+      backends.add(rows[0].pid);
+    }
+    expect(backends.size).toBe(1);
+  });
+
+  it('leaves no transaction open, wherever its reader stops', async () => {
+    const opened = openDatabase(database.url);
+    onTestFinished(() => opened.end());
+    for await (const _page of queryPages(opened, list)) break;
+    const fail = async () => {
+      for await (const _page of queryPages(opened, list)) throw new Error('in the middle');
+    };
+    await expect(fail()).rejects.toThrow('in the middle');
+    for await (const _page of queryPages(opened, list));
+    const open = `select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;
+    await expect.poll(async () => (await pool.query(open)).rowCount).toBe(0);
   });
 });

@@ -246,11 +246,11 @@ with accepted as (
        select exists (select from accepted where secret_id = $2) as found,
               exists (select from retired) as retired;
 
--- client-set-status(text, text) → clientId text, changed boolean
+-- client-set-status(text, text) → changed boolean
 with changed as (
        update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
      )
-     select client_id as "clientId", exists (select from changed) as changed from clients where client_id = $2;
+     select exists (select from changed) as changed from clients where client_id = $2;
 
 -- client-write(text, text, text[], json, text, text, boolean, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
@@ -733,7 +733,9 @@ with given as materialized (
    created_at timestamptz)
 ), compared as materialized (
   select r.*, u.user_id,
-         case when u.user_id is null then r.problem
+         case when u.user_id is null and exists (select from users where user_id = case when r.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then r.key::uuid end offset 0)
+              then 'login: is the id of another user'
+              when u.user_id is null then r.problem
               when u.external_id is not null and u.external_id is distinct from r.external_id
               then 'login: is taken by a user with another external_id'
               when u.name <> r.name and (u.external_id = r.external_id) is not true then 'login: is taken by a user with another name'
@@ -773,6 +775,7 @@ select c.n, changed.user_id as changed,
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);
 
+<<<<<<< HEAD
 -- operator-find(bytea) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 with used as (
   update operators set last_used_on = current_date
@@ -795,10 +798,14 @@ select name, role, created_at as "createdAt", expires_at as "expiresAt", retired
 update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null returning name;
 
 -- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
+=======
+-- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
+>>>>>>> hb
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
      from refusals r left join clients using (client_id)
-    where reference = $1 and at > clock_timestamp() - interval '7 days'
-    order by at desc limit 1;
+    where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
+      and at > clock_timestamp() - interval '7 days'
+    order by at desc limit 50;
 
 -- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[], text[]) → nothing
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
@@ -851,11 +858,11 @@ with accepted as (
        select exists (select from accepted where secret_id = $2) as found,
               exists (select from retired) as retired;
 
--- resource-set-status(text, text) → resourceId text, changed boolean
+-- resource-set-status(text, text) → changed boolean
 with changed as (
        update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
      )
-     select resource_id as "resourceId", exists (select from changed) as changed from resources where resource_id = $2;
+     select exists (select from changed) as changed from resources where resource_id = $2;
 
 -- schema-exists() → found boolean
 select exists (select from pg_attribute
@@ -1012,6 +1019,10 @@ select readable_form(hash) as form, count(*)::int as count
 -- user-delete(uuid) → user_id uuid
 delete from users where user_id = $1 returning user_id;
 
+-- user-find(text, text) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
+select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where user_id = case when $1 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $1::uuid end or login_key = $2
+    order by login_key = $2 limit 1;
+
 -- user-find-by-external-id(text) → userId uuid, login text, name text, status text, externalId text
 select user_id as "userId", login, name, status, external_id as "externalId" from users where external_id = $1;
 
@@ -1030,7 +1041,8 @@ select hash from (table near union all table any_users) found(hash)
 
 -- user-insert(text, text, text, text, text) → userId uuid
 insert into users (login, login_key, name, password_hash, payment_password_hash)
-   values ($1, $2, $3, $4, $5)
+   select $1, $2, $3, $4, $5
+    where not exists (select from users where user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
    on conflict (login_key) do nothing returning user_id as "userId";
 
 -- user-insert-external(text, text, text, text, text[], text, text) → userId uuid, login text, name text, status text, externalId text
@@ -1081,22 +1093,23 @@ select substr(encode(sha256(s.session_hash), 'hex'), 1, 32) as "sessionId", s.se
 -- user-set-language(text, uuid) → nothing
 update users set language = $1 where user_id = $2 and language is distinct from $1;
 
--- user-set-passwords(text, text, text) → userId uuid
+-- user-set-passwords(text, text, uuid) → changed boolean
 update users set password_hash = $1,
                     payment_password_hash = coalesce($2, payment_password_hash)
-    where login_key = $3 returning user_id as "userId";
+    where user_id = $3 returning true as changed;
 
--- user-set-status(text, text) → userId uuid, changed boolean
+-- user-set-status(text, uuid) → changed boolean
 with changed as (
-       update users set status = $1 where login_key = $2 and status <> $1 returning user_id
+       update users set status = $1 where user_id = $2 and status <> $1 returning user_id
      )
-     select user_id as "userId", exists (select from changed) as changed from users where login_key = $2;
+     select exists (select from changed) as changed from users where user_id = $2;
 
 -- user-update(text, text, text, text, uuid) → userId uuid, login text, name text, status text, externalId text
 update users u set login = coalesce($1, login), login_key = coalesce($2, login_key), name = coalesce($3, name),
           external_id = nullif(coalesce($4, external_id), '')
     where user_id = $5 and not exists (
-      select from users where user_id <> u.user_id and (login_key = $2 or external_id = $4))
+      select from users where user_id <> u.user_id
+         and (login_key = $2 or external_id = $4 or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
    returning user_id as "userId", login, name, status, external_id as "externalId";
 
 -- user-update-external-name(text, uuid, text, text) → nothing

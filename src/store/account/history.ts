@@ -1,5 +1,6 @@
 import type { Device } from '../../rules/account/userAgent.ts';
 import { AUDIT_KINDS, type AuditKind, IS_TOLD } from '../common/auditEvents.ts';
+import { microsOf, timeOf } from '../common/conditions.ts';
 import { findAll } from '../database/query.ts';
 
 /** Shown to the user: own acts, and events of the account and its authorizations. */
@@ -25,7 +26,7 @@ export type WarningKind = (typeof WARNING_KINDS)[number];
 export interface HistoryRow extends Device {
   readonly kind: HistoryKind;
   readonly at: Date;
-  /** The same in microseconds since 1970: events of one statement are less than a millisecond apart. */
+  /** The same in microseconds since 1970. */
   readonly micros: string;
   readonly clientId: string | null;
   /** Null also for a deleted application. */
@@ -37,10 +38,8 @@ export interface HistoryRow extends Device {
   readonly confirmedBy: 'payment_password' | 'provider' | null;
 }
 
-const micros = (at: string) => `(extract(epoch from ${at}) * 1000000)::bigint`;
-
 const select = (events: string, others = '') => `
-select a.kind, a.at, ${micros('a.at')}::text as micros, a.client_id as "clientId",
+select a.kind, a.at, ${microsOf('a.at')}::text as micros, a.client_id as "clientId",
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system${others}
   from (${events}) a
@@ -48,7 +47,7 @@ select a.kind, a.at, ${micros('a.at')}::text as micros, a.client_id as "clientId
  order by a.at desc`;
 
 const OF_HISTORY = `user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')`;
-const CURSOR_TIME = `timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'`;
+const CURSOR_TIME = timeOf('@micros');
 
 // Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since audit rows never move.
 // The inner `limit @skip` bounds the events that a forged cursor skips.
@@ -130,16 +129,16 @@ select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_READ}) over (
      where user_id = @userId and kind = wanted and kind in ('${WARNING_KINDS.join(`', '`)}')
        and ${IS_NEWS}
        and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
-       and at > timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'
+       and at > ${timeOf('@micros')}
        and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
        and not exists (
          select from unnest(@warnings::text[]) w where split_part(w, '-', 1) = ${ALIKE}
-            and ${micros('at')} between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
+            and ${microsOf('at')} between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
      order by at desc limit ${MAX_READ}) newest
    order by alike, at desc) one_of_each
  order by row_number() over (partition by kind order by at desc), at desc limit @most`,
     `,
-       a.times, a.first_at as "firstAt", concat_ws('-', a.alike, ${micros('a.first_at')}, ${micros('a.at')}) as seen,
+       a.times, a.first_at as "firstAt", concat_ws('-', a.alike, ${microsOf('a.first_at')}, ${microsOf('a.at')}) as seen,
        a.has_more as "hasMore"`,
   ),
 );

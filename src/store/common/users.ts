@@ -36,6 +36,20 @@ export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
 /** The same by the login, in any spelling. */
 export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, { key: loginKey(login) });
 
+/** SQL for the user id that a text is, null if it is none. A login that is another user's would hide its own user. */
+export const userIdIn = (text: string) =>
+  `case when ${text} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${text}::uuid end`;
+
+const find = findOne<{ id: string; key: string }, UserWithPasswords>(
+  'user-find',
+  `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where user_id = ${userIdIn('@id')} or login_key = @key
+    order by login_key = @key limit 1`,
+);
+
+/** For operators: by user id, or else by the login in any spelling; of any status. */
+export const findUser = (db: Database, name: string) =>
+  find(db, { id: name.toLowerCase(), key: loginKey(name) });
+
 /** By the `sub` at the provider; of any status. */
 export const findUserByExternalId = findOne<{ externalId: string }, User>(
   'user-find-by-external-id',
@@ -52,7 +66,7 @@ export const insertExternalUser = findOne<
 with made as (
   insert into users (login, login_key, name, external_id) select @login, @key, @name, @externalId
    where not exists (select from users where login_key = any (@alike) or external_id in (@login, @key)
-         or user_id = case when @key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then @key::uuid end)
+         or user_id = ${userIdIn('@key')})
   on conflict do nothing returning *
 ), logged as (
   ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...OF_CALLER }, 'made')}
@@ -92,36 +106,38 @@ export const updateLanguage = write<{ userId: string; language: string }>(
   'update users set language = @language where user_id = @userId and language is distinct from @language',
 );
 
-/** @param key of the login @returns null if the login is taken */
+/** @param key of the login @returns null if the login is taken, or a user's id */
 export const insertUser = findOne<
   Pick<User, 'login' | 'name'> & PasswordHashes & { key: string },
   Pick<User, 'userId'>
 >(
   'user-insert',
   `insert into users (login, login_key, name, password_hash, payment_password_hash)
-   values (@login, @key, @name, @passwordHash, @paymentPasswordHash)
+   select @login, @key, @name, @passwordHash, @paymentPasswordHash
+    where not exists (select from users where user_id = ${userIdIn('@key')})
    on conflict (login_key) do nothing returning user_id as "userId"`,
 );
 
 /** New values; null leaves one as it is, and an empty external id removes it. */
 type UserUpdate = Record<'login' | 'name' | 'externalId', string | null>;
 
-/** @param key of the new login @returns null if the user was deleted, or login or external id are another user's */
+/** @param key of the new login @returns null if the user was deleted, or the login is another user's or an id, or the external id is another's */
 export const updateUser = findOne<UserUpdate & { userId: string; key: string | null }, User>(
   'user-update',
   `update users u set login = coalesce(@login, login), login_key = coalesce(@key, login_key), name = coalesce(@name, name),
           external_id = nullif(coalesce(@externalId, external_id), '')
     where user_id = @userId and not exists (
-      select from users where user_id <> u.user_id and (login_key = @key or external_id = @externalId))
+      select from users where user_id <> u.user_id
+         and (login_key = @key or external_id = @externalId or user_id = ${userIdIn('@key')}))
    returning ${USER_COLUMNS}`,
 );
 
-/** Sets a password, and a payment password unless it is null. @param key of the login @returns null if unknown */
-export const updateUserPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userId'>>(
+/** Sets a password, and a payment password unless it is null. @returns null if unknown */
+export const updateUserPasswords = findOne<PasswordHashes & { userId: string }, { changed: boolean }>(
   'user-set-passwords',
   `update users set password_hash = @passwordHash,
                     payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
-    where login_key = @key returning user_id as "userId"`,
+    where user_id = @userId returning true as changed`,
 );
 
 /** Deletes a user with sessions and grants. @returns the number deleted: one or none */

@@ -114,13 +114,16 @@ export async function* queryPages<Row extends object>(pool: pg.Pool, list: Query
   const connection = await connect(pool);
   const fetch = () => queryLong<Row>(connection, { name: '', text: `fetch ${PAGE_ROWS} from list` });
   let rows: Row[];
+  let finished = false;
   try {
     await begin(connection);
     await connection.query(`set local idle_in_transaction_session_timeout = '10min'`);
     await queryLong(connection, { ...list, text: `declare list cursor for ${list.text}` });
     for (rows = await fetch(); rows.length === PAGE_ROWS; rows = await fetch()) yield rows;
+    await connection.query('commit');
+    finished = true;
   } finally {
-    connection.release(true); // closing it ends the transaction, wherever the reader stopped
+    connection.release(!finished); // closing it ends the transaction, wherever the reader stopped
   }
   yield rows;
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { AuditKind } from '../common/auditEvents.ts';
-import { whereOf } from '../common/conditions.ts';
+import { AFTER_TIME, microsOf, whereOf } from '../common/conditions.ts';
 import { queryPages } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
@@ -19,6 +19,9 @@ export interface AuditEvent extends Readonly<Record<Whom | What, string | null>>
   readonly detail: unknown;
 }
 
+/** An event's place. `ctid` orders events of the same time, since audit rows never move. */
+const PLACE = `${microsOf('a.at')} || '.' || btrim(a.ctid::text, '()')`;
+
 const CONDITIONS = {
   userId: 'a.user_id = @userId',
   clientId: 'a.client_id = @clientId',
@@ -28,6 +31,7 @@ const CONDITIONS = {
   outcome: 'a.kind = @outcome',
   since: 'a.at >= @since',
   until: 'a.at < @until',
+  after: `a.at >= ${AFTER_TIME} and (a.at > ${AFTER_TIME} or a.ctid > ('(' || split_part(@after, '.', 2) || ')')::tid)`,
 };
 
 /** Selects events; null fields are ignored. */
@@ -43,10 +47,11 @@ select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_
        a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}
   from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;
 
-/** The matching events, oldest first, in pages. @param limit how many of the newest; null for all */
+/** The matching events, oldest first, in pages. @param limit how many: with `after` the first, else the newest; null for all */
 export function findAuditEvents(pool: pg.Pool, filter: AuditFilter, limit: number | null) {
-  const newest = limit === null ? '' : 'order by a.at desc limit @limit';
-  const events = `select * from audit_events a where ${whereOf(CONDITIONS, filter)} ${newest}`;
-  const find = statement<AuditFilter & { limit: number | null }>('', `${selectEvents(events)} order by a.at`);
-  return queryPages<AuditEvent>(pool, find({ ...filter, limit }));
+  const order = filter.after == null ? 'a.at desc, a.ctid desc' : 'a.at, a.ctid';
+  const some = limit === null ? '' : `order by ${order} limit ${limit}`;
+  const events = `select *, ctid as place, ${PLACE} as after from audit_events a where ${whereOf(CONDITIONS, filter)} ${some}`;
+  const find = statement<AuditFilter>('', `${selectEvents(events, 'after')} order by a.at, a.place`);
+  return queryPages<AuditEvent & { after: string }>(pool, find(filter));
 }

@@ -6,6 +6,7 @@ import { sha256 } from '../../secrets/digest.ts';
 import { OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { CLIENT_COLUMNS } from '../common/clients.ts';
 import { deleteSessionsOfUser } from '../common/sessions.ts';
+import { userIdIn } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
 import { isOneCallersFault } from '../database/errors.ts';
 import { findAll, lockForTransaction, queryLong, queryPages } from '../database/query.ts';
@@ -85,7 +86,9 @@ export const importUsers = importing(
    created_at timestamptz`,
   `compared as materialized (
   select r.*, u.user_id,
-         case when u.user_id is null then r.problem
+         case when u.user_id is null and exists (select from users where user_id = ${userIdIn('r.key')} offset 0)
+              then 'login: is the id of another user'
+              when u.user_id is null then r.problem
               when u.external_id is not null and u.external_id is distinct from r.external_id
               then 'login: is taken by a user with another external_id'
               when u.name <> r.name and (u.external_id = r.external_id) is not true then 'login: is taken by a user with another name'

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { whereOf } from '../common/conditions.ts';
+import { AFTER_TIME, microsOf, whereOf } from '../common/conditions.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
 import { queryLong, queryPages } from '../database/query.ts';
 import { batchStatement, type Query, statement } from '../database/statement.ts';
@@ -7,7 +7,7 @@ import { batchStatement, type Query, statement } from '../database/statement.ts'
 // For operators: many grants at once. There may be millions, so it may take long.
 
 /** Each given field narrows the selection; at least one is required. */
-export type GrantFilter = Partial<Record<'grantId' | 'userId' | 'clientId', string | undefined>> &
+export type GrantFilter = Partial<Record<'grantId' | 'userId' | 'clientId' | 'after', string | undefined>> &
   Partial<Record<'since' | 'until', Date | undefined>>;
 
 const CONDITIONS = {
@@ -16,6 +16,7 @@ const CONDITIONS = {
   clientId: 'g.client_id = @clientId',
   since: 'g.confirmed_at >= @since',
   until: 'g.confirmed_at < @until',
+  after: `g.confirmed_at <= ${AFTER_TIME} and (g.confirmed_at < ${AFTER_TIME} or g.grant_id > split_part(@after, '.', 2)::uuid)`,
 };
 
 /** @throws {Error} without a filter: all grants are never meant */
@@ -26,15 +27,16 @@ function select(filter: GrantFilter, list: string, rest: string): Query {
   return statement<GrantFilter>('', `select ${list} from grants g where ${where}`)(filter);
 }
 
-export interface ListedGrant extends Grant, Record<'login' | 'clientName', string> {
+export interface ListedGrant extends Grant, Record<'login' | 'clientName' | 'after', string> {
   readonly externalId: string | null;
 }
 
-/** Grants in any state, with their user and the application's name, newest first, in pages. @param limit how many; null for all */
+/** Grants in any state, with their user, the application's name and their place (`after`), newest first, in pages. @param limit how many; null for all */
 export function listGrants(pool: pg.Pool, filter: GrantFilter, limit: number | null) {
   const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login,
     (select external_id from users u where u.user_id = g.user_id) as "externalId",
-    (select name from clients c where c.client_id = g.client_id) as "clientName"`;
+    (select name from clients c where c.client_id = g.client_id) as "clientName",
+    ${microsOf('g.confirmed_at')} || '.' || g.grant_id as after`;
   const order = `order by confirmed_at desc, grant_id limit ${limit}`;
   return queryPages<ListedGrant>(pool, select(filter, list, order));
 }

@@ -1,5 +1,5 @@
 import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
-import { findOne, writeEach } from '../database/query.ts';
+import { findAll, writeEach } from '../database/query.ts';
 
 /** The reason of a refused request: its log line's contents, without the user. */
 export interface Refusal {
@@ -54,11 +54,17 @@ on conflict (slot) do update
        client_id = excluded.client_id`,
 );
 
-/** The newest refusal with this reference; null if none is kept. */
-export const findRefusal = findOne<{ reference: string }, Refusal & { clientName: string | null }>(
+export const MAX_FOUND = 50;
+
+/** The newest refusals with this reference and of this application; null is any. */
+export const findRefusals = findAll<
+  Record<'reference' | 'clientId', string | null>,
+  Refusal & { clientName: string | null }
+>(
   'refusal-find',
   `select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
      from refusals r left join clients using (client_id)
-    where reference = @reference and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'
-    order by at desc limit 1`,
+    where (@reference::text is null or reference = @reference) and (@clientId::text is null or client_id = @clientId)
+      and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'
+    order by at desc limit ${MAX_FOUND}`,
 );

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { microsOf, timeOf } from '../common/conditions.ts';
 import { transaction } from '../database/database.ts';
 import { findRow, queryLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
@@ -31,12 +32,10 @@ const findNow = findRow<void, Record<'oldest' | 'own' | 'at' | 'installation', s
   'audit-cursor-now',
   `
 select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
-       (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at,
-       (select (extract(epoch from min(applied_at)) * 1000000)::bigint::text from schema_migrations) as installation
+       ${microsOf('clock_timestamp()')}::text as at,
+       (select ${microsOf('min(applied_at)')}::text from schema_migrations) as installation
   from pg_current_snapshot() s`,
 );
-
-const timeOf = (micros: string) => `timestamptz 'epoch' + @${micros}::bigint * interval '1 microsecond'`;
 
 // A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
 // which its time excludes. Times have an end, too: rows from before the clock was set back must not recur each time.
@@ -48,8 +47,8 @@ const find = statement<
     `
 select * from (
   select *, @own::bigint - ((@own::bigint - xmin::text::bigint) & 4294967295) as transaction from audit_events
-   where at >= ${timeOf('since')} - ${MARGIN}) numbered
- where (transaction >= @from::bigint or at > ${timeOf('after')} and at <= ${timeOf('at')})
+   where at >= ${timeOf('@since')} - ${MARGIN}) numbered
+ where (transaction >= @from::bigint or at > ${timeOf('@after')} and at <= ${timeOf('@at')})
    and transaction < @oldest::bigint
  order by transaction fetch first (@most::bigint) rows with ties`,
     'transaction',
@@ -77,7 +76,6 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
     // Transactions from before the last cursor have ended, or are no older than it.
     const since = from > cursor.by ? cursor.at : cursor.since;
-    const events = rows.map(({ transaction: _transaction, ...event }) => event);
-    return { events, cursor: { from, since, at, by, installation } };
+    return { events: rows, cursor: { from, since, at, by, installation } };
   });
 }

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as audit from '../../src/operations/audit.ts';
+import * as clients from '../../src/operations/clients.ts';
+import * as grants from '../../src/operations/grants.ts';
+import { type AnyOperation, perform } from '../../src/operations/operation.ts';
+import * as resources from '../../src/operations/resources.ts';
+import * as users from '../../src/operations/users.ts';
+import { commandsOn } from '../support/commands.ts';
+import { useDatabase } from '../support/database.ts';
+import { plant } from '../support/plant.ts';
+import { onDatabase } from '../support/process.ts';
+
+const database = await useDatabase();
+const caller = { db: database.pool, operator: 'olga' };
+const { json, refused } = commandsOn(onDatabase(database.url));
+
+type Row = Record<string, unknown>;
+
+/** The first rows of a list, by a reader that then stops, or all. */
+async function rowsOf(list: AnyOperation, input: Row, most = Number.POSITIVE_INFINITY): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const page of await perform(list, caller, input)) {
+    rows.push(...page);
+    if (rows.length >= most) break;
+  }
+  return rows.slice(0, most);
+}
+
+const CLIENT = `insert into clients (client_id, name, redirect_uri, verified, created_at)`;
+const USER = 'insert into users (login, login_key, name, password_hash)';
+const GRANT = `insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)`;
+const ONE = `${CLIENT} values ('one', 'One', 'https://a.example/', true, now())`;
+const TIME = `timestamptz '2026-11-20Z' + time * interval '1 microsecond'`;
+
+/** Each list, the statement that adds a row `n` of a time to it, and the column that tells its rows apart. */
+const LISTS = {
+  clients: [
+    clients.list,
+    {},
+    `${CLIENT} select 'c' || n, 'C', 'https://a.example/', false, ${TIME}`,
+    'clientId',
+  ],
+  resources: [
+    resources.list,
+    {},
+    `insert into resources (resource_id, name, created_at) select 'r' || n, 'R', ${TIME}`,
+    'resourceId',
+  ],
+  'secrets of a client': [
+    clients.secret.list,
+    { clientId: 'one' },
+    `insert into client_secrets (client_id, secret_id, secret_hash, created_at)
+     select 'one', 's' || n, sha256(n::text::bytea), ${TIME}`,
+    'secretId',
+  ],
+  'secrets of a resource server': [
+    resources.secret.list,
+    { resourceId: 'one' },
+    `insert into resource_secrets (resource_id, secret_id, secret_hash, created_at)
+     select 'one', 's' || n, sha256(n::text::bytea), ${TIME}`,
+    'secretId',
+  ],
+  users: [users.list, {}, `${USER} select 'U' || md5(n::text), 'u' || md5(n::text), 'U', ''`, 'login'],
+  grants: [
+    grants.list,
+    { clientId: 'one' },
+    `${GRANT} select gen_random_uuid(), user_id, 'one', 1, 'g' || n, 'x', sha256(''), now(), ${TIME} from users where login = 'anna'`,
+    'scope',
+  ],
+  events: [
+    audit.show,
+    { clientId: 'one' },
+    `insert into audit_events (at, kind, client_id, scope) select ${TIME}, 'approved', 'one', 'e' || n`,
+    'scope',
+  ],
+} as const satisfies Record<string, [AnyOperation, object, string, string]>;
+
+const CLEAR = [
+  ...['clients', 'client_secrets', 'resources', 'resource_secrets', 'grants', 'users', 'audit_events'].map(
+    (table) => `delete from ${table}`,
+  ),
+  `${USER} values ('anna', 'anna', 'Anna', '')`,
+  ONE,
+  `insert into resources (resource_id, name) values ('one', 'One')`,
+];
+
+describe('pages that begin after the last row of the one before', () => {
+  it.each(Object.entries(LISTS))('are the whole list: of %s', async (_what, [list, input, add, id]) => {
+    const added = (n: number, time: number) =>
+      add.replaceAll('|| n', `|| ${n}`).replaceAll('(n::', `(${n}::`).replaceAll('time *', `${time} *`);
+    const takesLimit = 'limit' in list.input.shape;
+    const times = fc.array(fc.nat({ max: 2 }), { maxLength: 12 });
+    const pages = async (size: number, later: string[]) => {
+      const rows: Row[] = [];
+      let after = {};
+      for (;;) {
+        const limit = takesLimit && rows.length > 0 ? { limit: size } : {};
+        const page = await rowsOf(list, { ...input, ...after, ...limit }, size);
+        const last = page.at(-1);
+        if (last === undefined) return rows;
+        rows.push(...page);
+        expect(rows.length).toBeLessThan(100); // else it goes round
+        after = { after: (list as AnyOperation).after?.(last) };
+        await plant(database, ...later.splice(0, 1));
+      }
+    };
+    await fc.assert(
+      fc.asyncProperty(times, fc.integer({ min: 1, max: 5 }), async (given, size) => {
+        await plant(database, ...CLEAR, ...given.map((time, n) => added(n, time)));
+        const whole = (await rowsOf(list, input)).map((row) => row[id]);
+        expect(whole.length).toBeGreaterThanOrEqual(given.length);
+        const found = await pages(size, [added(100, 3), added(101, 3), added(102, 4)]);
+        const ids = found.map((row) => row[id]);
+        expect(new Set(ids).size).toBe(ids.length);
+        expect(ids.filter((one) => whole.includes(one))).toEqual(whole);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it.each(Object.entries(LISTS))(
+    'are refused behind what is not in the list: of %s',
+    async (what, [list, input]) => {
+      await plant(database, ...CLEAR);
+      if (what === 'users') return expect(await rowsOf(list, { after: 'zoe' })).toEqual([]);
+      for (const after of ['gone', '1.2', '', '5.00000000-0000-0000-0000-00000000000', '1'.repeat(20)])
+        await expect(rowsOf(list, { ...input, after })).rejects.toMatchObject({
+          name: 'UsageError',
+          field: 'after',
+        });
+    },
+  );
+});
+
+describe('--after', () => {
+  it('continues a list of commands', async () => {
+    await plant(database, ...CLEAR, `${CLIENT} values ('two', 'Two', 'https://a.example/', false, now())`);
+    expect(await json('client list --after one')).toEqual([await json('client show two')]);
+    expect(await json('client list --after two')).toEqual([]);
+    expect(await refused('client list --after three', 2)).toBe('there is no three in the list\n');
+    expect(await refused('audit --after yesterday', 2)).toContain('Not a place in it.');
+    const events = [1, 2, 3].map(
+      (n) => `insert into audit_events (at, kind, scope) values ('2026-11-20Z', 'rejected', ${n})`,
+    );
+    await plant(database, ...events);
+    const [first] = await rowsOf(audit.show, { outcome: 'rejected' });
+    const { after } = first ?? {};
+    const scopes = async (line: string) =>
+      (await json<Row[]>(`audit --outcome rejected ${line}`)).map(({ scope }) => scope);
+    expect(await scopes(`--after ${after}`)).toEqual(['2', '3']);
+    expect(await scopes(`--after ${after} --limit 1`)).toEqual(['2']);
+    expect(await scopes('--limit 1')).toEqual(['3']);
+  });
+});
