@@ -54,6 +54,7 @@ describe('the routes of operators', () => {
         "GET /v1/audit/next",
         "GET /v1/clients",
         "GET /v1/clients/{client_id}",
+        "GET /v1/clients/{client_id}/refusals",
         "GET /v1/clients/{client_id}/secrets",
         "GET /v1/grants",
         "GET /v1/grants/{grant_id}",

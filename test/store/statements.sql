@@ -775,7 +775,6 @@ select c.n, changed.user_id as changed,
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);
 
-<<<<<<< HEAD
 -- operator-find(bytea) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 with used as (
   update operators set last_used_on = current_date
@@ -784,9 +783,9 @@ select name, role, created_at as "createdAt", expires_at as "expiresAt", retired
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators
  where token_hash = $1 and retired_at is null and expires_at > clock_timestamp();
 
--- operator-insert(text, text, bytea, integer) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+-- operator-insert(text, text, bytea, integer, timestamp with time zone) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 insert into operators (name, role, token_hash, expires_at)
-   values ($1, $2, $3, clock_timestamp() + $4::int * interval '1 day')
+   values ($1, $2, $3, least(clock_timestamp() + $4::int * interval '1 day', $5))
    on conflict (name) do nothing returning name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn";
 
@@ -794,13 +793,10 @@ insert into operators (name, role, token_hash, expires_at)
 select name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators order by created_at, name;
 
--- operator-retire(text) → name text
-update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null returning name;
+-- operator-retire(text) → nothing
+update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null;
 
--- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
-=======
 -- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
->>>>>>> hb
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
      from refusals r left join clients using (client_id)
     where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
