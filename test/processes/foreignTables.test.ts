@@ -13,8 +13,8 @@ import { freePort } from '../support/server.ts';
 const READING = [
   'client list',
   'client show x',
-  'client secret list x',
   'client refusals x',
+  'client secret list x',
   'user list',
   'user show x',
   'resource list',
