@@ -4,7 +4,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { hashPassword } from '../../secrets/password.ts';
 import { replacePassword } from '../../store/account/passwordChanges.ts';
-import { findUserByLogin, type UserWithPasswords } from '../../store/common/users.ts';
+import { findUser, type UserWithPasswords } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
 import { type Guarded, newDeviceCookie } from '../signIn/device.ts';
@@ -32,7 +32,7 @@ const KINDS = {
  * user, and for a password that the provider keeps.
  */
 export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
-  const user = await findSelf(context, session);
+  const user = await findUser(context.db, session.user.userId);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;
   const formToken = signForm(context, changeForm(session, user, kind));
   return { currentKind: currentKindOf(user, kind), formToken };
@@ -51,7 +51,7 @@ export async function changePassword(
 ) {
   const { kind } = sent;
   const { other } = KINDS[kind];
-  const user = await findSelf(context, session);
+  const user = await findUser(context.db, session.user.userId);
   if (user === null || verifyForm(context, sent.formToken, changeForm(session, user, kind)) === null) {
     return { outcome: 'stale' } as const;
   }
@@ -98,12 +98,6 @@ async function problemOf(
   if (isCommonPassword(newPassword)) return 'too_common';
   const names = [user.login, user.name, ...Object.values(brand.name), new URL(baseUrl).hostname];
   return isOwnName(newPassword, names) ? 'own_name' : null;
-}
-
-/** The user of a session, with the stored hashes; null if deleted. */
-async function findSelf({ db }: Context, { user }: Session): Promise<UserWithPasswords | null> {
-  const found = await findUserByLogin(db, user.login);
-  return found?.userId === user.userId ? found : null;
 }
 
 function currentKindOf(user: UserWithPasswords, kind: Guarded): Guarded {

@@ -46,7 +46,7 @@ const find = findOne<{ id: string; key: string }, UserWithPasswords>(
     order by login_key = @key limit 1`,
 );
 
-/** For operators: by user id, or else by the login in any spelling; of any status. */
+/** By user id, or else by the login in any spelling; of any status. */
 export const findUser = (db: Database, name: string) =>
   find(db, { id: name.toLowerCase(), key: loginKey(name) });
 
