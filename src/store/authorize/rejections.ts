@@ -13,7 +13,7 @@ export interface Rejection extends Decision {
 
 // A page is kept in the column `code_hash`, until no Allow of it can come.
 // Each rejection deletes two expired pages, so that the table stays small.
-const reject = decision<Rejection & Caller, RejectionResult>(
+const reject = decision<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>(
   'grant-reject',
   `
 with earlier as materialized (
@@ -70,9 +70,6 @@ type RejectionVerdict =
   | DecisionRefusal
   /** While this statement waited for a lock, the session ended, or another decision used up the user's limit. */
   | 'stale';
-
-/** `noted`: true if this statement recorded it. */
-type RejectionResult = { readonly verdict: RejectionVerdict; readonly noted: boolean };
 
 /** Records a rejection, once. It changes no grant. @throws {OverloadedError} */
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
