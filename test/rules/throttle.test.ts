@@ -12,7 +12,7 @@ import {
 import { forAny } from './arbitraries.ts';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
-const NEW: CounterState = { level: 0, countedAt: NOW, freeAt: NOW, now: NOW };
+const NEW: CounterState = { slot: 1, level: 0, countedAt: NOW, freeAt: NOW, now: NOW };
 
 const policy = fc.constantFrom<Policy[]>(...Object.values(POLICIES));
 const attempts = fc.nat({ max: 1_100 });
@@ -81,7 +81,7 @@ describe('a counter of attempts', () => {
 
 describe('an attempt that several counters limit', () => {
   const [login, network] = [{ kind: 'login', slot: 1 } as const, { kind: 'network', slot: 2 } as const];
-  const read = (level: number) => ({ ...afterAttempts(level, POLICIES.login), slot: 1 });
+  const read = (level: number) => afterAttempts(level, POLICIES.login);
 
   it('is counted by all of them, and says when the next one has to wait', () => {
     const counts = new Counts([read(19), { ...NEW, slot: 2 }]);

@@ -8,12 +8,7 @@ import {
   withAttempt,
   withoutAttempt,
 } from '../../rules/account/throttle.ts';
-import {
-  findThrottles,
-  lockThrottles,
-  type Throttle,
-  updateThrottles,
-} from '../../store/account/throttles.ts';
+import { findThrottles, lockThrottles, updateThrottles } from '../../store/account/throttles.ts';
 import { batched } from '../../store/database/batch.ts';
 import { transaction } from '../../store/database/database.ts';
 import type { Context } from '../common/context.ts';
@@ -81,7 +76,7 @@ export const takeBackAttempt = batched(
   },
 );
 
-function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: Counts<Throttle>) => Result) {
+function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: Counts) => Result) {
   return transaction(db, async (connection) => {
     const locked = new Counts(await lockThrottles(connection, { slots }));
     const result = work(locked);

@@ -29,6 +29,8 @@ export type CounterKind = keyof typeof POLICIES;
 
 /** A stored counter, at `now` by the database's clock. */
 export interface CounterState {
+  /** Its row in `throttles`. */
+  readonly slot: number;
   /** Attempts counted at `countedAt`; fractional, because time lowers it steadily. */
   readonly level: number;
   readonly countedAt: Date;
@@ -43,7 +45,7 @@ export function waitSeconds({ freeAt, now }: CounterState, { maxWaitSeconds }: P
   return seconds > maxWaitSeconds ? 0 : Math.max(0, seconds);
 }
 
-export function withAttempt<State extends CounterState>(counter: State, policy: Policy): State {
+export function withAttempt(counter: CounterState, policy: Policy): CounterState {
   const { now, countedAt } = counter;
   const decayed = (now.getTime() - countedAt.getTime()) / SECOND_MS / policy.decaySeconds;
   const level = Math.max(0, counter.level - Math.max(0, decayed)) + 1;
@@ -51,7 +53,7 @@ export function withAttempt<State extends CounterState>(counter: State, policy: 
 }
 
 /** The counter without its last attempt. */
-export function withoutAttempt<State extends CounterState>(counter: State, policy: Policy): State {
+export function withoutAttempt(counter: CounterState, policy: Policy): CounterState {
   const level = Math.max(0, counter.level - 1);
   return { ...counter, level, freeAt: freeAfter(counter.countedAt, level, policy) };
 }
@@ -62,10 +64,8 @@ function freeAfter(countedAt: Date, level: number, { freeAttempts, maxWaitSecond
   return new Date(countedAt.getTime() + seconds * SECOND_MS);
 }
 
-export interface Counter {
+export interface Counter extends Pick<CounterState, 'slot'> {
   readonly kind: CounterKind;
-  /** Its row in `throttles`. */
-  readonly slot: number;
 }
 
 export interface Recorded {
@@ -78,16 +78,16 @@ export interface Recorded {
 }
 
 /** Stored counters and their changes by attempts. */
-export class Counts<State extends CounterState & { readonly slot: number }> {
-  readonly #read: ReadonlySet<State>;
-  readonly #bySlot: Map<number, State>;
+export class Counts {
+  readonly #read: ReadonlySet<CounterState>;
+  readonly #bySlot: Map<number, CounterState>;
 
-  constructor(read: readonly State[]) {
+  constructor(read: readonly CounterState[]) {
     this.#read = new Set(read);
     this.#bySlot = new Map(read.map((state) => [state.slot, state]));
   }
 
-  get changed(): State[] {
+  get changed(): CounterState[] {
     return [...this.#bySlot.values()].filter((state) => !this.#read.has(state));
   }
 
@@ -106,11 +106,11 @@ export class Counts<State extends CounterState & { readonly slot: number }> {
     return { waitSeconds: 0, waitsFor: null, slotToReport };
   }
 
-  change({ kind, slot }: Counter, by: typeof withAttempt<State>): void {
+  change({ kind, slot }: Counter, by: typeof withAttempt): void {
     this.#bySlot.set(slot, by(this.#stateIn(slot), POLICIES[kind]));
   }
 
-  #stateIn(slot: number): State {
+  #stateIn(slot: number): CounterState {
     const state = this.#bySlot.get(slot);
     if (state === undefined) throw new Error(`throttles: the counter in slot ${slot} was not read`);
     return state;

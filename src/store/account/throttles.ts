@@ -3,13 +3,8 @@ import type { RequestMeta } from '../../rules/common/caller.ts';
 import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { findAll, write, writeEach } from '../database/query.ts';
 
-/** A slot's counter of password attempts, at a certain time. */
-export interface Throttle extends CounterState {
-  readonly slot: number;
-}
-
 /** The counters in these slots. Writes and locks nothing. */
-export const findThrottles = findAll<{ slots: readonly number[] }, Throttle>(
+export const findThrottles = findAll<{ slots: readonly number[] }, CounterState>(
   'throttle-find',
   `
 with clock as materialized (select clock_timestamp() as now)
@@ -22,7 +17,7 @@ select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "co
  * update changes nothing: it locks an existing row, and returns its current state. @param slots unique and sorted:
  * transactions that lock in one order can't deadlock
  */
-export const lockThrottles = findAll<{ slots: readonly number[] }, Throttle>(
+export const lockThrottles = findAll<{ slots: readonly number[] }, CounterState>(
   'throttle-lock',
   `
 insert into throttles as t (slot) select input.slot from unnest(@slots::int[]) as input (slot) order by input.slot
@@ -31,7 +26,7 @@ returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_tim
 );
 
 /** Writes locked counters. */
-export const updateThrottles = writeEach<Throttle>(
+export const updateThrottles = writeEach<CounterState>(
   'throttle-update',
   { slot: 'int', level: 'float8', counted_at: 'timestamptz', free_at: 'timestamptz' },
   (input) => `
