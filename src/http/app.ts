@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
+import { cookieOptions } from './browser/cookies.ts';
 import { BOUNDS } from './connections/bounds.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
 import { prepareDraining } from './connections/draining.ts';
@@ -81,7 +82,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     answerWith(pages, 'page');
     refuseEmbedding(pages);
     pages.decorateRequest('wayBack');
-    await pages.register(cookie);
+    await pages.register(cookie, { parseOptions: cookieOptions(context.baseUrl) });
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
     await pages.register(async (decisions) => {
       await parseForms(decisions, MAX_LIMIT_FIELDS);

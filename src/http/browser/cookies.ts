@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CookieSerializeOptions } from '@fastify/cookie';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WARNING_DAYS } from '../../flows/account/warnings.ts';
 import { isLanguage, type Language } from '../../languages/languages.ts';
 import { KNOWN_DEVICE_SECONDS, PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
@@ -39,7 +39,7 @@ type Cookie = keyof typeof COOKIES;
 
 /** One of our cookies in the request; null if it is missing. */
 export function readCookie({ cookies, server }: FastifyRequest, cookie: Cookie): string | null {
-  return cookies[wireName(server.context.baseUrl, cookie)] ?? null;
+  return cookies[wireName(server, cookie)] ?? null;
 }
 
 /** All of them that matter at a sign-in. */
@@ -58,20 +58,18 @@ export function readCookies(request: FastifyRequest) {
 
 /** @param age replaces the cookie's own `maxAge`, in seconds */
 export function setCookie(reply: FastifyReply, cookie: Cookie, value: string, age = {}): void {
-  const { baseUrl } = reply.server.context;
   const { name: _name, ...ownAge } = COOKIES[cookie];
-  reply.setCookie(wireName(baseUrl, cookie), value, { ...optionsFor(baseUrl), ...ownAge, ...age });
+  reply.setCookie(wireName(reply.server, cookie), value, { ...ownAge, ...age });
 }
 
 export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
-  const { baseUrl } = reply.server.context;
-  reply.clearCookie(wireName(baseUrl, cookie), optionsFor(baseUrl));
+  reply.clearCookie(wireName(reply.server, cookie));
 }
 
 /** A sign-in's cookie; null if the browser sent no cookie of ours. */
 export function readSignIn(request: FastifyRequest, name: string): string | null {
   const { cookies, server } = request;
-  const own = `${wireName(server.context.baseUrl, 'signIn')}_${name}`;
+  const own = `${wireName(server, 'signIn')}_${name}`;
   return sentCookies(request) ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
 }
 
@@ -83,12 +81,12 @@ export function sentCookies({ cookies }: FastifyRequest): boolean {
 /** Sets a sign-in's cookie, and removes all but the latest others: browsers send the oldest first (RFC 6265 section 5.4). */
 export function setSignIn(reply: FastifyReply, name: string, value: string): void {
   const { cookies, server } = reply.request;
-  const [first, options] = [wireName(server.context.baseUrl, 'signIn'), optionsFor(server.context.baseUrl)];
+  const first = wireName(server, 'signIn');
   const own = `${first}_${name}`;
   for (const [index, piece] of PIECES.entries()) {
     const text = value.slice(index * PIECE_CHARACTERS, (index + 1) * PIECE_CHARACTERS);
-    if (text !== '') reply.setCookie(own + piece, text, { ...options, maxAge: COOKIES.signIn.maxAge });
-    else if (cookies[own + piece] !== undefined) reply.clearCookie(own + piece, options);
+    if (text !== '') reply.setCookie(own + piece, text, { maxAge: COOKIES.signIn.maxAge });
+    else if (cookies[own + piece] !== undefined) reply.clearCookie(own + piece);
   }
   const others = Object.keys(cookies).filter((other) => /^[\w-]+$/.test(other) && other.startsWith(first));
   const signIns = new Set([own]);
@@ -98,11 +96,11 @@ export function setSignIn(reply: FastifyReply, name: string, value: string): voi
     characters += other.startsWith(own) ? 0 : (cookies[other]?.length ?? 0);
     return !other.startsWith(own) && (signIns.size > MAX_SIGN_INS || characters > MAX_SIGN_INS_CHARACTERS);
   });
-  for (const other of removed.slice(0, MAX_REMOVED)) reply.clearCookie(other, options);
+  for (const other of removed.slice(0, MAX_REMOVED)) reply.clearCookie(other);
 }
 
-/** `SameSite=Lax` is explicit: browsers treat a cookie without it differently. */
-function optionsFor(baseUrl: string): CookieSerializeOptions {
+/** Options of all our cookies. `SameSite=Lax` is explicit: browsers treat a cookie without it differently. */
+export function cookieOptions(baseUrl: string): CookieSerializeOptions {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps(baseUrl) };
 }
 
@@ -110,8 +108,8 @@ const PREFIX = 'assent_';
 const HOST_PREFIX = `__Host-${PREFIX}`;
 
 /** `__Host-` stops other hosts of the domain from setting it; browsers accept the prefix over https only. */
-function wireName(baseUrl: string, cookie: Cookie): string {
-  return (isHttps(baseUrl) ? HOST_PREFIX : PREFIX) + COOKIES[cookie].name;
+function wireName({ context }: FastifyInstance, cookie: Cookie): string {
+  return (isHttps(context.baseUrl) ? HOST_PREFIX : PREFIX) + COOKIES[cookie].name;
 }
 
 /** Browsers use TLS, with or without a proxy in between. */
