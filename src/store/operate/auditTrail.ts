@@ -38,13 +38,13 @@ const CONDITIONS = {
 type AuditFilter = Readonly<Partial<Record<keyof typeof CONDITIONS, string | Date | null>>>;
 
 /** The SQL for reading events. @param from a query with the columns of `audit_events` @param more a further column, as text */
-export const selectEvents = (from: string, more?: string): string => `
+export const selectEvents = (from: string, more: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
        a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
        a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
-       a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}
+       a.address, a.reference, a.detail, a.${more}::text
   from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;
 
 /** The matching events, oldest first, in pages. @param limit how many: with `after` the first, else the newest; null for all */

@@ -1,21 +1,16 @@
 import type pg from 'pg';
 import type { Logo } from '../../rules/face/logo.ts';
+import type { parseLogoPath } from '../../rules/request/client.ts';
 import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
-import { asciiOnly, write } from '../database/query.ts';
+import { write } from '../database/query.ts';
 
-/** An application's picture, as named by its address. */
-interface LogoName {
-  readonly clientId: string;
-  readonly file: string;
-}
+/** An application's picture, as named by its address: in ASCII. */
+type LogoName = NonNullable<ReturnType<typeof parseLogoPath>>;
 
 const find = findBatched<LogoName, { body: string }>(
   'client-logo-find',
-  {
-    client_id: ['text', ({ clientId }) => asciiOnly(clientId)],
-    file: ['text', ({ file }) => asciiOnly(file)],
-  },
+  { client_id: 'text', file: 'text' },
   (input) =>
     `select n::int as n, encode(body, 'base64') as body from ${input} join client_logos using (client_id, file)`,
 );
