@@ -1,4 +1,4 @@
-import { asking, type Texts } from './en.ts';
+import type { Texts } from './en.ts';
 import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
 
 const plural = pluralOf('ru');
@@ -153,8 +153,6 @@ export const ru: Texts = {
   consent: {
     title: (client) => `Разрешить доступ приложению ${client}?`,
     leadsTo: (page) => say`Доступ можно прекратить в любой момент: ${page}. Сделанные платежи не отменятся.`,
-    unguarded:
-      'У вас нет платёжного пароля: чтобы приложение могло тратить ваши деньги, достаточно нажать «Разрешить».',
     reject: 'Отклонить',
     allow: 'Разрешить',
     allowNext: 'Разрешить…',
@@ -219,7 +217,6 @@ export const ru: Texts = {
     allStop:
       'Все подключения этого приложения сразу отключатся, в том числе на других страницах. Уже сделанные платежи не отменятся. Других приложений это не коснётся.',
     confirmAll: 'Да, отключить все',
-    pages: 'Другие приложения',
     older: 'Другие приложения',
     disconnected: {
       title: (what) => say`Отключено: ${what}`,
@@ -278,26 +275,17 @@ export const ru: Texts = {
 
   warnings: {
     heading: 'Проверьте, пожалуйста',
-    kinds: {
-      ...asking('Это были вы?', {
-        payment_confirmed: (client) => say`Платёжный пароль ввели в другом браузере для запроса ${client}`,
-        provider_confirmed: (client) =>
-          say`Право платить подтвердили в другом браузере для запроса ${client}`,
-        password_guessed: () => 'Несколько раз введён неверный пароль, вход был ненадолго приостановлен',
-        payment_password_guessed: () =>
-          'Несколько раз введён неверный платёжный пароль в браузере, где выполнен вход под вашим логином',
-        signed_in: (_client, device) => `Новый вход: ${device}`,
-      }),
-      replayed: {
-        event: (client) => say`Одноразовый код для ${client} использован дважды, доступ отозван`,
-        question: 'Вы сами его подключали? Тогда подключите снова из самого приложения.',
-        yes: 'Да, я',
-      },
-      user_password_set: {
-        event: () => 'Мы установили вам новый пароль',
-        question: 'Вы об этом просили? Тогда задайте свой пароль.',
-        yes: 'Да, я',
-      },
+    events: {
+      payment_confirmed: (client) => say`Платёжный пароль ввели в другом браузере для запроса ${client}`,
+      provider_confirmed: (client) => say`Право платить подтвердили в другом браузере для запроса ${client}`,
+      payment_password_guessed: () =>
+        'Несколько раз введён неверный платёжный пароль в браузере, где выполнен вход под вашим логином',
+      signed_in: (_client, device) => `Новый вход: ${device}`,
+    },
+    question: 'Это были вы?',
+    questions: {
+      replayed: 'Вы сами его подключали? Тогда подключите снова из самого приложения.',
+      user_password_set: 'Вы об этом просили? Тогда задайте свой пароль.',
     },
     unknownNetwork: 'IP-адрес неизвестен',
     times: (times, first) => `${plural(times, { one: '# раз', few: '# раза', other: '# раз' })} с ${first}`,
@@ -306,7 +294,7 @@ export const ru: Texts = {
     others: (count) =>
       `Ещё ${plural(count, { one: '# предупреждение', few: '# предупреждения', other: '# предупреждений' })}`,
     more: 'Остальное\u00a0— в истории.',
-    yes: { one: 'Да, это я', all: 'Да, всё знакомо' },
+    yes: { one: 'Да, это я', did: 'Да, я', all: 'Да, всё знакомо' },
     no: 'Нет, защитить аккаунт',
   },
 

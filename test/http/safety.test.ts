@@ -107,7 +107,7 @@ describe('a warning', () => {
     ],
     [
       'replayed',
-      'A one-time code for Corner Shop was used twice, so we ended its access',
+      'A one-time code for Corner Shop was used twice, so we ended the access that it gave',
       'unknown IP address', // that of the application
       'Did you connect it yourself\\? Then connect it again from inside the application\\.',
     ],

@@ -15,7 +15,7 @@ const CATALOGUES = [
     texts: TEXTS,
     files: [...filesIn('src', '.ts'), ...filesIn('views', '.eta')],
     byType: [
-      'warnings.kinds',
+      ...['warnings.events', 'warnings.questions'],
       'outcomes.on',
       ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
       ...[
