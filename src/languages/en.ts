@@ -60,7 +60,6 @@ export const en = {
     button: 'Sign in',
     wrong: 'The login or the password is wrong.',
     sessionOver: 'Your session has ended. Sign in again to continue.',
-    signedOut: 'You are signed out.',
     cookiesOff: (host: string) =>
       say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
@@ -381,12 +380,15 @@ export const en = {
 
   /** The outcome of the previous form, on the next page. */
   outcomes: {
-    outOfDate: 'Nothing has been changed yet: the page was out of date. Try again here.',
-    notSignedIn: 'Nothing has been changed yet: you were no longer signed in. Sign in and try again.',
-    not_signed_in: 'You are not signed in yet: that page had expired. Please sign in again.',
-    sessionOver:
-      'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
+    atSignIn: {
+      signed_out: 'You are signed out.',
+      stale: 'Nothing has been changed yet: you were no longer signed in. Sign in and try again.',
+      not_signed_in: 'You are not signed in yet: that page had expired. Please sign in again.',
+      not_decided:
+        'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
+    },
     on: outcomeTexts({
+      stale: () => 'Nothing has been changed yet: the page was out of date. Try again here.',
       not_signed_in: (_client, name, login) =>
         say`The sign-in page was out of date, so nobody new was signed in. You are still signed in as ${name} (${login}).`,
       not_decided: (_client, name, login) =>

@@ -16,7 +16,7 @@ const CATALOGUES = [
     files: [...filesIn('src', '.ts'), ...filesIn('views', '.eta')],
     byType: [
       ...['warnings.events', 'warnings.questions'],
-      'outcomes.on',
+      ...['outcomes.atSignIn', 'outcomes.on'],
       ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
       ...[
         'request.changes.labels',
