@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
 import { disconnect } from '../../../flows/account/disconnect.ts';
+import { findHistoryPage } from '../../../flows/account/history.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
 import { readCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { wordsFor } from '../../describe/describe.ts';
-import { describeApplications, describeDisconnected } from '../../describe/describeAccount.ts';
+import { describeApplications, describeDisconnected, describeEvent } from '../../describe/describeAccount.ts';
 import { warningsOn } from '../../describe/warnings.ts';
 import { refuseDecision } from '../../pages/notices.ts';
 import { ownPage, seeOther, showSignIn, toSignIn } from '../../pages/steps.ts';
@@ -23,6 +24,7 @@ const DISCONNECT_FORMS = [
 ] as const;
 const ACCOUNT = '/account';
 
+/** A user's connected applications, their disconnection, and the history. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
 
@@ -58,6 +60,23 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       ways: [],
       undone,
       ...stopped,
+    });
+  });
+
+  app.get('/account/history', async (request, reply) => {
+    const session = await sessionOf(request);
+    if (session === null) return seeOther(reply, ACCOUNT);
+    const from = queryParameters(request).get('from');
+    const { events, older } = await findHistoryPage(context, session, from);
+    const words = wordsFor(request);
+    const { history, formats } = words.texts;
+    return showPage(reply, {
+      name: 'history',
+      ...ownPage(session, reply),
+      intro: history.intro(formats.zone(context.timeZone)),
+      events: events.map((event) => describeEvent(event, words)),
+      isLater: from !== undefined,
+      older: older && `/account/history?from=${older}`,
     });
   });
 
