@@ -66,7 +66,7 @@ const SAMPLES = {
   'GET /return': ({ receipt, session }) =>
     person(queryOf(receipt), 302, { ...session, ...OF_DECISION, gives: /[?&]code=/ }),
   'GET /account': ({ session }) =>
-    person({ older: 'x', undone: 'x', stopped: 'x' }, 200, {
+    person({ older: 'x' }, 200, {
       ...session,
       gives: /action="\/account\/disconnect"/,
       needs: ['header cookie'],
@@ -76,11 +76,9 @@ const SAMPLES = {
   'POST /account/disconnect-all': ({ account, session }) =>
     form(account, '/account/disconnect-all', {}, { ...session, ...ofDisconnecting('client_id') }),
   'GET /account/history': (stage) => ownPage(stage, { from: 'x' }),
-  'GET /account/security': (stage) => ownPage(stage, { said: 'x' }),
+  'GET /account/security': (stage) => ownPage(stage),
   'POST /account/sessions/end': (stage) => ownForm(stage, '/account/security', '/account/sessions/end'),
-  'POST /account/sessions/end-others': (stage) =>
-    ownForm(stage, '/account/security', '/account/sessions/end-others'),
-  'GET /account/stop': (stage) => ownPage(stage, { undone: 'x' }),
+  'GET /account/stop': (stage) => ownPage(stage),
   'POST /account/stop': (stage) => ownForm(stage, '/account/stop', '/account/stop'),
   'POST /account/warnings': (stage) => ownForm(stage, '/account', '/account/warnings'),
   'GET /account/password': (stage) => ownPage(stage),

@@ -46,17 +46,15 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     });
   });
 
-  for (const which of ['end', 'end-others']) {
-    app.post(`/account/sessions/${which}`, OWN_FORM, async (request, reply) => {
-      const { form, session } = await receiveForm(request);
-      if (session === null) return toSignIn(reply);
-      const sessionId = which === 'end' ? (form.get('session_id') ?? '') : null;
-      const sent = { sessionId, formToken: form.get('form_token') };
-      const { outcome } = await endSession(context, session, sent, callerOf(request));
-      rememberOutcome(reply, outcome, SECURITY);
-      return seeOther(reply, SECURITY);
-    });
-  }
+  // One session or, without an id, all others.
+  app.post('/account/sessions/end', OWN_FORM, async (request, reply) => {
+    const { form, session } = await receiveForm(request);
+    if (session === null) return toSignIn(reply);
+    const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
+    const { outcome } = await endSession(context, session, sent, callerOf(request));
+    rememberOutcome(reply, outcome, SECURITY);
+    return seeOther(reply, SECURITY);
+  });
 
   app.post('/account/warnings', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
