@@ -491,12 +491,12 @@ describe('BRAND', () => {
 describe('DIRECTORY', () => {
   it('is empty for an operator who says nothing, and has some invented names in trial mode', () => {
     expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
-    expect(readConfig({}).directory.nameOf('shop', '337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
+    expect(readConfig({}).directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
   });
 
   it('names a file, whose mistakes are told beside those of the others', () => {
     const DIRECTORY = write('names.json', '{"shops":{"1":"One"}}');
-    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.nameOf('shop', '1')?.en).toBe('One');
+    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.shop.get('1')?.en).toBe('One');
     write('names.json', '{"more":1}');
     expect(problems({ ...COMPLETE, DIRECTORY, BRAND: '/nowhere' })).toEqual([
       `BRAND /nowhere: can't be read: ENOENT${SEE_BRAND}.`,
