@@ -12,6 +12,7 @@ const DECIMALS = {
 
 /** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay the readers' usual form */
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
+  const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
   const plain = onFirstUse(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
   const lists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
   const listOf = kept((lines: string) => lists().format(lines.split('\n')));
@@ -26,6 +27,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   );
   const calendarIn = kept((timeZone: string) => calendarOf(tag, timeZone));
   return {
+    number: (value: number) => numbers().format(value),
     amount: ({ sum, currency }: Money) => amountsIn(currency)(sum),
     /** A currency without an amount: `RUB` or `₽`. */
     currency: (currency: string) => partOf(currencies(currency).formatToParts(0), 'currency') ?? currency,

@@ -111,7 +111,7 @@ describe('where a user is signed in', () => {
     const page = await agent.get('/account/security');
     expect(page.text).toContain('This browser (Firefox on Linux)');
     expect(page.text).toMatch(/Active today at \d\d:\d\d UTC · signed in today at \d\d:\d\d UTC · IP/);
-    expect(page.text).toContain('Unknown browser on an unknown system');
+    expect(page.text).toContain('Unknown browser on an unknown system (2)');
     expect(page.forms.filter(({ action }) => action === '/account/sessions/end')).toHaveLength(4);
     const stale = await follow(agent, await agent.post('/account/sessions/end', {}));
     expect(stale.text).toContain('Nothing has been changed yet');

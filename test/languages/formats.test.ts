@@ -23,6 +23,16 @@ describe('amounts', () => {
   });
 });
 
+describe('numbers', () => {
+  it.each([
+    [0, '0', '0'],
+    [1000, '1,000', '1␣000'],
+    [1234567, '1,234,567', '1␣234␣567'],
+  ])('of %d', (value, english, russian) => {
+    expect(inBoth(({ number }) => number(value))).toEqual([english, russian]);
+  });
+});
+
 describe('days in UTC', () => {
   it.each([
     ['2029-11-20T23:59:59.999Z', '20␣November␣2029', '20␣ноября␣2029␣г.'],

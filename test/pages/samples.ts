@@ -8,7 +8,7 @@ import {
   describeApplications,
   describeDisconnected,
   describeEvent,
-  describeSession,
+  describeSessions,
 } from '../../src/http/describe/describeAccount.ts';
 import {
   describeClient,
@@ -16,7 +16,7 @@ import {
   describeRequest,
   type typedLimits,
 } from '../../src/http/describe/describeRequest.ts';
-import { toPasswords } from '../../src/http/describe/links.ts';
+import { toPasswords, toStop } from '../../src/http/describe/links.ts';
 import { describeWarnings } from '../../src/http/describe/warnings.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
@@ -381,7 +381,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   ): PageOf<'security'> => ({
     name: 'security',
     ...owner,
-    sessions: sessions.map((one) => describeSession(one, new Date('2026-11-22T09:00:00Z'), words)),
+    sessions: describeSessions(sessions, new Date('2026-11-22T09:00:00Z'), words),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
     warnings: null,
     passwords: toPasswords(words, true),
@@ -625,7 +625,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
-      ways: [{ href: '/account/stop', text: texts.stop.see }],
+      ways: [toStop(texts)],
       undone: texts.stop.undone,
     }),
     stop: stop(),

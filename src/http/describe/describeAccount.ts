@@ -80,7 +80,7 @@ export function describeDisconnected(what: string, { account: { disconnected } }
 export function describeEvent(event: HistoryEvent, words: Words) {
   const { kind, at, clientName, instanceName, rights, network, browser, system, confirmedBy } = event;
   const { history, formats, security } = words.texts;
-  const device = security.device(browser, system);
+  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
   return {
     day: formats.day(at, words.timeZone),
     device: kind === 'signed_in' ? device : null,
@@ -94,11 +94,23 @@ export function describeEvent(event: HistoryEvent, words: Words) {
   };
 }
 
-/** A session in terms that its user knows. @param now decides which day is today */
-export function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
+/** Sessions in terms that their user knows. @param now decides which day is today */
+export function describeSessions(sessions: readonly UserSession[], now: Date, words: Words) {
+  const { security, formats } = words.texts;
+  const counts = new Map<string, number>();
+  return sessions.map((session) => {
+    const one = describeSession(session, now, words);
+    const shown = JSON.stringify([one.device, one.network, one.since]);
+    const count = (counts.get(shown) ?? 0) + 1;
+    counts.set(shown, count);
+    return count === 1 ? one : { ...one, device: security.alike(one.device, formats.number(count)) };
+  });
+}
+
+function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
   const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
   const { security, history, formats } = texts;
-  const device = security.device(browser, system);
+  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
   const when = (time: Date) =>
     formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
   return {

@@ -11,6 +11,10 @@ export function toAccount({ account }: Texts): Link {
   return { href: '/account', text: account.see };
 }
 
+export function toStop({ stop }: Texts): Link {
+  return { href: '/account/stop', text: stop.see };
+}
+
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
 export function toPasswords(
   { brand, provider, texts: { security } }: Pick<Context, 'brand' | 'provider'> & { readonly texts: Texts },

@@ -1,5 +1,5 @@
 import type { Choice } from '../../flows/authorize/decisionForms.ts';
-import type { describeApplications, describeEvent, describeSession } from '../describe/describeAccount.ts';
+import type { describeApplications, describeEvent, describeSessions } from '../describe/describeAccount.ts';
 import type { describeClient, describeGranted, describeRequest } from '../describe/describeRequest.ts';
 import type { Link } from '../describe/links.ts';
 import type { describeWarnings } from '../describe/warnings.ts';
@@ -80,7 +80,7 @@ interface Pages {
   };
   security: OwnPage &
     Said & {
-      readonly sessions: readonly ReturnType<typeof describeSession>[];
+      readonly sessions: ReturnType<typeof describeSessions>;
       /** Null if the user is signed in only here. */
       readonly endOthersToken: string | null;
       readonly passwords: readonly Link[];

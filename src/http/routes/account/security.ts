@@ -9,8 +9,8 @@ import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { wordsFor } from '../../describe/describe.ts';
-import { describeSession } from '../../describe/describeAccount.ts';
-import { toPasswords } from '../../describe/links.ts';
+import { describeSessions } from '../../describe/describeAccount.ts';
+import { toPasswords, toStop } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
 import { refuseDecision } from '../../pages/notices.ts';
 import { ownPage, seeOther, toSignIn } from '../../pages/steps.ts';
@@ -35,7 +35,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     return showPage(reply, {
       name: 'security',
       ...ownPage(session, reply),
-      sessions: sessions.map((one) => describeSession(one, session.now, words)),
+      sessions: describeSessions(sessions, session.now, words),
       endOthersToken,
       warnings,
       passwords: toPasswords(words, session.user.hasPaymentPassword),
@@ -91,10 +91,8 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 /** The account page after stopping everything describes the current state: some of many thousands may be left. */
 export async function describeStop(context: Context, session: Session, texts: Texts) {
   const { stop } = texts;
-  if (!(await isEverythingStopped(context, session))) {
-    const ways = [{ href: STOP, text: stop.see }];
-    return { title: stop.titleUndone, done: null, undone: stop.undone, ways };
-  }
+  if (!(await isEverythingStopped(context, session)))
+    return { title: stop.titleUndone, done: null, undone: stop.undone, ways: [toStop(texts)] };
   const ways = toPasswords({ ...context, texts }, session.user.hasPaymentPassword);
   return { title: stop.titleDone, done: stop.done, undone: null, ways };
 }
