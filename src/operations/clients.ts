@@ -104,7 +104,7 @@ export const create = operation({
     const warnings = await checkSettings(caller, settings, force);
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {
-      if (!(await insertClient(db, { clientId, ...settings })))
+      if ((await insertClient(db, { clientId, ...settings })) === 0)
         throw new StateError(`the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
