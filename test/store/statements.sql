@@ -716,11 +716,9 @@ select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else c
 select distinct name from clients;
 
 -- import-list-ended(boolean) → digest text
-select left(digest, 26) as digest from (
-  select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
-  union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
-   where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id))
-) ended (digest);
+select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest from audit_events where kind = 'client_deleted'
+ union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
+ where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id));
 
 -- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
