@@ -31,7 +31,7 @@ import { type Caller, found, listing, operation, rowsAfter } from './operation.t
 import { makeSecret, secretOperations } from './secrets.ts';
 
 const CEILING = z
-  .object({ days: z.int(), sum: z.string() })
+  .strictObject({ days: z.int(), sum: z.string() })
   .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'not a period of whole days and a sum');
 
 const SETTINGS = {
