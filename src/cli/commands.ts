@@ -111,6 +111,7 @@ const SHORT: Readonly<Record<string, string>> = {
   grantId: 'grant',
   resourceId: 'resource',
   reference: 'ref',
+  oauth21: 'oauth-2.1',
 };
 
 const described = (input: z.ZodObject) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
