@@ -5,21 +5,19 @@ import { IDLE_GRACE_MS, STILL_ASKED_MS } from '../../rules/common/timeouts.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    readonly shutdown: Shutdown;
+    readonly shutdown: {
+      /** No longer ready; each response ends its connection (connection draining). */
+      isDraining: boolean;
+      /** The last since then, excluding health checks. */
+      lastRequestAt: number;
+      readonly listeners: Set<Server>;
+    };
   }
-}
-
-interface Shutdown {
-  /** No longer ready; each response ends its connection (connection draining). */
-  isDraining: boolean;
-  /** The last since then, excluding health checks. */
-  lastRequestAt: number;
-  readonly listeners: Set<Server>;
 }
 
 /** For {@link drain}. Call it before reading `shutdown`. */
 export function prepareDraining(app: FastifyInstance): void {
-  const shutdown: Shutdown = { isDraining: false, lastRequestAt: 0, listeners: new Set([app.server]) };
+  const shutdown = { isDraining: false, lastRequestAt: 0, listeners: new Set<Server>([app.server]) };
   app.decorate('shutdown', shutdown);
   app.addHook('preClose', async () => {
     shutdown.isDraining = true;
