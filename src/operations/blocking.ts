@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Status } from '../rules/request/client.ts';
 import type { SecretOwner } from '../store/common/secrets.ts';
-import { updateStatus } from '../store/operate/blocking.ts';
+import { updateStatus } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { ID, STATUS } from './fields.ts';
 import { found, operation } from './operation.ts';

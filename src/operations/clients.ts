@@ -14,15 +14,10 @@ import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
-import {
-  deleteClient,
-  findClient,
-  insertClient,
-  listClients,
-  updateClient,
-} from '../store/common/clients.ts';
+import { findClient, insertClient, listClients, updateClient } from '../store/common/clients.ts';
 import { transaction } from '../store/database/database.ts';
 import { writeLogo } from '../store/operate/clientLogos.ts';
+import { deleteRegistered } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { blockOperations } from './blocking.ts';
 import { AFTER, FORCE, ID, STATUS, text } from './fields.ts';
@@ -180,7 +175,7 @@ export const remove = operation({
     await block.run(caller, { clientId });
     const revoked = await revokeAll(caller, { clientId });
     const act = { kind: 'client_deleted', operator, clientId } as const;
-    await audited(db, act, (connection) => deleteClient(connection, { clientId }));
+    await audited(db, act, (connection) => deleteRegistered.client(connection, { id: clientId }));
     return { clientId, status: 'deleted' as const, revoked };
   },
 });

@@ -4,7 +4,8 @@ import { checkName } from '../rules/account/registration.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
-import { deleteResource, findResource, insertResource, listResources } from '../store/operate/resources.ts';
+import { deleteRegistered } from '../store/operate/registered.ts';
+import { findResource, insertResource, listResources } from '../store/operate/resources.ts';
 import { audited } from './audit.ts';
 import { blockOperations } from './blocking.ts';
 import { AFTER, ID, STATUS, text } from './fields.ts';
@@ -60,7 +61,7 @@ export const remove = operation({
     const { name } = await requireResource(db, resourceId);
     await confirm(async () => ({ deed: `delete the resource server ${name} with its secrets`, count: 1 }));
     const act = { kind: 'resource_deleted', operator, resourceId } as const;
-    await audited(db, act, (connection) => deleteResource(connection, { resourceId }));
+    await audited(db, act, (connection) => deleteRegistered.resource(connection, { id: resourceId }));
     return { resourceId, status: 'deleted' as const };
   },
 });

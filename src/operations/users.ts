@@ -14,7 +14,6 @@ import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { type Act, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import {
-  deleteUser,
   findUser,
   insertUser,
   listUsers,
@@ -24,7 +23,7 @@ import {
   updateUserPasswords,
 } from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
-import { updateStatus } from '../store/operate/blocking.ts';
+import { deleteRegistered, updateStatus } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { LIMIT, LOGIN, LOGIN_OR_ID, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
@@ -184,7 +183,7 @@ export const remove = operation({
     const revoked = await revokeAll(caller, { userId });
     const detail = { names: digestsOf(login, externalId) };
     const act = { kind: 'user_deleted', operator, userId, detail } as const;
-    await audited(db, act, (connection) => deleteUser(connection, { userId }));
+    await audited(db, act, (connection) => deleteRegistered.user(connection, { id: userId }));
     return { userId, status: 'deleted' as const, revoked };
   },
 });

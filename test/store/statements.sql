@@ -813,8 +813,8 @@ on conflict (slot) do update
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
        client_id = excluded.client_id;
 
--- resource-delete(text) → nothing
-delete from resources where resource_id = $1;
+-- resource-delete(text) → resource_id text
+delete from resources where resource_id = $1 returning resource_id;
 
 -- resource-find(text) → resourceId text, name text, status text
 select resource_id as "resourceId", name, status from resources where resource_id = $1;

@@ -1,7 +1,7 @@
 import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
 import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
-import { asciiOnly, findAll, findOne, findRow, write, writeLong } from '../database/query.ts';
+import { asciiOnly, findAll, findOne, findRow, write } from '../database/query.ts';
 
 export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
@@ -55,9 +55,3 @@ export async function updateClient(db: Database, clientId: string, change: Parti
   if (Object.keys(news).length === 0) return { before, after: before };
   return { before, after: await update(db, { ...before, ...news }) };
 }
-
-/** Deletes a client with its secrets and grants. @returns the number deleted: one or none */
-export const deleteClient = writeLong<Pick<Client, 'clientId'>>(
-  'client-delete',
-  'delete from clients where client_id = @clientId returning client_id',
-);

@@ -3,7 +3,7 @@ import { loginKey } from '../../rules/account/loginKey.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Database } from '../database/database.ts';
-import { findOne, queryPages, write, writeLong } from '../database/query.ts';
+import { findOne, queryPages, write } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 
@@ -138,10 +138,4 @@ export const updateUserPasswords = findOne<PasswordHashes & { userId: string }, 
   `update users set password_hash = @passwordHash,
                     payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
     where user_id = @userId returning true as changed`,
-);
-
-/** Deletes a user with sessions and grants. @returns the number deleted: one or none */
-export const deleteUser = writeLong<{ userId: string }>(
-  'user-delete',
-  'delete from users where user_id = @userId returning user_id',
 );

@@ -24,9 +24,3 @@ export const insertResource = write<Pick<Resource, 'resourceId' | 'name'>>(
   'resource-insert',
   'insert into resources (resource_id, name) values (@resourceId, @name)',
 );
-
-/** Deletes a resource server with its secrets. @returns the number deleted: one or none */
-export const deleteResource = write<Pick<Resource, 'resourceId'>>(
-  'resource-delete',
-  'delete from resources where resource_id = @resourceId',
-);

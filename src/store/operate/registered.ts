@@ -1,5 +1,7 @@
 import type { Status } from '../../rules/request/client.ts';
-import { findOne } from '../database/query.ts';
+import { findOne, writeLong } from '../database/query.ts';
+
+// What operators register has some statements alike.
 
 const setStatus = (kind: string) =>
   findOne<{ id: string; status: Status }, { changed: boolean }>(
@@ -15,4 +17,17 @@ export const updateStatus = {
   client: setStatus('client'),
   resource: setStatus('resource'),
   user: setStatus('user'),
+};
+
+const remove = (kind: string) =>
+  writeLong<{ id: string }>(
+    `${kind}-delete`,
+    `delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`,
+  );
+
+/** Deletes a row with its secrets, sessions and grants. @returns the number deleted: one or none */
+export const deleteRegistered = {
+  client: remove('client'),
+  resource: remove('resource'),
+  user: remove('user'),
 };
