@@ -136,13 +136,11 @@ select client_id as "clientId", (select count(*) from read) = 1000 as "orMore",
       from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) counted;
 
 -- account-grant-find(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
-with beginning as (
-  select coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity') as confirmed_at,
-         coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff') as grant_id
-), passed as (
+with passed as (
   select g.*, row_number() over (order by g.confirmed_at desc, g.grant_id desc) as n
     from grants g
-   where g.user_id = $1 and (g.confirmed_at, g.grant_id) < (select confirmed_at, grant_id from beginning)
+   where g.user_id = $1 and (g.confirmed_at, g.grant_id) < (
+           coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity'), $2)
    order by g.confirmed_at desc, g.grant_id desc limit 500
 )
 select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",

@@ -16,7 +16,6 @@ export interface AccountGrant extends Grant {
 
 /** Grants read, live or not: bounds the cost of a page, however many a user has. */
 const MAX_READ = 500;
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 interface Wanted {
   readonly userId: string;
@@ -25,17 +24,16 @@ interface Wanted {
   readonly most: number;
 }
 
+// Without `olderThan` the first element decides: no time equals infinity.
 const IN_ORDER = 'order by g.confirmed_at desc, g.grant_id desc';
 const find = findAll<Wanted, AccountGrant & { live: boolean; last: boolean }>(
   'account-grant-find',
   `
-with beginning as (
-  select coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @olderThan), 'infinity') as confirmed_at,
-         coalesce(@olderThan, '${LAST_ID}') as grant_id
-), passed as (
+with passed as (
   select g.*, row_number() over (${IN_ORDER}) as n
     from grants g
-   where g.user_id = @userId and (g.confirmed_at, g.grant_id) < (select confirmed_at, grant_id from beginning)
+   where g.user_id = @userId and (g.confirmed_at, g.grant_id) < (
+           coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @olderThan), 'infinity'), @olderThan)
    ${IN_ORDER} limit ${MAX_READ}
 )
 select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
