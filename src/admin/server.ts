@@ -1,6 +1,5 @@
 import fastify, {
   type FastifyBaseLogger,
-  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -14,7 +13,7 @@ import { preventSmuggling } from '../http/connections/requestSmuggling.ts';
 import { endSlowReaders } from '../http/connections/slowReaders.ts';
 import { addressOf } from '../http/request/caller.ts';
 import { sendJson } from '../http/request/json.ts';
-import { loggedPathOf } from '../http/request/parameters.ts';
+import { lineOf } from '../http/request/requestLog.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
 import { networkOf } from '../rules/common/network.ts';
@@ -53,7 +52,7 @@ export function buildAdminApp(
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
     frameworkErrors: (error, request, reply) => {
-      answerProblem(error, reply);
+      answerProblem(error, request, reply);
       logRequest(request, reply);
     },
   });
@@ -77,7 +76,7 @@ export function buildAdminApp(
     if (request.operator === null) refuseStranger(reply, failures.note(networkOf(addressOf(request))));
   });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
-  app.setErrorHandler((error: FastifyError, _request, reply) => answerProblem(error, reply));
+  app.setErrorHandler(answerProblem);
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'no_address', 'There is nothing at this address.');
   });
@@ -136,15 +135,8 @@ function addRoutes(
 
 /** One line for each answered request, without names in its path, query and body. */
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { method, operator, brokenRule } = request;
-  const line = {
-    operator: operator?.name ?? null,
-    method,
-    path: loggedPathOf(request),
-    status: reply.statusCode,
-    address: addressOf(request),
-    ms: Math.round(reply.elapsedTime * 10) / 10,
-    ...(brokenRule !== null && { rule_id: brokenRule }),
-  };
+  const { operator, brokenRule } = request;
+  const rule = brokenRule !== null && { rule_id: brokenRule };
+  const line = { operator: operator?.name ?? null, ...lineOf(request, reply), ...rule };
   request.log.info(line, 'operator request');
 }

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import type { Row } from '../operations/operation.ts';
 import {
   type AnyOperation,
   type Caller,
   type Operation,
   type Pages,
+  type Row,
   readInput,
 } from '../operations/operation.ts';
 import { inOptions, type Shell } from './shell.ts';
