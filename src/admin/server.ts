@@ -21,7 +21,7 @@ import { sha256 } from '../secrets/digest.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
-import { PLACES, type Place } from './places.ts';
+import { PLACES } from './places.ts';
 import { answerProblem, Refusal } from './problems.ts';
 
 declare module 'fastify' {
@@ -80,10 +80,7 @@ export function buildAdminApp(
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'no_address', 'There is nothing at this address.');
   });
-  for (const path of new Set(PLACES.map((place) => place.path))) {
-    const places = PLACES.filter((place) => place.path === path);
-    addRoutes(app, path.replaceAll(/\{(\w+)\}/g, ':$1'), places, surroundings);
-  }
+  for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings);
   return app;
 }
 
@@ -110,12 +107,9 @@ function refuseStranger(reply: FastifyReply, wait: number): never {
 }
 
 /** The routes of one path; its other methods get 405. */
-function addRoutes(
-  app: FastifyInstance,
-  url: string,
-  places: readonly Place[],
-  surroundings: Surroundings,
-): void {
+function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings): void {
+  const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const places = PLACES.filter((place) => place.path === path);
   for (const place of places) {
     app.route({
       method: place.method,

@@ -31,21 +31,18 @@ async function start(config: Config, log: Logger): Promise<void> {
   if (config.databaseUrl === null) await listen(null, config, config.port); // before PostgreSQL starts
   const store = await openServerStore(config, log);
   // The operators' API has connections of its own: a long list delays no exchange.
-  const adminStore = adminPort === null ? null : await openServerStore(config, log);
-  const stores = adminStore === null ? [store] : [store, adminStore];
+  const adminStore = adminPort === null ? store : await openServerStore(config, log);
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
-  for (const { close } of stores) onEnd(({ inOrder }) => (inOrder ? close() : undefined));
-  const migrate = queueUntilMigrated(
-    stores.map(({ pool }) => pool),
-    config,
-  );
+  for (const { close } of new Set([store, adminStore]))
+    onEnd(({ inOrder }) => (inOrder ? close() : undefined));
+  const migrate = queueUntilMigrated([store.pool, adminStore.pool], config);
   const app = await openHttp(config, store, log);
   if (metricsPort !== null) {
     const metrics = buildMetricsApp(app.metrics, metricsToken, log);
     closeOnEnd(metrics); // served until the end
     await listen(metrics, config, metricsPort, 'Prometheus');
   }
-  if (adminPort !== null && adminStore !== null) await openAdmin(config, adminPort, adminStore, log);
+  if (adminPort !== null) await openAdmin(config, adminPort, adminStore, log);
   closeOnEnd(app);
   onEnd(async ({ signal, inOrder }) => {
     if (!inOrder || signal === null) return;
