@@ -111,6 +111,7 @@ const SHORT: Readonly<Record<string, string>> = {
   grantId: 'grant',
   resourceId: 'resource',
   reference: 'ref',
+  newLogin: 'login',
 };
 
 const described = (input: z.ZodObject) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
