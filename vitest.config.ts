@@ -17,9 +17,10 @@ const ALL = 'test/**/*.test.ts';
 
 /** What `npm test` leaves to `npm run test:rest`, and why; all other tests are of the first, a new file too. */
 const REST: Readonly<Record<string, string>> = {
+  'test/admin/fuzz.test.ts': 'random values in every field of every operation',
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
   'test/browser/{forms,limits,playground}.test.ts': 'a browser each; authorize.test.ts has the whole journey',
-  'test/clients/{guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
+  'test/clients/{generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
   'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
   'test/deploy/{completion,prometheus,proxies,proxyLimits,tracing}.test.ts': 'programs of others',
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
-import { OPERATOR_VARIABLES, VARIABLES } from '../src/config/variables.ts';
+import { VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
 import { makeDataDir, removeDataDir } from './support/folder.ts';
@@ -340,9 +340,7 @@ describe('what is in force', () => {
     );
 
   it('is said of every variable, with where it is from', () => {
-    expect(Object.keys(of({})).toSorted()).toEqual(
-      Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES }).toSorted(),
-    );
+    expect(Object.keys(of({})).toSorted()).toEqual(Object.keys(VARIABLES).toSorted());
     expect(
       of({ PORT: '4000', CATALOGUE: '', ASSENT_OPERATOR: 'olga', PAYMENT_PASSWORD: 'required' }),
     ).toMatchObject({
@@ -491,12 +489,12 @@ describe('BRAND', () => {
 describe('DIRECTORY', () => {
   it('is empty for an operator who says nothing, and has some invented names in trial mode', () => {
     expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
-    expect(readConfig({}).directory.nameOf('shop', '337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
+    expect(readConfig({}).directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
   });
 
   it('names a file, whose mistakes are told beside those of the others', () => {
     const DIRECTORY = write('names.json', '{"shops":{"1":"One"}}');
-    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.nameOf('shop', '1')?.en).toBe('One');
+    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.shop.get('1')?.en).toBe('One');
     write('names.json', '{"more":1}');
     expect(problems({ ...COMPLETE, DIRECTORY, BRAND: '/nowhere' })).toEqual([
       `BRAND /nowhere: can't be read: ENOENT${SEE_BRAND}.`,

@@ -62,6 +62,7 @@ function placeOf(noun: string, verb: string, operation: AnyOperation) {
     .map(([name, schema]) => ({ name, schema: inJson(schema), isId: ids.includes(name) }))
     .filter(({ schema }) => schema !== undefined);
   return {
+    name: `${noun}.${verb}`,
     operation,
     method,
     /** With the names of fields in braces. */

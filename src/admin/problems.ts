@@ -57,7 +57,12 @@ function refusalOf(error: FastifyError & { field?: string | null }): Refusal {
   const { message, field, statusCode = 500 } = error;
   if (known !== undefined) return new Refusal(known, rule, message, field ? snake(field) : undefined);
   const unavailable = whyUnavailable(error);
-  if (unavailable !== null) return new Refusal(503, unavailable, 'Please try again in a moment.');
+  if (unavailable !== null)
+    return new Refusal(
+      503,
+      unavailable,
+      'Please try again in a moment. What has begun may still be done: look before you repeat it.',
+    );
   if (statusCode < 500) return new Refusal(statusCode, 'unreadable_request', message); // of Fastify
   return new Refusal(500, 'server_error', 'The fault is ours: the log has its cause under the reference.');
 }

@@ -33,8 +33,6 @@ declare module 'fastify' {
 /** Operations that run at once, each on one connection to PostgreSQL; further ones wait. */
 export const MAX_AT_ONCE = 3;
 const MAX_BODY_BYTES = 64 * 1024;
-/** Exceeds every name in a path. */
-const MAX_PARAMETER_CHARACTERS = 1_000;
 /** Requests of one network without the token of an operator. */
 const MAX_FAILURES_PER_MINUTE = 20;
 
@@ -50,7 +48,7 @@ export function buildAdminApp(
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'ref' }),
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
+    routerOptions: { maxParamLength: BOUNDS.http.maxHeaderSize },
     frameworkErrors: (error, request, reply) => {
       answerProblem(error, request, reply);
       logRequest(request, reply);

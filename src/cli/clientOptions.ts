@@ -25,7 +25,6 @@ const LOGO = new Option(
 
 /** Replaces the options derived from the schemas. */
 export const SETTING_OPTIONS = {
-  oauth21: ({ description = '' }: Option) => [new Option('--oauth-2.1', description)],
   allowedRights: () => [RIGHT],
   most: () => [MOST],
   site: () => [SITE],
@@ -41,15 +40,11 @@ export const CHANGE_OPTIONS = {
     derived,
     new Option('--no-user-limits', 'users grant what is requested, or nothing'),
   ],
-  oauth21: ({ description = '' }: Option) => [
-    new Option('--oauth-2.1', description),
-    new Option('--no-oauth-2.1', 'by OAuth 2.0'),
-  ],
+  oauth21: (derived: Option) => [derived, new Option('--no-oauth-2.1', 'by OAuth 2.0')],
 };
 
-export function readSettings({ right, most, site, logo, notReviewed, 'oauth2.1': oauth21 }: Options) {
+export function readSettings({ right, most, site, logo, notReviewed }: Options) {
   return {
-    ...(oauth21 !== undefined && { oauth21 }),
     ...(site !== undefined && { site: site === 'none' ? null : site }),
     ...(logo !== undefined && { logo: logo === false ? null : logoIn(logo) }),
     ...(notReviewed && { reviewed: false }),

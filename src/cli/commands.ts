@@ -112,6 +112,7 @@ const SHORT: Readonly<Record<string, string>> = {
   resourceId: 'resource',
   reference: 'ref',
   newLogin: 'login',
+  oauth21: 'oauth-2.1',
 };
 
 const described = (input: z.ZodObject) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });

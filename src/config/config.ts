@@ -9,17 +9,11 @@ import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
-import {
-  DATABASE_VARIABLES,
-  DEFAULT_PORT,
-  GONE_VARIABLES,
-  OPERATOR_VARIABLES,
-  VARIABLES,
-} from './variables.ts';
+import { DATABASE_VARIABLES, DEFAULT_PORT, GONE_VARIABLES, VARIABLES } from './variables.ts';
 
 /** Prefix of the public secret in docker-compose.yml. */
 const PUBLIC_SECRET = 'for-trying-out-only';
-const NAMES = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES });
+const NAMES = Object.keys(VARIABLES);
 /** Settings of an OpenID provider, useless without its `SIGN_IN_ISSUER`. */
 const OF_PROVIDER = NAMES.filter((name) => /^SIGN_IN_(?!ISSUER)/.test(name));
 
@@ -64,7 +58,8 @@ function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>
 
 /** A command's operator: `ASSENT_OPERATOR`, or the operating system's user. @throws {ConfigError} */
 export function readOperator(environment: Environment = process.env): string {
-  return parse(z.object(OPERATOR_VARIABLES), environment).ASSENT_OPERATOR ?? systemUser();
+  const needed = z.object(VARIABLES).pick({ ASSENT_OPERATOR: true });
+  return parse(needed, environment).ASSENT_OPERATOR ?? systemUser();
 }
 
 /** The service's names and host, reserved: no application or password may match them. @throws {ConfigError} */
@@ -158,13 +153,13 @@ function readValues(environment: Environment) {
     BASE_URL: values.BASE_URL ?? `http://localhost:${values.PORT}`,
     BRAND: values.BRAND ?? inTrial(TRIAL_BRAND),
     DIRECTORY: values.DIRECTORY ?? inTrial(TRIAL_DIRECTORY),
+    ASSENT_OPERATOR: values.ASSENT_OPERATOR ?? systemUser(),
   };
 }
 
 /** Each variable with its origin and value; secrets are masked. @throws {ConfigError} */
 export function describeVariables(environment: Environment = process.env) {
-  const values = { ...readValues(environment), ASSENT_OPERATOR: readOperator(environment) };
-  return Object.entries(values).map(([variable, value = null]) => {
+  return Object.entries(readValues(environment)).map(([variable, value = null]) => {
     return { variable, value: told(variable, value), origin: originOf(variable, environment) };
   });
 }

@@ -209,6 +209,16 @@ export const VARIABLES = {
     description: 'JSON file with the names of shops and accounts: [DIRECTORY](#directory)',
     unset: 'none; in trial mode some invented names',
   }),
+  ASSENT_OPERATOR: text
+    .refine(
+      (name) => name.length <= 100 && findUnclearInName(name) === undefined,
+      'must be a name of at most 100 characters that can be seen',
+    )
+    .optional()
+    .meta({
+      description: 'operator of a command in the audit trail: a person, a token or a pipeline',
+      unset: 'the user of the operating system',
+    }),
 };
 
 const NO_STANDBYS =
@@ -221,18 +231,4 @@ export const GONE_VARIABLES: Readonly<Record<string, string>> = {
   DATABASE_READ_URL: NO_STANDBYS,
   DATABASE_READ_URL_FILE: NO_STANDBYS,
   READ_LAG_MS: NO_STANDBYS,
-};
-
-/** Variables of commands, for the audit trail. */
-export const OPERATOR_VARIABLES = {
-  ASSENT_OPERATOR: text
-    .refine(
-      (name) => name.length <= 100 && findUnclearInName(name) === undefined,
-      'must be a name of at most 100 characters that can be seen',
-    )
-    .optional()
-    .meta({
-      description: 'operator of a command in the audit trail: a person, a token or a pipeline',
-      unset: 'the user of the operating system',
-    }),
 };

@@ -14,7 +14,6 @@ import { refuseEmbedding } from './pages/notices.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
 import { RequestLog } from './request/requestLog.ts';
 import { accountRoutes } from './routes/account/account.ts';
-import { historyRoutes } from './routes/account/history.ts';
 import { passwordRoutes } from './routes/account/password.ts';
 import { securityRoutes } from './routes/account/security.ts';
 import { assetRoutes } from './routes/assets.ts';
@@ -106,7 +105,6 @@ const FOR_PEOPLE = [
   signInRoutes,
   providerRoutes,
   accountRoutes,
-  historyRoutes,
   securityRoutes,
   passwordRoutes,
   languageRoutes,

@@ -8,20 +8,7 @@ const perDays = (days: number) => (days === 1 ? 'in any 24 hours' : plural(days,
 
 type LoweringTexts = Record<LoweringProblem, (sum: string) => string>;
 type OutcomeText = (client: string, name: string, login: string) => string;
-export interface WarningText {
-  readonly event: (client: string, device: string) => string;
-  readonly question: string;
-  /** Else `yes.one`. */
-  readonly yes?: string;
-}
 const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
-
-/** Warnings with the same question. */
-export function asking<Kind extends string>(question: string, events: Record<Kind, WarningText['event']>) {
-  const kinds = Object.keys(events) as Kind[];
-  const texts = kinds.map((kind) => [kind, { event: events[kind], question }]);
-  return Object.fromEntries(texts) as Record<Kind, WarningText>;
-}
 
 /** English, the model of every other language. Functions take the values inside their sentence. */
 export const en = {
@@ -73,7 +60,6 @@ export const en = {
     button: 'Sign in',
     wrong: 'The login or the password is wrong.',
     sessionOver: 'Your session has ended. Sign in again to continue.',
-    signedOut: 'You are signed out.',
     cookiesOff: (host: string) =>
       say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
@@ -184,8 +170,6 @@ export const en = {
     /** @param page the name of the account page */
     leadsTo: (page: string) =>
       say`You can end this any time in ${page}. Payments already made are not undone.`,
-    unguarded:
-      'You have no payment password: pressing “Allow” is enough to let this application spend your money.',
     reject: 'Reject',
     allow: 'Allow',
     /** A confirmation follows. */
@@ -251,7 +235,6 @@ export const en = {
     allStop:
       'All its connections end at once, including those on other pages. Payments already made are not undone. Other applications aren’t affected.',
     confirmAll: 'Yes, disconnect all',
-    pages: 'More applications',
     older: 'More applications',
     disconnected: {
       title: (what: string) => say`Disconnected: ${what}`,
@@ -311,26 +294,21 @@ export const en = {
   /** Shown until the user has seen it: the event, and the steps against an attacker. */
   warnings: {
     heading: 'Please check this',
-    kinds: {
-      ...asking('Was this you?', {
-        payment_confirmed: (client) => say`Your payment password was used in another browser, for ${client}`,
-        provider_confirmed: (client) => say`A payment right was confirmed in another browser, for ${client}`,
-        password_guessed: () =>
-          'A wrong password was entered several times, so sign-in was paused for a while',
-        payment_password_guessed: () =>
-          'A wrong payment password was entered several times in a browser signed in as you',
-        signed_in: (_client, device) => `New sign-in with ${device}`,
-      }),
-      replayed: {
-        event: (client: string) => say`A one-time code for ${client} was used twice, so we ended its access`,
-        question: 'Did you connect it yourself? Then connect it again from inside the application.',
-        yes: 'Yes, I did',
-      },
-      user_password_set: {
-        event: () => 'We set a new password for you',
-        question: 'Did you ask us to? Then choose a password of your own.',
-        yes: 'Yes, I did',
-      },
+    /** Where the text of the history does not say enough. */
+    events: {
+      payment_confirmed: (client: string) =>
+        say`Your payment password was used in another browser, for ${client}`,
+      provider_confirmed: (client: string) =>
+        say`A payment right was confirmed in another browser, for ${client}`,
+      payment_password_guessed: () =>
+        'A wrong payment password was entered several times in a browser signed in as you',
+      signed_in: (_client: string, device: string) => `New sign-in with ${device}`,
+    },
+    question: 'Was this you?',
+    /** Instead of it, answered by `yes.did`. */
+    questions: {
+      replayed: 'Did you connect it yourself? Then connect it again from inside the application.',
+      user_password_set: 'Did you ask us to? Then choose a password of your own.',
     },
     unknownNetwork: 'unknown IP address',
     /** For similar events. */
@@ -339,7 +317,7 @@ export const en = {
     all: 'Do you recognise all of these?',
     others: (count: number) => plural(count, { one: '# more alert', other: '# more alerts' }),
     more: 'There is more in your history.',
-    yes: { one: 'Yes, this was me', all: 'Yes, all of them' },
+    yes: { one: 'Yes, this was me', did: 'Yes, I did', all: 'Yes, all of them' },
     no: 'No, secure my account',
   },
 
@@ -402,12 +380,15 @@ export const en = {
 
   /** The outcome of the previous form, on the next page. */
   outcomes: {
-    outOfDate: 'Nothing has been changed yet: the page was out of date. Try again here.',
-    notSignedIn: 'Nothing has been changed yet: you were no longer signed in. Sign in and try again.',
-    not_signed_in: 'You are not signed in yet: that page had expired. Please sign in again.',
-    sessionOver:
-      'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
+    atSignIn: {
+      signed_out: 'You are signed out.',
+      stale: 'Nothing has been changed yet: you were no longer signed in. Sign in and try again.',
+      not_signed_in: 'You are not signed in yet: that page had expired. Please sign in again.',
+      not_decided:
+        'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
+    },
     on: outcomeTexts({
+      stale: () => 'Nothing has been changed yet: the page was out of date. Try again here.',
       not_signed_in: (_client, name, login) =>
         say`The sign-in page was out of date, so nobody new was signed in. You are still signed in as ${name} (${login}).`,
       not_decided: (_client, name, login) =>

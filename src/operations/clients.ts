@@ -31,7 +31,7 @@ import { type Caller, found, listing, operation, rowsAfter } from './operation.t
 import { makeSecret, secretOperations } from './secrets.ts';
 
 const CEILING = z
-  .object({ days: z.int(), sum: z.string() })
+  .strictObject({ days: z.int(), sum: z.string() })
   .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'not a period of whole days and a sum');
 
 const SETTINGS = {
@@ -104,7 +104,7 @@ export const create = operation({
     const warnings = await checkSettings(caller, settings, force);
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {
-      if (!(await insertClient(db, { clientId, ...settings })))
+      if ((await insertClient(db, { clientId, ...settings })) === 0)
         throw new StateError(`the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });

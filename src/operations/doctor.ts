@@ -128,10 +128,9 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     return advice('the connection is encrypted, but to whom is not verified', remedy);
   },
 
-  async pooler({ pooler }) {
-    if (pooler === 'none') return ok('the connection is to PostgreSQL itself, without a pooler');
-    if (pooler === 'keeps names')
-      return ok('the connection goes through a pooler that keeps prepared statements');
+  async pooler({ ownSession, keepsNames }) {
+    if (ownSession) return ok('the connection is to PostgreSQL itself, without a pooler');
+    if (keepsNames) return ok('the connection goes through a pooler that keeps prepared statements');
     return advice(
       'the connection goes through a pooler that keeps no prepared statements: each is planned anew',
       'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',

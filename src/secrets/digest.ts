@@ -15,7 +15,6 @@ export function hexOf(digest: Digest): string {
   return digest.slice(PREFIX.length);
 }
 
-/** @returns 32 bytes */
 export function bytesOf(digest: Digest): Buffer {
   return Buffer.from(hexOf(digest), 'hex');
 }

@@ -288,7 +288,7 @@ describe('assent user import', () => {
   it('accepts a costly hash with --force only, and names it', async () => {
     const row = userOf({ password_hash: BCRYPT.replace('$10$', '$13$') });
     expect(await reasonsOf('user', [row])).toEqual([
-      '1 password_hash: takes long to check: pass --force to accept that',
+      '1 password_hash: takes long to check: pass `force` to accept that',
     ]);
     const forced = await imports('user', [userOf(), row], '--force');
     expect(forced).toMatchObject({
@@ -532,7 +532,7 @@ describe('assent client import, of what client create refuses', () => {
       '7 name',
     ]);
     expect(bad_lines[0]?.reason).toBe(
-      `looks like that of another application, “${name}”: pass --force to accept it`,
+      `looks like that of another application, “${name}”: pass \`force\` to accept it`,
     );
     expect(await counts('client', [there, rows[0] ?? {}, first])).toEqual({ unchanged: 3 });
     const file = join(folder, some('bad'));

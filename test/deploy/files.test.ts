@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { OPERATOR_VARIABLES, VARIABLES } from '../../src/config/variables.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
 import { END_MS } from '../../src/rules/common/timeouts.ts';
 
 // What Assent knows of the files in deploy/; real proxies run theirs in proxies.test.ts.
@@ -14,7 +14,7 @@ import { END_MS } from '../../src/rules/common/timeouts.ts';
 const folder = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const read = (file: string) => readFileSync(`${folder}${file}`, 'utf8');
 
-const known = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES, NODE_ENV: null });
+const known = Object.keys({ ...VARIABLES, NODE_ENV: null });
 const isKnown = (name: string) => known.includes(name.replace(/_FILE$/, ''));
 
 /** How long a replica may take to end after a signal. */

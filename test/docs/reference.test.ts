@@ -7,7 +7,7 @@ import { addCommands } from '../../src/cli/commands.ts';
 import type { Shell } from '../../src/cli/shell.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { FROM_FILES } from '../../src/config/environment.ts';
-import { OPERATOR_VARIABLES, VARIABLES } from '../../src/config/variables.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
 import { RULE_IDS, remedyFor } from '../../src/rules/common/remedies.ts';
 
 // The reference parts of docs/, made from the schemas: `npx vitest run test/docs -u` writes them, without -u they are compared.
@@ -15,7 +15,7 @@ import { RULE_IDS, remedyFor } from '../../src/rules/common/remedies.ts';
 const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 
 function variableRows(): string {
-  const variables = Object.entries({ ...VARIABLES, ...OPERATOR_VARIABLES });
+  const variables = Object.entries(VARIABLES);
   const rows = variables.map(([name, schema]) => {
     const { description, unset } = z.globalRegistry.get(schema) ?? {};
     expect(description, `${name} has no description`).toBeDefined();

@@ -79,8 +79,9 @@ function pageOf(token: string): string {
 
 type Reading = Pick<Entry, 'told' | 'code' | 'token' | 'active' | 'why'>;
 
-/** The beginning of the cookie that remembers a disconnection: JSON in base64url. */
+/** The beginnings of cookies that remember an outcome: JSON in base64url. */
 const DISCONNECTED = Buffer.from('["disconnected"').toString('base64url');
+const STOPPED = Buffer.from('["pressed').toString('base64url');
 
 /** By which part of its address or cookie an answer says that the act is done. */
 const DONE_AT: Partial<Record<Act, string>> = {
@@ -88,7 +89,7 @@ const DONE_AT: Partial<Record<Act, string>> = {
   reject: 'error=access_denied',
   disconnect: DISCONNECTED,
   disconnectAll: DISCONNECTED,
-  stop: 'stopped=everything',
+  stop: STOPPED,
 };
 
 export function whatIsTold(act: Act, answer: Answer): Reading {

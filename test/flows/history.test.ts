@@ -122,7 +122,7 @@ describe('the history of a user', () => {
   });
 
   it('tells of every kind of event about a user but the exchange of a code and the end of the user', () => {
-    const ofUsers = AUDIT_KINDS.filter((kind) => !/^(client|resource|trail|server)_/.test(kind));
+    const ofUsers = AUDIT_KINDS.filter((kind) => !/^(client|resource|operator|trail|server)_/.test(kind));
     const told: readonly string[] = HISTORY_KINDS;
     expect(ofUsers.filter((kind) => !told.includes(kind))).toEqual(['exchanged', 'user_deleted']);
   });

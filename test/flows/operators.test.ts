@@ -266,8 +266,8 @@ it('a block and an unblock are in the trail when they change something', async (
 
 describe('a password that is easy to guess', () => {
   it.each([
-    ['1234567', null, /fewer than 8 characters.*--allow-weak/],
-    ['password123', null, /^the password is among those that are tried first, .+--allow-weak$/],
+    ['1234567', null, /fewer than 8 characters.*`allow_weak`/],
+    ['password123', null, /^the password is among those that are tried first, .+`allow_weak`$/],
     ['not so easy', 'qwertyuiop', /^the payment password is among those/],
     ['Lena.Guessed-2026', null, /^the password is among .+ or a name of the user or the service/],
     ['the wallet', null, /^the password is among .+ or a name of the user or the service/],

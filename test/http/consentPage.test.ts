@@ -233,8 +233,7 @@ describe('the page', () => {
   });
 
   it('says to those without a payment password that Allow is enough, where money is spent', async () => {
-    const said =
-      'You have no payment password: pressing “Allow” is enough to let this application spend your money.';
+    const said = 'You have no payment password: pressing “Allow” is enough to let an application pay.';
     const { text, body } = await consentFor({ scope: 'payment-shop' });
     expect(text).toContain(said);
     const link = cheerio.load(body)('main a[href="/account/payment-password"][target="_blank"]');

@@ -15,8 +15,8 @@ const CATALOGUES = [
     texts: TEXTS,
     files: [...filesIn('src', '.ts'), ...filesIn('views', '.eta')],
     byType: [
-      'warnings.kinds',
-      'outcomes.on',
+      ...['warnings.events', 'warnings.questions'],
+      ...['outcomes.atSignIn', 'outcomes.on'],
       ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
       ...[
         'request.changes.labels',

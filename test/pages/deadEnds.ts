@@ -372,6 +372,10 @@ const SIGN_IN: DeadEnd[] = [
 
 /** What came of the form before, on the page of its request. */
 const OUTCOMES: Record<Note, Reach> = {
+  stale: async (browser, stage) => {
+    const press = pressOn('/account/stop', '/account/stop', (_stage, send) => asAnna(browser, stage, send));
+    return press(browser, stage);
+  },
   not_signed_in: async (browser, stage) => {
     const page = await sent({})(browser, stage);
     browser.cookies.delete('assent_visit');
@@ -410,12 +414,13 @@ const OUTCOMES: Record<Note, Reach> = {
 };
 
 const NOTED_ON: Partial<Record<Note, Page['name']>> = {
+  stale: 'stop',
   not_stopped: 'stop',
 };
 const WAITS: readonly Note[] = ['too_many_decisions', 'not_stopped'];
 
 const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Note[]).map((note) => ({
-  name: `${note === 'not_stopped' ? 'stop' : 'consent'} after ${note}`,
+  name: `${NOTED_ON[note] ?? 'consent'} after ${note}`,
   status: WAITS.includes(note) ? 429 : 200,
   page: NOTED_ON[note] ?? 'consent',
   reach: OUTCOMES[note],

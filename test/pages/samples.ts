@@ -432,12 +432,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       client: asker(LONG_ASKED.client),
       error: texts.tooManyTries(texts.wait.minutes(15)),
     }),
-    'sign-in after a form too late': signInToAccount(texts.outcomes.notSignedIn),
-    'sign-in after signing out': signInToAccount(texts.signIn.signedOut),
+    'sign-in after a form too late': signInToAccount(texts.outcomes.atSignIn.stale),
+    'sign-in after signing out': signInToAccount(texts.outcomes.atSignIn.signed_out),
     'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
     'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
-    'sign-in after a stale form': signIn({ undone: texts.outcomes.not_signed_in }),
-    'sign-in after an answer too late': signIn({ undone: texts.outcomes.sessionOver }),
+    'sign-in after a stale form': signIn({ undone: texts.outcomes.atSignIn.not_signed_in }),
+    'sign-in after an answer too late': signIn({ undone: texts.outcomes.atSignIn.not_decided }),
     'sign-in, hostile': signIn({
       request: HOSTILE,
       client: asker({ name: HOSTILE }),
@@ -472,7 +472,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, earlier': consent(EARLIER),
     ...Object.fromEntries(
       Object.entries(texts.outcomes.on)
-        .filter(([outcome]) => outcome !== 'not_stopped')
+        .filter(([outcome]) => !['stale', 'not_stopped'].includes(outcome))
         .map(([outcome, text]) => [
           `consent after ${outcome}`,
           consent({ undone: text('Demo Shop', 'Anna Petrova', 'anna') }),
@@ -550,7 +550,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [connected('Demo Shop', [shop])],
       disconnected('Demo Shop, anna-tablet'),
     ),
-    'account, not disconnected': account([diary], { undone: texts.outcomes.outOfDate }),
+    'account, not disconnected': account([diary], { undone: texts.outcomes.on.stale('', '', '') }),
     'account after too_many_decisions': account([diary], {
       undone: texts.outcomes.on.too_many_decisions('', '', ''),
     }),
@@ -629,7 +629,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       undone: texts.stop.undone,
     }),
     stop: stop(),
-    'stop, nothing stopped': stop({ undone: texts.outcomes.outOfDate }),
+    'stop after stale': stop({ undone: texts.outcomes.on.stale('', '', '') }),
     'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped('', '', '') }),
     history: history({
       events: told([
@@ -666,7 +666,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'security, an unknown device': security(
       [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],
-      { undone: texts.outcomes.outOfDate },
+      { undone: texts.outcomes.on.stale('', '', '') },
     ),
     'security, passwords at a provider': security([thisSession], {
       passwords: [],

@@ -13,18 +13,18 @@ const problems = (file: unknown) => mistakesIn(file, parseDirectory);
 
 describe('a directory', () => {
   it('names shops and accounts apart, each in every language', () => {
-    expect(directory.nameOf('shop', '337')).toEqual({ en: 'Book World', ru: 'Book World' });
-    expect(directory.nameOf('shop', '41001')).toEqual({ en: 'Trams', ru: 'Трамваи' });
-    expect(directory.nameOf('account', '41001')).toEqual({ en: 'Anna Petrova', ru: 'Anna Petrova' });
-    expect(directory.nameOf('account', '337')).toBeNull();
+    expect(directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Book World' });
+    expect(directory.shop.get('41001')).toEqual({ en: 'Trams', ru: 'Трамваи' });
+    expect(directory.account.get('41001')).toEqual({ en: 'Anna Petrova', ru: 'Anna Petrova' });
+    expect(directory.account.get('337')).toBeUndefined();
   });
 
   it.each(['0337', '337 ', '３３７', '', 'constructor', '__proto__', 'toString'])(
     'has no name for %j',
     (id) => {
-      expect(directory.nameOf('shop', id)).toBeNull();
-      expect(parseDirectory('{}').nameOf('shop', id)).toBeNull();
-      expect(EMPTY_DIRECTORY.nameOf('shop', id)).toBeNull();
+      expect(directory.shop.get(id)).toBeUndefined();
+      expect(parseDirectory('{}').shop.get(id)).toBeUndefined();
+      expect(EMPTY_DIRECTORY.shop.get(id)).toBeUndefined();
     },
   );
 

@@ -613,7 +613,7 @@ select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_mo
   select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
          count(*) over (partition by kind) as read_of_kind
     from (values ('approved'), ('approved_again'), ('payment_confirmed'), ('replayed'), ('password_guessed'), ('payment_password_guessed'), ('user_password_set'), ('signed_in')) of_kind (wanted) cross join lateral (
-    select *, left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind in ('approved', 'approved_again', 'payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12) as alike from audit_events
+    select *, left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind not in ('replayed', 'password_guessed', 'user_password_set') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12) as alike from audit_events
      where user_id = $2 and kind = wanted and kind in ('approved', 'approved_again', 'payment_confirmed', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
        and (kind not in ('approved', 'approved_again', 'signed_in')
   or detail ->> 'known_device' is distinct from 'true' and detail ->> 'session' is not null)
@@ -621,7 +621,7 @@ select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_mo
        and at > timestamptz 'epoch' + $3::bigint * interval '1 microsecond'
        and (left(detail ->> 'session', 16) = any ($4::text[])) is not true
        and not exists (
-         select from unnest($5::text[]) w where split_part(w, '-', 1) = left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind in ('approved', 'approved_again', 'payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)
+         select from unnest($5::text[]) w where split_part(w, '-', 1) = left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind not in ('replayed', 'password_guessed', 'user_password_set') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)
             and (extract(epoch from at) * 1000000)::bigint between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
      order by at desc limit 200) newest
    order by alike, at desc) one_of_each
@@ -716,11 +716,9 @@ select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else c
 select distinct name from clients;
 
 -- import-list-ended(boolean) → digest text
-select left(digest, 26) as digest from (
-  select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
-  union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
-   where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id))
-) ended (digest);
+select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest from audit_events where kind = 'client_deleted'
+ union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
+ where kind = 'user_deleted' or kind = 'user_updated' and (not $1 or not exists (select from users where user_id = e.user_id));
 
 -- import-lock-clients(text[]) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,

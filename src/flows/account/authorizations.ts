@@ -8,8 +8,7 @@ import {
 } from '../../store/account/accountGrants.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
-import { signForm } from '../common/signedForm.ts';
-import { disconnectForm } from './disconnect.ts';
+import { formOf, signForm } from '../common/signedForm.ts';
 
 const MAX_SHOWN = 10;
 /** Total characters of their scopes; the first authorization is shown at any length. */
@@ -43,13 +42,12 @@ export async function findAuthorizationsPage(context: Context, session: Session,
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
   const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt);
-  const form = disconnectForm(session, { action: 'disconnect', id: grant.grantId });
   return {
     isBlocked: grant.clientStatus === 'blocked',
     expiresAt,
     expiresSoon: expiresSoon(expiresAt, grant.now),
     rights: grantedRights(grant, context.currency),
-    disconnectToken: signForm(context, form),
+    disconnectToken: signForm(context, formOf('disconnect', session, grant.grantId)),
     ...grant,
   };
 }
@@ -68,7 +66,6 @@ async function groupByClient(
   return [...clients.values()].map(({ clientId, clientName, clientLogo, isBlocked }) => {
     const authorizations = shown.filter((one) => one.clientId === clientId);
     const count = counts.find((counted) => counted.clientId === clientId);
-    const form = disconnectForm(session, { action: 'disconnect-all', id: clientId });
     const scopes = count === undefined ? authorizations.map(({ scope }) => scope) : count.scopes;
     const spending =
       count?.orMore || scopes === null
@@ -86,7 +83,7 @@ async function groupByClient(
       /** On all pages; with `orMore` only the newest were counted. */
       live: Math.max(authorizations.length, count?.live ?? 0),
       orMore: count?.orMore ?? false,
-      disconnectAllToken: signForm(context, form),
+      disconnectAllToken: signForm(context, formOf('disconnect-all', session, clientId)),
     };
   });
 }

@@ -4,35 +4,31 @@ import { deleteOtherSessions } from '../../store/account/userSessions.ts';
 import { countDecision } from '../../store/common/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
+import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';
 
 /** One authorization, by its grant id, or all of an application, by its client id. */
-interface Disconnection {
+interface SentDisconnection {
   readonly action: 'disconnect' | 'disconnect-all';
   readonly id: string;
-}
-
-export function disconnectForm(session: Session, { action, id }: Disconnection): Form {
-  return { action, owner: session, subject: [id] };
+  readonly formToken: string | undefined;
 }
 
 /** Revokes an authorization, or all of an application: some may be left at the deadline. `too_many`: decided too fast. */
 export async function disconnect(
   context: Context,
   session: Session,
-  sent: Disconnection & { readonly formToken: string | undefined },
+  { action, id, formToken }: SentDisconnection,
   caller: Caller,
 ): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too_many' }> {
   // The token binds this id, so only an authorization listed on the page fits.
-  if (verifyForm(context, sent.formToken, disconnectForm(session, sent)) === null)
-    return { outcome: 'stale' };
+  if (verifyForm(context, formToken, formOf(action, session, id)) === null) return { outcome: 'stale' };
   const { userId } = session.user;
-  if (sent.action === 'disconnect') {
-    await revokeGrantOfUser(context.db, { userId, grantId: sent.id, ...caller });
+  if (action === 'disconnect') {
+    await revokeGrantOfUser(context.db, { userId, grantId: id, ...caller });
     return { outcome: 'disconnected' };
   }
-  return { outcome: (await revokeAll(context, userId, sent.id, caller)) ? 'disconnected' : 'too_many' };
+  return { outcome: (await revokeAll(context, userId, id, caller)) ? 'disconnected' : 'too_many' };
 }
 
 /**
@@ -49,10 +45,8 @@ export async function revokeAll({ db }: Context, userId: string, clientId: strin
   return true;
 }
 
-const stopForm = (owner: Session): Form => ({ action: 'stop-everything', owner, subject: [] });
-
 export function stopToken(context: Context, session: Session): string {
-  return signForm(context, stopForm(session));
+  return signForm(context, formOf('stop-everything', session));
 }
 
 /**
@@ -66,7 +60,8 @@ export async function stopEverything(
   formToken: string | undefined,
   caller: Caller,
 ): Promise<{ readonly outcome: 'pressed' | 'stale' | 'too_many' }> {
-  if (verifyForm(context, formToken, stopForm(session)) === null) return { outcome: 'stale' };
+  if (verifyForm(context, formToken, formOf('stop-everything', session)) === null)
+    return { outcome: 'stale' };
   const { sessionHash, user } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId: null, ...caller });
   return { outcome: (await revokeAll(context, user.userId, null, caller)) ? 'pressed' : 'too_many' };

@@ -1,7 +1,7 @@
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { deleteOtherSessions, listUserSessions } from '../../store/account/userSessions.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
+import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';
 
 /** A session; `endToken` is null for the current one, which signing out ends. */
@@ -11,12 +11,13 @@ export type UserSession = Awaited<ReturnType<typeof findUserSessions>>['sessions
 export async function findUserSessions(context: Context, session: Session) {
   const { user, sessionHash } = session;
   const listed = await listUserSessions(context.db, { userId: user.userId, sessionHash });
+  const tokenFor = (id: string | null) => signForm(context, formOf('end-sessions', session, id));
   const sessions = listed.map((one) => ({
     ...one,
-    endToken: one.isCurrent ? null : signForm(context, endForm(session, one.sessionId)),
+    endToken: one.isCurrent ? null : tokenFor(one.sessionId),
   }));
   const hasOthers = sessions.some(({ isCurrent }) => !isCurrent);
-  return { sessions, endOthersToken: hasOthers ? signForm(context, endForm(session, null)) : null };
+  return { sessions, endOthersToken: hasOthers ? tokenFor(null) : null };
 }
 
 /** Ends one other session of the user, or all others if `sessionId` is null. Succeeds even if none was left. */
@@ -27,12 +28,9 @@ export async function endSession(
   request: RequestMeta,
 ): Promise<{ readonly outcome: 'ended' | 'stale' }> {
   // The token binds this id, so only a session listed on the page fits.
-  if (verifyForm(context, formToken, endForm(session, sessionId)) === null) return { outcome: 'stale' };
+  if (verifyForm(context, formToken, formOf('end-sessions', session, sessionId)) === null)
+    return { outcome: 'stale' };
   const { user, sessionHash } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId, ...request });
   return { outcome: 'ended' };
-}
-
-function endForm(owner: Session, sessionId: string | null): Form {
-  return { action: 'end-sessions', owner, subject: [sessionId] };
 }

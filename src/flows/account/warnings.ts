@@ -1,6 +1,6 @@
 import { findWarningEvents, WARNING_KINDS, type WarningRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
+import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import { changeSeen, type Seen, seenBy, seenIdOf } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
 import { eventsOf, type HistoryKind } from './history.ts';
@@ -59,7 +59,7 @@ const isGuess = ({ kind }: Warning) => kind === 'password_guessed';
 /** Warnings answered by one form: exactly those it shows. */
 function answerable(context: Context, session: Session, warnings: readonly Warning[]) {
   const answered = warnings.map(({ seen }) => seen).join(' ');
-  return { warnings, answered, seenToken: signForm(context, seenForm(session, answered)) };
+  return { warnings, answered, seenToken: signForm(context, formOf('see-warnings', session, answered)) };
 }
 
 /** Marks the warnings of a form as seen. @returns the new cookie; null for an invalid form */
@@ -69,7 +69,7 @@ export async function seeWarnings(
   { answered, formToken }: { readonly answered: string; readonly formToken: string | undefined },
   cookie: string | null,
 ): Promise<string | null> {
-  if (verifyForm(context, formToken, seenForm(session, answered)) === null) return null;
+  if (verifyForm(context, formToken, formOf('see-warnings', session, answered)) === null) return null;
   const before = seenBy(session, cookie);
   const seen = { ...before, warnings: [...new Set([...before.warnings, ...answered.split(' ')])] };
   const left = await findUnseen(context, session, seen, 1);
@@ -89,8 +89,4 @@ function shortened({ micros, warnings, ...own }: Seen, now: Date): Seen {
   const until = Math.max(Number(micros), (now.getTime() - COMMITTED_MS) * 1000);
   const later = warnings.filter((warning) => Number(warning.split('-').at(-1)) > until);
   return { ...own, micros: String(until), warnings: later };
-}
-
-function seenForm(owner: Session, answered: string): Form {
-  return { action: 'see-warnings', owner, subject: [answered] };
 }

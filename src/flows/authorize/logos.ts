@@ -1,9 +1,7 @@
-import { contentTypeOf } from '../../rules/face/logo.ts';
+import type { Logo } from '../../rules/face/logo.ts';
 import { parseLogoPath } from '../../rules/request/client.ts';
 import { findLogo } from '../../store/operate/clientLogos.ts';
 import type { Context } from '../common/context.ts';
-
-export type ServedLogo = Readonly<{ contentType: string; body: Buffer }>;
 
 /** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */
 const MAX_KEPT = 256;
@@ -12,7 +10,7 @@ const MAX_KEPT = 256;
  * Finds the logos of applications. A name contains a hash of the bytes, so a cached logo is never stale.
  * @returns takes a `name` as in `logoPath` after `/logo/`; returns null if unknown or removed
  */
-export function logoFinder({ db }: Context): (name: string) => Promise<ServedLogo | null> {
+export function logoFinder({ db }: Context): (name: string) => Promise<Logo | null> {
   /** The most recently requested come last. */
   const kept = new Map<string, Buffer>();
   return async (name) => {
@@ -23,6 +21,6 @@ export function logoFinder({ db }: Context): (name: string) => Promise<ServedLog
     kept.set(name, body);
     const [oldest = name] = kept.keys();
     if (kept.size > MAX_KEPT) kept.delete(oldest);
-    return { contentType: contentTypeOf(parsed.file), body };
+    return { file: parsed.file, body };
   };
 }

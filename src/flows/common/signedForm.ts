@@ -37,6 +37,11 @@ export interface Form {
   readonly subject: readonly (string | number | null)[];
 }
 
+/** The form of an action, for which its owner and its subject are all that counts. */
+export function formOf(action: Form['action'], owner: FormOwner, ...subject: Form['subject']): Form {
+  return { action, owner, subject };
+}
+
 /**
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
  * @param revision of the grant on a decision's page, 0 for none @param carried what the token has to bring back

@@ -4,7 +4,7 @@ import { sha256 } from '../../secrets/digest.ts';
 import { deleteSession, findSession, type Session } from '../../store/common/sessions.ts';
 import { type User, updateLanguage } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
+import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 
 export type { Session };
 
@@ -20,7 +20,7 @@ export async function keepLanguage({ db }: Context, { userId }: Pick<User, 'user
 
 /** The token of the sign-out form, the same form on every page. */
 export function signOutToken(context: Context, session: Session): string {
-  return signForm(context, signOutForm(session));
+  return signForm(context, formOf('sign-out', session));
 }
 
 /** Ends a session: its cookie is invalid afterwards. */
@@ -30,13 +30,9 @@ export async function signOut(
   formToken: string | undefined,
   request: RequestMeta,
 ): Promise<{ readonly outcome: 'signed_out' | 'stale' }> {
-  if (verifyForm(context, formToken, signOutForm(session)) === null) return { outcome: 'stale' };
+  if (verifyForm(context, formToken, formOf('sign-out', session)) === null) return { outcome: 'stale' };
   await deleteSession(context.db, { sessionHash: session.sessionHash, ...request });
   return { outcome: 'signed_out' };
-}
-
-function signOutForm(session: Session): Form {
-  return { action: 'sign-out', owner: session, subject: [] };
 }
 
 const PRE_LOGIN_BYTES = 16;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Session } from '../../flows/signIn/session.ts';
-import { TEXTS, type Texts } from '../../languages/languages.ts';
+import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { queryParameters } from '../request/parameters.ts';
 import { clearCookie, readCookie, sentCookies, setCookie } from './cookies.ts';
@@ -21,8 +21,8 @@ export type About = AuthorizationRequest | string | null;
 /** Said while a wait runs, so the page has status 429. */
 const WAITS: readonly string[] = ['too_many_tries', 'too_many_decisions', 'not_stopped'];
 
-/** A user may read a page for a while before answering or reloading it; an error must not seem new when the page comes again. */
-const [NOTE_SECONDS, ERROR_SECONDS] = [10 * 60, 60];
+/** A user may read a request for a while before answering it; all else must not seem new when its page comes again. */
+const [REQUEST_SECONDS, OTHER_SECONDS] = [10 * 60, 60];
 /** A page that comes late, after a wait of a second, still says why. */
 const LATE_SECONDS = 10;
 
@@ -39,7 +39,8 @@ export interface More {
 /** A form from another site leads to a page without an outcome: its author chose the moment. */
 export function rememberOutcome(reply: FastifyReply, outcome: string, about: About, more: More = {}): void {
   if (!isFromOwnPage(reply.request)) return;
-  const { form, seconds: maxAge = form ? ERROR_SECONDS : NOTE_SECONDS, typed = [] } = more;
+  const usual = more.form || typeof about === 'string' ? OTHER_SECONDS : REQUEST_SECONDS;
+  const { form, seconds: maxAge = usual, typed = [] } = more;
   const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
   const whole = encoded([...content, ...typed]);
   setCookie(reply, 'outcome', whole.length > MAX_CHARACTERS ? encoded(content) : whole, {
@@ -59,7 +60,7 @@ export function lastOutcome(reply: FastifyReply, about: About, form?: string) {
     const [outcome, digest, until, ...typed] = JSON.parse(Buffer.from(cookie, 'base64url').toString());
     const left = Math.ceil((until - Date.now()) / 1000);
     if (digest !== digestOf(about, form) || !(left > -LATE_SECONDS)) return null;
-    const seconds = Math.min(Math.max(1, left), NOTE_SECONDS * 2);
+    const seconds = Math.min(Math.max(1, left), REQUEST_SECONDS * 2);
     const last = { outcome: String(outcome), typed: typed.map(String), seconds };
     if (WAITS.includes(outcome)) reply.code(429).header('retry-after', seconds);
     return last;
@@ -86,25 +87,24 @@ export function noteOn(
   clientName = '',
 ): string | null {
   const last = lastOutcome(reply, about);
-  if (last === null || !isNote(last.outcome)) return null;
-  return textsOf(reply.request).outcomes.on[last.outcome](clientName, name, login);
+  const notes = textsOf(reply.request).outcomes.on;
+  return last !== null && isKeyOf(notes, last.outcome) ? notes[last.outcome](clientName, name, login) : null;
 }
 
-function isNote(outcome: string): outcome is Note {
-  return Object.hasOwn(TEXTS.en.outcomes.on, outcome);
+/** The cookie may have any text. */
+function isKeyOf<Texts extends object>(texts: Texts, outcome: string): outcome is keyof Texts & string {
+  return Object.hasOwn(texts, outcome);
 }
 
 /** The note on a sign-in page before any input. */
 export function signInNote(reply: FastifyReply, about: About): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);
-  const outcome = lastOutcome(reply, about)?.outcome;
+  const { outcome = '' } = lastOutcome(reply, about) ?? {};
   const wasGivenCookie = queryParameters(request).only(['cookie']) === COOKIE_CHECK;
   if (wasGivenCookie && !sentCookies(request))
     return signIn.cookiesOff(new URL(request.server.context.baseUrl).hostname);
-  if (outcome === 'signed_out') return signIn.signedOut;
-  if (outcome === 'not_signed_in') return outcomes.not_signed_in;
-  if (outcome === 'not_decided') return outcomes.sessionOver;
+  if (isKeyOf(outcomes.atSignIn, outcome)) return outcomes.atSignIn[outcome];
   return readCookie(request, 'session') === null ? null : signIn.sessionOver;
 }
 

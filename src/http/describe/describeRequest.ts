@@ -53,8 +53,8 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
     returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
     allow: needsConfirmation ? consent.allowNext : consent.allow,
-    /** Set if pressing Allow suffices to spend. */
-    unguarded: money !== null && !needsConfirmation ? consent.unguarded : null,
+    /** Pressing Allow suffices to spend. */
+    isUnguarded: money !== null && !needsConfirmation,
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
     // Last: V8 of Node 20 takes a microsecond for each property added to a copy.

@@ -32,11 +32,17 @@ function describeWarning(warning: Warning, { texts, timeZone }: Words) {
   const { warnings, history, security, formats } = texts;
   const client = clientName ?? history.deletedClient;
   const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
-  const { event, question, yes = warnings.yes.one } = warnings.kinds[kind];
+  const event = { ...history.kinds, ...warnings.events }[kind];
+  const { [kind]: own }: Partial<Record<typeof kind, string>> = warnings.questions;
   const facts = [
     ...(times > 1 ? [warnings.times(times, formats.day(firstAt, timeZone))] : []),
     warnings.on(formats.time(at, timeZone), times > 1),
     network === null ? warnings.unknownNetwork : history.network(maskOf(network)),
   ];
-  return { event: event(client, device), facts: facts.join(' · '), question, yes };
+  return {
+    event: event(client, device),
+    facts: facts.join(' · '),
+    question: own ?? warnings.question,
+    yes: own ? warnings.yes.did : warnings.yes.one,
+  };
 }

@@ -1,12 +1,12 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
+import { BOUNDS } from '../connections/bounds.ts';
 import { prepareDraining } from '../connections/draining.ts';
 import { sendJson } from '../request/json.ts';
 import { metricsRoutes } from './route.ts';
 
 /** Prometheus needs one, several servers a few. */
 const MAX_CONNECTIONS = 20;
-const HEADERS_TIMEOUT_MS = 5_000;
 
 /** The metrics on their own port, without other routes. Ready to listen. */
 export function buildMetricsApp(
@@ -15,10 +15,10 @@ export function buildMetricsApp(
   log: FastifyBaseLogger,
 ): FastifyInstance {
   const app = fastify({
+    ...BOUNDS,
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 1,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },
   });
   prepareDraining(app); // for `listenAt`: it keeps the further addresses of `localhost` there
   app.server.maxConnections = MAX_CONNECTIONS;

@@ -72,7 +72,6 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/account/stop': 'stop',
   '/sign-out': 'signOut',
   '/account/sessions/end': 'sessions',
-  '/account/sessions/end-others': 'sessions',
   '/account/password': 'passwords',
   '/account/payment-password': 'passwords',
 };

@@ -8,7 +8,7 @@ import type { SignInStep } from '../../flows/signIn/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { setCookie } from '../browser/cookies.ts';
 import { requestPath, textsOf } from '../browser/language.ts';
-import { noteOn, signInNote } from '../browser/outcomes.ts';
+import { noteOn, rememberOutcome, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
 import {
   describeClient,
@@ -33,6 +33,12 @@ export function backToRequest(
 ): FastifyReply {
   const path = request === null ? '/account' : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
+}
+
+/** To the sign-in page, which says that a form of the user's own pages has changed nothing. */
+export function toSignIn(reply: FastifyReply): FastifyReply {
+  rememberOutcome(reply, 'stale', null);
+  return seeOther(reply, '/account');
 }
 
 /** @param queries joined to one, without those that are empty */
@@ -131,11 +137,9 @@ function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
   });
 }
 
-/** @param undone the outcome of a form of the account page */
 export function showSignIn(
   reply: FastifyReply,
   { authorizationRequest, formToken, newCookie }: SignInStep,
-  undone: string | null = null,
 ): FastifyReply {
   const { provider } = reply.server.context;
   const request = authorizationRequest?.canonicalQuery ?? null;
@@ -144,7 +148,7 @@ export function showSignIn(
   const client = authorizationRequest && describeClient(authorizationRequest, wordsFor(reply.request));
   const failed = errorAt(reply, '/sign-in', authorizationRequest);
   const { error = null, typed: [login = ''] = [] } = failed ?? {};
-  const note = error === null ? (undone ?? signInNote(reply, authorizationRequest)) : null;
+  const note = error === null ? signInNote(reply, authorizationRequest) : null;
   return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone: note });
 }
 

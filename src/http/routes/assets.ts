@@ -1,17 +1,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { logoFinder, type ServedLogo } from '../../flows/authorize/logos.ts';
+import { logoFinder } from '../../flows/authorize/logos.ts';
 import type { Context } from '../../flows/common/context.ts';
-import { contentTypeOf } from '../../rules/face/logo.ts';
+import { contentTypeOf, type Logo } from '../../rules/face/logo.ts';
 import { FORM_SCRIPT } from '../pages/look.ts';
 
 /** The logos, the style and the only script of our pages. Their addresses contain a hash of the bytes. */
 export function assetRoutes(app: FastifyInstance, context: Context): void {
   const { logo } = context.brand;
-  const brandLogo = logo && { contentType: contentTypeOf(logo.file), body: logo.body };
   const findLogo = logoFinder(context);
 
   app.get<{ Params: { name: string } }>('/brand/:name', async ({ params }, reply) =>
-    sendImage(reply, logo?.path === `/brand/${params.name}` ? brandLogo : null),
+    sendImage(reply, logo?.path === `/brand/${params.name}` ? logo : null),
   );
 
   app.get<{ Params: { name: string } }>('/logo/:name', async ({ params }, reply) =>
@@ -42,8 +41,8 @@ const HEADERS = {
 /** An SVG opened directly runs in a sandbox without an origin. */
 const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-function sendImage(reply: FastifyReply, image: ServedLogo | null): FastifyReply {
+function sendImage(reply: FastifyReply, image: Logo | null): FastifyReply {
   if (image === null) return reply.code(404).header('cache-control', 'no-store').send();
   reply.headers(HEADERS).header('content-security-policy', SANDBOX);
-  return reply.type(image.contentType).send(image.body);
+  return reply.type(contentTypeOf(image.file)).send(image.body);
 }

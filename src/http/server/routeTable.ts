@@ -26,10 +26,8 @@ export class RouteTable {
     return methods.toSorted().join(', ');
   }
 
-  /** The format of the path's routes, or of all routes of its nearest folder; pages if they differ. */
+  /** The format of all routes at the path or below it, else of its nearest folder; pages if they differ. */
   answersAt(path: string): Answers {
-    const here = this.#routes.find((route) => route.path === path);
-    if (here !== undefined) return here.answers;
     for (const segments = path.split('/', MAX_SEGMENTS); segments.length > 0; segments.pop()) {
       const folder = `${segments.join('/')}/`;
       const inside = this.#routes.filter((route) => `${route.path}/`.startsWith(folder));

@@ -49,7 +49,7 @@ export function checkExternalId(id: string): void {
 
 /** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {RegistrationError} */
 export function checkClientId(id: string): void {
-  const isPlain = /^[A-Za-z0-9._~-]{1,128}$/.test(id);
+  const isPlain = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,128}$/.test(id); // a path can’t end in . and ..
   ensure('id', isPlain, 'the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
 }
 

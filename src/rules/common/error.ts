@@ -6,9 +6,7 @@ export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized
 interface Details extends ErrorOptions {
   /** Omitted if the message names the exact rule. */
   readonly rule?: string | undefined;
-  readonly parameter?: string | null;
-  readonly clientName?: string;
-  readonly clientSite?: string | null;
+  readonly parameter?: string;
 }
 
 /**
@@ -23,9 +21,9 @@ export class OAuthError extends Error {
   /** Its name, one of ours; null if the rule concerns no single one. */
   readonly parameter: string | null;
   /** The request's application; null while unknown. */
-  readonly clientName: string | null;
+  clientName: string | null = null;
   /** Its website if the operator has reviewed it; null otherwise. */
-  readonly clientSite: string | null;
+  clientSite: string | null = null;
 
   constructor(code: OAuthErrorCode, ruleId: RuleId, message: string, details: Details = {}) {
     super(message, details);
@@ -33,17 +31,13 @@ export class OAuthError extends Error {
     this.ruleId = ruleId;
     this.rule = details.rule ?? message;
     this.parameter = details.parameter ?? null;
-    this.clientName = details.clientName ?? null;
-    this.clientSite = details.clientSite ?? null;
   }
 
-  ofClient(client: { name: string; site: string | null; reviewed: boolean }): OAuthError {
-    const { code, ruleId, message, rule, parameter } = this;
-    return new OAuthError(code, ruleId, message, {
-      ...{ rule, parameter, cause: this },
-      clientName: client.name,
-      clientSite: client.reviewed ? client.site : null,
-    });
+  /** Notes the request's application, once it is known. */
+  ofClient({ name, site, reviewed }: { name: string; site: string | null; reviewed: boolean }): this {
+    this.clientName = name;
+    this.clientSite = reviewed ? site : null;
+    return this;
   }
 }
 

@@ -5,11 +5,10 @@ import { type PerLanguage, perLanguage } from '../common/perLanguage.ts';
 import { findUnclear } from '../common/text.ts';
 import type { Right } from '../scope/scope.ts';
 
-/** The names of shops and accounts. */
-export interface Directory {
-  /** @returns null for an unknown one @param id exactly as in a scope */
-  nameOf(kind: 'shop' | 'account', id: string): PerLanguage | null;
-}
+/** The names of shops and accounts, by their ids exactly as in a scope. */
+export type Directory = Readonly<Record<'shop' | 'account', ReadonlyMap<string, PerLanguage>>>;
+
+export const EMPTY_DIRECTORY: Directory = { shop: new Map(), account: new Map() };
 
 /** A number or another text of a scope. */
 const id = z
@@ -31,14 +30,11 @@ const DIRECTORY = z.strictObject(
 export function parseDirectory(json: string): Directory {
   const { shops, accounts } = parseOperatorFile(DIRECTORY, json);
   // Objects have inherited names, such as `constructor`.
-  const byKind = { shop: new Map(Object.entries(shops)), account: new Map(Object.entries(accounts)) };
-  return { nameOf: (kind, id) => byKind[kind].get(id) ?? null };
+  return { shop: new Map(Object.entries(shops)), account: new Map(Object.entries(accounts)) };
 }
 
 /** Null without an operator's name, and for phone numbers and email addresses. */
 export function nameOfTarget(directory: Directory, { target, type }: Right): PerLanguage | null {
   if (target === undefined || type === 'phone' || type === 'email') return null;
-  return directory.nameOf(type ?? 'shop', target);
+  return directory[type ?? 'shop'].get(target) ?? null;
 }
-
-export const EMPTY_DIRECTORY: Directory = { nameOf: () => null };

@@ -66,15 +66,6 @@ export const WARNING_DAYS = 30;
 /** Events of each kind that are searched for warnings. */
 const MAX_READ = 200;
 
-/** Kinds with a password warn once per network: the user's own events must not hide an attacker's. */
-const BY_NETWORK = [
-  'approved',
-  'approved_again',
-  'payment_confirmed',
-  'payment_password_guessed',
-  'signed_in',
-];
-
 /** A user, and the warnings that one of that user's browsers doesn't need. Times are microseconds since 1970. */
 interface SeenByUser {
   readonly userId: string;
@@ -89,8 +80,9 @@ interface SeenByUser {
 /** Hex digits that distinguish a session's id from all others. */
 export const SESSION_ID_BEGINNING = 16;
 
-// The common prefix of an IPv4 /24 or an IPv6 /48.
-const NETWORK = `case when kind in ('${BY_NETWORK.join(`', '`)}') then substring(address from '^(?:\\d+\\.){3}|^(?:[^:]*:){3}') end`;
+// The common prefix of an IPv4 /24 or an IPv6 /48. Kinds with a password warn once per network: the user's own events must not
+// hide an attacker's.
+const NETWORK = `case when kind not in ('replayed', 'password_guessed', 'user_password_set') then substring(address from '^(?:\\d+\\.){3}|^(?:[^:]*:){3}') end`;
 
 // Neither a sign-in in a browser that has sent the password before is news, nor an approval without a confirmation. An event
 // without a session in the trail could be that of the requesting browser.

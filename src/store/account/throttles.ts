@@ -30,7 +30,6 @@ on conflict (slot) do update set level = t.level
 returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now`,
 );
 
-/** Writes locked counters. */
 export const updateThrottles = writeEach<Throttle>(
   'throttle-update',
   { slot: 'int', level: 'float8', counted_at: 'timestamptz', free_at: 'timestamptz' },

@@ -9,7 +9,6 @@ const SESSION_ID = sessionIdOf('s.session_hash');
 
 interface ListedSession extends Device {
   readonly sessionId: string;
-  /** True for the current session. */
   readonly isCurrent: boolean;
   readonly createdAt: Date;
   /** Up to a minute too early. */

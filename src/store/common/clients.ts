@@ -24,7 +24,8 @@ type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
 /** The ceiling `most` takes two columns; both are null without one. */
 const [MOST_DAYS, MOST_SUM] = [`(@most::json ->> 'days')::int`, `(@most::json ->> 'sum')::numeric`];
 
-const insert = write<NewClient>(
+/** @returns the number inserted: none if the `client_id` is taken */
+export const insertClient = write<NewClient>(
   'client-insert',
   `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
                         user_limits, oauth21)
@@ -32,11 +33,6 @@ const insert = write<NewClient>(
            @userLimits, @oauth21)
    on conflict do nothing`,
 );
-
-/** @returns false if the `client_id` is taken */
-export async function insertClient(db: Database, client: NewClient): Promise<boolean> {
-  return (await insert(db, client)) > 0;
-}
 
 const lock = findOne<Pick<Client, 'clientId'>, Client>(
   'client-lock',

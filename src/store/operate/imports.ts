@@ -48,16 +48,12 @@ function importing(
   };
 }
 
-/** The first digits of a digest that are kept: there may be many. */
-const KEPT_DIGITS = 26;
-
 const listEnded = statement<{ tokens: boolean }>(
   'import-list-ended',
-  `select left(digest, ${KEPT_DIGITS}) as digest from (
-  select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text from audit_events where kind = 'client_deleted'
-  union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
-   where kind = 'user_deleted' or kind = 'user_updated' and (not @tokens or not exists (select from users where user_id = e.user_id))
-) ended (digest)`,
+  `
+select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest from audit_events where kind = 'client_deleted'
+ union all select jsonb_array_elements_text(detail -> 'names') from audit_events e
+ where kind = 'user_deleted' or kind = 'user_updated' and (not @tokens or not exists (select from users where user_id = e.user_id))`,
 );
 
 /**
@@ -68,8 +64,7 @@ export async function findEnded(pool: pg.Pool, tokens: boolean) {
   const found = new Set<string>();
   for await (const page of queryPages<{ digest: string }>(pool, listEnded({ tokens })))
     for (const { digest } of page) found.add(digest);
-  return (names: readonly string[]) =>
-    found.size > 0 && names.some((name) => found.has(sha256(name).slice(0, KEPT_DIGITS)));
+  return (names: readonly string[]) => found.size > 0 && names.some((name) => found.has(sha256(name)));
 }
 
 const listNames = statement('import-list-client-names', 'select distinct name from clients')();

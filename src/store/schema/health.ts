@@ -62,8 +62,7 @@ function inspectConnection(connection: pg.PoolClient) {
   const tls = stream instanceof TLSSocket ? tlsOf(ssl) : 'none';
   const address = stream.remoteAddress ?? '';
   const isLocal = address === '' || /^(127\.|::1$|::ffff:127\.)/.test(address);
-  const pooler = ownSession ? 'none' : keepsNames ? 'keeps names' : 'keeps no names';
-  return { pooler, isLocal, tls } as const;
+  return { ownSession, keepsNames, isLocal, tls } as const;
 }
 
 type Ssl = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };

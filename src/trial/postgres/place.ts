@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { hasCode } from './error.ts';
-import { readOrMake } from './readOrMake.ts';
+import { hasCode, readOrMake } from './readOrMake.ts';
 
 /** Root's data: PostgreSQL refuses to run as root, and its user may be unable to enter DATA_DIR. */
 export const ROOTS_LIBRARY = '/var/lib/assent';

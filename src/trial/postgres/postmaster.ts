@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLEAN_ENVIRONMENT } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
-import { hasCode } from './error.ts';
+import { hasCode } from './readOrMake.ts';
 import { makeSocketFolder, removeSocketFolder, SOCKET_NUMBER, socketFolder } from './socket.ts';
 
 /** Deadline for a stop: it writes a checkpoint, and disks can be slow. */

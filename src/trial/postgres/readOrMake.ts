@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { hasCode } from './error.ts';
 
 /** Reads a file, or links a finished draft: it is always whole, and the first of several processes makes it for all. */
 export function readOrMake(file: string, make: () => string): string {
@@ -28,4 +27,9 @@ export async function makeFolder(folder: string, fill: (draft: string) => unknow
     rmSync(draft, { recursive: true, force: true });
     if (!hasCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
   }
+}
+
+/** True for a system call that failed with one of these codes (`ENOENT`, `EEXIST`, …). */
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

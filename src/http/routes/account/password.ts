@@ -4,9 +4,9 @@ import type { Context } from '../../../flows/common/context.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
-import { forgetOutcome } from '../../browser/outcomes.ts';
+import { rememberOutcome } from '../../browser/outcomes.ts';
 import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
-import { keptAs, ownPage, seeOther } from '../../pages/steps.ts';
+import { keptAs, ownPage, seeOther, toSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 import { SECURITY } from './security.ts';
@@ -46,7 +46,7 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
     });
     app.post(path, OWN_FORM, async (request, reply) => {
       const { form, session } = await receiveForm(request);
-      if (session === null) return seeOther(reply, '/account');
+      if (session === null) return toSignIn(reply);
       const sent = {
         kind: PASSWORDS[password].kind,
         currentPassword: form.get('password') ?? form.get('payment_password') ?? '',
@@ -61,10 +61,11 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
       switch (result.outcome) {
         case 'changed':
           setCookie(reply, PASSWORDS[password].cookie, result.deviceCookie);
-          forgetOutcome(reply);
-          return seeOther(reply, `${SECURITY}?said=changed`);
+          rememberOutcome(reply, result.outcome, SECURITY);
+          return seeOther(reply, SECURITY);
         case 'stale':
-          return seeOther(reply, `${SECURITY}?said=stale`);
+          rememberOutcome(reply, result.outcome, SECURITY);
+          return seeOther(reply, SECURITY);
         case 'refused':
           refuseForm(reply, ['password_refused', result.problem], result.problem, path);
           return seeOther(reply, path);

@@ -7,17 +7,15 @@ import type { Session } from '../../../flows/signIn/session.ts';
 import type { Texts } from '../../../languages/languages.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
-import { textsOf } from '../../browser/language.ts';
-import { noteOn } from '../../browser/outcomes.ts';
+import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { wordsFor } from '../../describe/describe.ts';
 import { describeSessions } from '../../describe/describeAccount.ts';
 import { toPasswords, toStop } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
 import { refuseDecision } from '../../pages/notices.ts';
-import { ownPage, seeOther } from '../../pages/steps.ts';
+import { ownPage, seeOther, toSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
-import { queryParameters } from '../../request/parameters.ts';
 
 export const SECURITY = '/account/security';
 const STOP = '/account/stop';
@@ -27,9 +25,9 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   app.get(SECURITY, async (request, reply) => {
     const session = await sessionOf(request);
     if (session === null) return seeOther(reply, '/account');
-    const said = queryParameters(request).get('said');
+    const said = lastOutcome(reply, SECURITY)?.outcome;
     const words = wordsFor(request);
-    const { account, outcomes, security } = words.texts;
+    const { account, security } = words.texts;
     const [{ sessions, endOthersToken }, warnings] = await Promise.all([
       findUserSessions(context, session),
       warningsOn(request, session),
@@ -44,24 +42,23 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
       isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
       done: said === 'ended' || said === 'changed' ? security[said] : null,
       ways: said === 'changed' ? [{ href: '/account', text: account.title }] : [],
-      undone: said === 'stale' ? outcomes.outOfDate : null,
+      undone: noteOn(reply, SECURITY, session.user),
     });
   });
 
-  for (const which of ['end', 'end-others']) {
-    app.post(`/account/sessions/${which}`, OWN_FORM, async (request, reply) => {
-      const { form, session } = await receiveForm(request);
-      if (session === null) return seeOther(reply, '/account');
-      const sessionId = which === 'end' ? (form.get('session_id') ?? '') : null;
-      const sent = { sessionId, formToken: form.get('form_token') };
-      const { outcome } = await endSession(context, session, sent, callerOf(request));
-      return seeOther(reply, `${SECURITY}?said=${outcome}`);
-    });
-  }
+  // One session or, without an id, all others.
+  app.post('/account/sessions/end', OWN_FORM, async (request, reply) => {
+    const { form, session } = await receiveForm(request);
+    if (session === null) return toSignIn(reply);
+    const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
+    const { outcome } = await endSession(context, session, sent, callerOf(request));
+    rememberOutcome(reply, outcome, SECURITY);
+    return seeOther(reply, SECURITY);
+  });
 
   app.post('/account/warnings', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
-    if (session === null) return seeOther(reply, '/account');
+    if (session === null) return toSignIn(reply);
     const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
     const seen = await seeWarnings(context, session, sent, readCookie(request, 'seen'));
     if (seen !== null) setCookie(reply, 'seen', seen);
@@ -70,10 +67,8 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 
   app.get(STOP, async (request, reply) => {
     const session = await sessionOf(request);
-    if (session === null) return seeOther(reply, '/account?undone=stop');
-    const { outcomes } = textsOf(request);
-    const stale = queryParameters(request).get('undone') === undefined ? null : outcomes.outOfDate;
-    const undone = noteOn(reply, STOP, session.user) ?? stale;
+    if (session === null) return toSignIn(reply);
+    const undone = noteOn(reply, STOP, session.user);
     const formToken = stopToken(context, session);
     return showPage(reply, { name: 'stop', ...ownPage(session, reply), formToken, undone });
   });
@@ -81,20 +76,19 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   // Disconnects every application and signs out every other browser.
   app.post(STOP, OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
-    if (session === null) return seeOther(reply, '/account?undone=stop');
+    if (session === null) return toSignIn(reply);
     const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
-    if (outcome === 'stale') return seeOther(reply, `${STOP}?undone=stale`);
-    if (outcome === 'too_many') {
-      refuseDecision(reply, STOP, 'not_stopped');
-      return seeOther(reply, STOP);
-    }
+    if (outcome === 'stale') rememberOutcome(reply, outcome, STOP);
+    if (outcome === 'too_many') refuseDecision(reply, STOP, 'not_stopped');
+    if (outcome !== 'pressed') return seeOther(reply, STOP);
     // Who stops everything has answered all warnings.
     setCookie(reply, 'seen', await seeAll(context, session, readCookie(request, 'seen')));
-    return seeOther(reply, '/account?stopped=everything');
+    rememberOutcome(reply, outcome, '/account');
+    return seeOther(reply, '/account');
   });
 }
 
-/** The account page after stopping everything describes the current state: the link may be forged. */
+/** The account page after stopping everything describes the current state: some of many thousands may be left. */
 export async function describeStop(context: Context, session: Session, texts: Texts) {
   const { stop } = texts;
   if (!(await isEverythingStopped(context, session)))

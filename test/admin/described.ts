@@ -1,0 +1,220 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent as Connections, type IncomingHttpHeaders, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, expect } from 'vitest';
+import { buildAdminApp } from '../../src/admin/server.ts';
+import { perform } from '../../src/operations/operation.ts';
+import * as operators from '../../src/operations/operators.ts';
+import type { Effect } from '../../src/rules/account/role.ts';
+import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
+import type { openApi, Schema } from '../docs/openapi.ts';
+import { ledger, refuse } from '../support/ledger.ts';
+import { type TestServer, useServer } from '../support/server.ts';
+
+// docs/openapi.json, and a server that it describes: whether requests and answers are as it says.
+
+export const DOCUMENT = JSON.parse(
+  readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
+) as ReturnType<typeof openApi>;
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: true;
+  readonly schema: Schema;
+}
+
+/** An operation of the document. */
+export interface Described {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** The role that it needs. */
+  readonly effect: Effect;
+  readonly parameters: readonly Parameter[];
+  /** Of its body; undefined for none. */
+  readonly body: Schema | undefined;
+  readonly needsBody: boolean;
+  /** The status of each answer. */
+  readonly statuses: readonly number[];
+}
+
+export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, said]): Described => {
+    const [, effect = ''] = /role `(\w+)`/.exec(said.description) ?? [];
+    return {
+      id: said.operationId,
+      method: method.toUpperCase(),
+      path,
+      effect: effect as Effect,
+      parameters: (said.parameters ?? []) as Parameter[],
+      body: said.requestBody?.content['application/json'].schema as Schema | undefined,
+      needsBody: said.requestBody?.required ?? false,
+      statuses: Object.keys(said.responses).map(Number),
+    };
+  }),
+);
+
+/** A request: values by the names of their fields. */
+export interface Asked {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  /** Undefined for none. */
+  readonly body?: unknown;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the document that it asks for
+  readonly body: any;
+}
+
+/** Answers have no fields that the document leaves out, although it lets later versions add some. */
+function closed(part: unknown): unknown {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map(closed);
+  const inner = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, closed(value)]));
+  const isObject = inner.type === 'object' && inner.properties !== undefined;
+  return isObject ? { additionalProperties: false, ...inner } : inner;
+}
+
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: true,
+  formats: { date: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/ },
+});
+ajv.addSchema(closed(DOCUMENT) as object, 'closed');
+
+const checks = new Map<string, ValidateFunction>();
+
+/** The check of a part of the document, by its place there. */
+function checkAt(...place: string[]): ValidateFunction {
+  const pointer = place.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+  const check = checks.get(pointer) ?? ajv.compile({ $ref: `closed#/${encodeURI(pointer)}` });
+  checks.set(pointer, check);
+  return check;
+}
+
+const placeOf = ({ method, path }: Described) => ['paths', path, method.toLowerCase()] as const;
+
+/** Expects an answer that the document announces for the operation. */
+export function expectDescribed(operation: Described, { status, headers, body }: Answer): void {
+  const said = `${operation.id} is answered ${status}: ${JSON.stringify(body).slice(0, 500)}`;
+  expect(operation.statuses, said).toContain(status);
+  const isRefused = status >= 400;
+  const type = isRefused ? 'application/problem+json' : 'application/json';
+  expect([headers['content-type'], headers['cache-control']]).toEqual([type, 'no-store']);
+  const place = isRefused ? ['components'] : placeOf(operation);
+  const check = checkAt(...place, 'responses', String(status), 'content', type, 'schema');
+  check(body);
+  expect(check.errors, said).toBeNull();
+  if (!isRefused) return;
+  const { description, headers: others = {} } = DOCUMENT.components.responses[status] ?? {};
+  expect(body.status).toBe(status);
+  expect(description, said).toContain(`“${body.rule}”`);
+  for (const name of Object.keys(others)) expect(headers[name.toLowerCase()], said).toBeDefined();
+}
+
+/** Numbers and booleans are text in a query. */
+function fromText(value: unknown, type: unknown): unknown {
+  const isText = type === 'integer' ? /^\d+$/ : type === 'boolean' ? /^(true|false)$/ : /^(?!)/;
+  return isText.test(String(value)) ? JSON.parse(String(value).replace(/^0+(?=\d)/, '')) : value;
+}
+
+/** Whether the document lets programs ask so. */
+export function isAllowed(operation: Described, asked: Asked): boolean {
+  const parameters = operation.parameters.map(({ name, in: where, required, schema }) => {
+    const value = asked[where]?.[name];
+    return value === undefined ? !required : ajv.validate(schema, fromText(value, schema.type));
+  });
+  const known = operation.parameters.filter((one) => one.in === 'query').map(({ name }) => name);
+  const others = Object.keys(asked.query ?? {}).some((name) => !known.includes(name));
+  if (others || parameters.includes(false)) return false;
+  if (operation.body === undefined) return asked.body === undefined;
+  if (asked.body === undefined) return !operation.needsBody;
+  return checkAt(...placeOf(operation), 'requestBody', 'content', 'application/json', 'schema')(asked.body);
+}
+
+/** As UTF-8 in a URL; half of a character has none, and is sent all the same. */
+const encoded = (value: unknown) =>
+  encodeURIComponent(String(value).replaceAll(/\p{Surrogate}/gu, '\uE000')).replaceAll(
+    '%EE%80%80',
+    '%ED%A0%80',
+  );
+
+/** The operators' API at an address. */
+export interface Api {
+  /** Asks for an operation. @param headers beside, or instead of, the usual ones */
+  ask(operation: Described, asked: Asked, headers?: Record<string, string>): Promise<Answer>;
+  /** @param body as it is sent */
+  send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer>;
+}
+
+export function apiAt(url: string, token: string): Api {
+  const agent = new Connections({ keepAlive: true });
+  afterAll(() => agent.destroy());
+  const authorization = `Bearer ${token}`;
+  return {
+    async send(method, path, headers, body = '') {
+      const length = String(Buffer.byteLength(body));
+      const all = { authorization, ...headers, 'content-length': length };
+      const asked = request(url, { agent, method, path, headers: all }); // `fetch` would resolve the dots of a path
+      asked.end(body);
+      const [answer] = await once(asked, 'response');
+      return { status: answer.statusCode, headers: answer.headers, body: JSON.parse(await text(answer)) };
+    },
+    ask({ method, path: template }, { path = {}, query = {}, body }, headers = {}) {
+      const at = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encoded(path[name]));
+      const fields = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+      const search = fields.length === 0 ? '' : `?${fields.join('&')}`;
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      return this.send(method, at + search, { ...type, ...headers }, JSON.stringify(body));
+    },
+  };
+}
+
+/** @param log where its lines go */
+export async function openApiOn(db: pg.Pool, log: string[]): Promise<string> {
+  const app = buildAdminApp(
+    { db, serviceNames: () => ['Assent'], offer: () => BUILT_IN_OFFER },
+    1_000,
+    pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
+  );
+  afterAll(() => app.close());
+  return app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+/** The operators' API beside a server with its database. Its `ask` is that of an operator who may do all. */
+export interface DescribedServer extends Api {
+  readonly server: TestServer;
+  readonly tokens: Readonly<Record<Effect, string>>;
+}
+
+export async function useDescribed(): Promise<DescribedServer> {
+  const server = await useServer();
+  const db = server.database.pool;
+  const log: string[] = [];
+  afterAll(() => {
+    refuse(ledger.search('the log of the API', log));
+    expect(log.filter((line) => JSON.parse(line).level >= ERROR)).toEqual([]);
+  });
+  const url = await openApiOn(db, log);
+  const tokenFor = async (role: Effect) => {
+    const input = { name: `may ${role}`, role, days: 365 };
+    return (await perform(operators.create, { db, operator: 'tests' }, input)).operatorToken;
+  };
+  const tokens = {
+    reads: await tokenFor('reads'),
+    changes: await tokenFor('changes'),
+    destroys: await tokenFor('destroys'),
+  };
+  return { ...apiAt(url, tokens.destroys), server, tokens };
+}
+
+/** The level of pino for what is the fault of the server. */
+const ERROR = 50;

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { permits } from '../../src/rules/account/role.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import {
+  type Asked,
+  apiAt,
+  type Described,
+  expectDescribed,
+  isAllowed,
+  OPERATIONS,
+  openApiOn,
+  useDescribed,
+} from './described.ts';
+import { fullRequest, leastRequest, makeReference, makeThings, type Things } from './things.ts';
+
+// docs/openapi.json is right: each of its operations is asked for, rightly and wrongly, and answers as it says.
+
+const api = await useDescribed();
+const { tokens } = api;
+const things = { ...(await makeThings(api)), reference: await makeReference(api) };
+
+/** Expects an answer that the document announces, and no fault of the server. */
+async function answerTo(operation: Described, asked: Asked, headers?: Record<string, string>) {
+  const answer = await api.ask(operation, asked, headers);
+  expectDescribed(operation, answer);
+  expect(answer.status).toBeLessThan(500);
+  return answer;
+}
+
+/** Of another user, application and so on, where the request would take those away from others. */
+async function ownThings({ id, effect }: Described): Promise<Things> {
+  const isOwn = effect === 'destroys' || id === 'usersUpdate';
+  return isOwn ? makeThings(api) : things;
+}
+
+const namesIn = ({ query, body }: Asked) => Object.keys({ ...query, ...(body as object) });
+
+describe('a right request', () => {
+  it.each(OPERATIONS)('is carried out, with least and with all that it may have: $id', async (operation) => {
+    const isLoss = operation.effect === 'destroys';
+    const [least, full] = [leastRequest, fullRequest].map((request) => namesIn(request(operation, things)));
+    for (const request of least?.length === full?.length ? [leastRequest] : [leastRequest, fullRequest]) {
+      const asked = request(operation, await ownThings(operation));
+      const sent = isLoss ? { ...asked, query: { confirm: 'true' } } : asked;
+      expect(isAllowed(operation, sent), JSON.stringify(sent)).toBe(true);
+      const { status, body } = await answerTo(operation, sent);
+      expect(status, `${JSON.stringify(sent)}: ${JSON.stringify(body)}`).toBeLessThan(300);
+    }
+  });
+
+  it.each(OPERATIONS.filter(({ effect }) => effect === 'destroys'))(
+    'says what would be lost, unless it is confirmed: $id',
+    async (operation) => {
+      const asked = leastRequest(operation, things);
+      const { status, body } = await answerTo(operation, asked);
+      expect([200, 409]).toContain(status);
+      if (status === 409) expect(body.rule).toBe('not_confirmed');
+    },
+  );
+});
+
+const LONG = 'a'.repeat(5_000);
+const UNSTORABLE = ['a\0', '\ud800'];
+const TEXTS = ['', LONG, ...UNSTORABLE, '..', 'a/b?c#d%', 'ключ'];
+const OTHERS = [...TEXTS, null, true, -1, 1.5, [], ['\0'], {}];
+
+interface Spoiling {
+  readonly where: 'path' | 'query' | 'body';
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** Each field with each value. */
+function spoilingsOf({ parameters, body }: Described): Spoiling[] {
+  const inUrl = parameters.flatMap(({ name, in: where }) => TEXTS.map((value) => ({ where, name, value })));
+  const inBody = Object.keys(body?.properties ?? {}).flatMap((name) =>
+    OTHERS.map((value) => ({ where: 'body' as const, name, value })),
+  );
+  return [...inUrl, ...inBody];
+}
+
+describe('a wrong request', () => {
+  it.each(OPERATIONS)('is refused where the document forbids it: $id', async (operation) => {
+    let right = leastRequest(operation, await ownThings(operation));
+    for (const { where, name, value } of spoilingsOf(operation)) {
+      const asked = { ...right, [where]: { ...(right[where] as object), [name]: value } };
+      const { status } = await answerTo(operation, asked);
+      const isUnstorable = where !== 'query' && UNSTORABLE.includes(String(value));
+      const isWrong = isUnstorable || !isAllowed(operation, asked);
+      expect(isWrong && status < 400, `${status} ${JSON.stringify(asked).slice(0, 500)}`).toBe(false);
+      if (name === 'new_login' && status === 200) right = leastRequest(operation, await ownThings(operation));
+    }
+  });
+
+  it.each(OPERATIONS)(
+    'is refused without a field that it needs, and with an unknown one: $id',
+    async (operation) => {
+      const right = leastRequest(operation, things);
+      const [part, fields] =
+        operation.body === undefined ? ['query', right.query] : ['body', right.body as object];
+      const { required = [] } = operation.body ?? {};
+      for (const name of required) {
+        const { [name]: _, ...others } = fields as Record<string, unknown>;
+        const { status, body } = await answerTo(operation, { ...right, [part]: others });
+        expect([status, body.field]).toEqual([422, name]);
+      }
+      const { status, body } = await answerTo(operation, { ...right, [part]: { ...fields, colour: 'red' } });
+      expect([status, body.field]).toEqual([422, 'colour']);
+    },
+  );
+
+  it.each(OPERATIONS)('is refused where its body can’t be read: $id', async (operation) => {
+    if (operation.method === 'GET') return;
+    const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
+    for (const [type, sent, status] of [
+      ['application/json', '{', 400],
+      ['application/json', '[]', 400],
+      ['application/json', '"x"', 400],
+      ['text/plain', '{}', 415],
+      ['application/json', JSON.stringify({ name: 'a'.repeat(70_000) }), 413],
+    ] as const) {
+      const answer = await api.send(operation.method, path, { 'content-type': type }, sent);
+      expectDescribed(operation, answer);
+      expect(answer.status).toBe(status);
+    }
+  });
+
+  it.each(OPERATIONS)('is refused to those who may not ask for it: $id', async (operation) => {
+    const right = leastRequest(operation, things);
+    for (const role of ['reads', 'changes'] as const) {
+      const { status } = await answerTo(operation, right, { authorization: `Bearer ${tokens[role]}` });
+      expect(status === 403, role).toBe(!permits(role, operation.effect));
+    }
+    const { status } = await answerTo(operation, right, { authorization: 'Bearer x' });
+    expect([401, 429]).toContain(status);
+  });
+});
+
+it('while PostgreSQL is away, each operation is answered 503, with the time to wait', async () => {
+  const pool = openDatabase('postgres://nobody@127.0.0.1:1/none');
+  const away = apiAt(await openApiOn(pool, []), tokens.destroys);
+  for (const operation of OPERATIONS) {
+    const answer = await away.ask(operation, leastRequest(operation, things));
+    expectDescribed(operation, answer);
+    expect(answer.status).toBe(503);
+  }
+  await pool.end();
+});

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Schema } from '../docs/openapi.ts';
+import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
+import {
+  type Asked,
+  type Described,
+  expectDescribed,
+  isAllowed,
+  OPERATIONS,
+  useDescribed,
+} from './described.ts';
+import { fullRequest, makeReference, makeThings, type Things } from './things.ts';
+
+// Requests of operators made from the schemas of docs/openapi.json, and of anything else: each is answered as it says.
+
+const api = await useDescribed();
+const reference = await makeReference(api);
+
+/** For each operation. */
+const RUNS = 40;
+
+const TEXT = fc.oneof(
+  { weight: 5, arbitrary: fc.string({ unit: 'binary' }) },
+  fc.constantFrom('\0', '\ud800', '\udfff\ud800', '.', '..', '%', '%ff', '/', ' ', 'a'.repeat(1_500)),
+);
+const ANYTHING = fc.oneof(TEXT, fc.jsonValue(), fc.array(TEXT));
+
+/** What a schema allows. */
+function allowedBy(schema: Schema): fc.Arbitrary<unknown> {
+  const { anyOf, type, pattern, minimum, maximum, items, properties = {} } = schema;
+  if (anyOf !== undefined) return fc.oneof(...anyOf.map((one) => allowedBy(one as Schema)));
+  if (Array.isArray(type)) return fc.oneof(...type.map((one) => allowedBy({ ...schema, type: one })));
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (type === 'boolean') return fc.boolean();
+  if (type === 'integer') return fc.integer({ min: minimum ?? -(2 ** 31), max: maximum ?? 2 ** 31 });
+  if (type === 'array') return fc.array(allowedBy(items as Schema), { maxLength: 5 });
+  if (type === 'object') {
+    const entries = Object.entries(properties).map(([name, one]) => [name, allowedBy(one as Schema)]);
+    return fc.record(Object.fromEntries(entries));
+  }
+  if (type === 'null') return fc.constant(null);
+  return pattern === undefined ? TEXT : fc.stringMatching(new RegExp(pattern));
+}
+
+/** Each field is right, allowed, anything, or missing. */
+function requestOf(operation: Described, things: Things): fc.Arbitrary<Asked> {
+  const right = fullRequest(operation, things);
+  const field = (schema: Schema, value: unknown) =>
+    fc.oneof({ weight: 4, arbitrary: fc.constant(value) }, allowedBy(schema), ANYTHING);
+  const inUrl = (where: 'path' | 'query') =>
+    Object.fromEntries(
+      operation.parameters
+        .filter((one) => one.in === where)
+        .map(({ name, schema }) => [name, field(schema, right[where]?.[name] ?? 'true').map(String)]),
+    );
+  const inBody = Object.entries(operation.body?.properties ?? {}).map(([name, schema]) => {
+    const value = (right.body as Record<string, unknown> | undefined)?.[name] ?? null;
+    return [name, field(schema as Schema, value)];
+  });
+  const body = fc.oneof(
+    { weight: 9, arbitrary: fc.record(Object.fromEntries(inBody), { requiredKeys: [] }) },
+    fc.jsonValue(),
+  );
+  return fc.record({
+    path: fc.record(inUrl('path')),
+    query: fc.record(inUrl('query'), { requiredKeys: [] }),
+    ...(operation.body !== undefined && { body }),
+  }) as fc.Arbitrary<Asked>;
+}
+
+it.each(OPERATIONS)(
+  'Anything in any field is answered as docs/openapi.json says: $id',
+  async (operation) => {
+    const things = { ...(await makeThings(api)), reference };
+    await fuzz(operation.id, RUNS, requestOf(operation, things), async (asked) => {
+      const answer = await api.ask(operation, asked);
+      expectDescribed(operation, answer);
+      expect(answer.status).toBeLessThan(500);
+      if (!isAllowed(operation, asked)) expect(answer.status).toBeGreaterThanOrEqual(400);
+    });
+  },
+  FUZZ_TIMEOUT_MS,
+);

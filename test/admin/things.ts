@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { vi } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { obtainToken } from '../support/flow.ts';
+import { ledger, newSecret } from '../support/ledger.ts';
+import { type Asked, type Described, type DescribedServer, OPERATIONS } from './described.ts';
+
+// What operators ask for: a user, an application and the like, and a right request for each operation.
+
+/** Right values by the names of fields; where a name means two things, behind the noun and a space. */
+export type Things = Readonly<Record<string, unknown>>;
+
+const unique = () => randomBytes(6).toString('hex');
+
+function secret(): string {
+  const made = newSecret();
+  ledger.note('password', made);
+  return made;
+}
+
+function operationOf(id: string): Described {
+  const operation = OPERATIONS.find((one) => one.id === id);
+  if (operation === undefined) throw new Error(`docs/openapi.json has no operation ${id}`);
+  return operation;
+}
+
+/** Makes a user, an application that the user authorized, a resource server and an operator. */
+export async function makeThings({ server, ...api }: DescribedServer): Promise<Things> {
+  const [user, client] = [await server.createUser(), await server.createClient()];
+  const token = await obtainToken(new Agent(server.baseUrl), client, user);
+  const done = async (id: string, asked: Asked) => {
+    const { status, body } = await api.ask(operationOf(id), asked);
+    if (status >= 300) throw new Error(`${id}: ${JSON.stringify(body)}`);
+    return body;
+  };
+  const { client_id, ...grant } = (await done('grantsList', { query: { login: user.login } })).items[0];
+  const resource = await done('resourcesCreate', { body: { name: 'payment API' } });
+  const { resource_id } = resource;
+  const operator = await done('operatorsCreate', { body: { name: unique(), role: 'reads' } });
+  ledger.note('resource secret', resource.resource_secret);
+  const secretOf = async (id: string, path: Record<string, string>) =>
+    (await done(id, { path })).items[0].secret_id;
+  const clientSecret = await secretOf('clientsSecretsList', { client_id });
+  const resourceSecret = await secretOf('resourcesSecretsList', { resource_id });
+  return {
+    ...{ token, client_id, resource_id, grant_id: grant.grant_id, login: user.login, user_id: user.userId },
+    'clients secret_id': clientSecret,
+    'resources secret_id': resourceSecret,
+    'operatorsRetire name': operator.name,
+    'auditList after': '0.0,0',
+    'auditNext after': (await done('auditNext', {})).cursor,
+    'clientsList after': client_id,
+    'clientsSecretsList after': clientSecret,
+    'grantsList after': `0.${grant.grant_id}`,
+    'operatorsList after': operator.name,
+    'resourcesList after': resource_id,
+    'resourcesSecretsList after': resourceSecret,
+    'usersList after': '0',
+  };
+}
+
+/** What a request makes or sets, never twice the same. */
+function newValues(): Things {
+  return {
+    allow_weak: true,
+    allowed_rights: ['account-info'],
+    days: 1,
+    external_id: unique(),
+    force: true,
+    id: unique(),
+    limit: 10,
+    most: { days: 30, sum: '5000' },
+    name: `Shop ${unique()}`,
+    new_login: unique(),
+    oauth21: true,
+    outcome: 'approved',
+    password: secret(),
+    payment_password: secret(),
+    redirect_uri: 'https://shop.example/callback',
+    reviewed: true,
+    role: 'changes',
+    secret: secret(),
+    since: '2026-11-20',
+    site: 'https://shop.example',
+    until: '2100-01-01T09:30:00+02:00',
+    user_limits: true,
+    verified: true,
+    'usersCreate login': unique(),
+  };
+}
+
+/** The reference of an error, after it was stored. */
+export async function makeReference({ server, ...api }: DescribedServer): Promise<string> {
+  const { headers } = await new Agent(server.baseUrl).post('/oauth/token', {});
+  const reference = headers.get('x-request-id') ?? '';
+  const show = () => api.ask(operationOf('refusalsShow'), { path: { reference } });
+  await vi.waitUntil(async () => (await show()).status === 200, { timeout: 60_000 });
+  return reference;
+}
+
+/** Fields that are optional each, of which a request needs one: these are enough. */
+const ENOUGH: Readonly<Record<string, string>> = {
+  auditList: 'login',
+  clientsUpdate: 'name',
+  grantsList: 'login',
+  grantsRevoke: 'grant_id',
+  usersUpdate: 'name',
+};
+
+/** A request with no more than it needs. */
+export const leastRequest = (operation: Described, things: Things) =>
+  rightRequest(operation, things, [ENOUGH[operation.id] ?? '']);
+
+/** A request with all that it may have; of authorizations to revoke, a single one excludes others. */
+export function fullRequest(operation: Described, things: Things): Asked {
+  const { required = [], properties = {} } = operation.body ?? {};
+  const inQuery = operation.parameters.map(({ name }) => name).filter((name) => name !== 'confirm');
+  const inBody = Object.keys(properties).filter((name) => !required.includes(name) && name !== 'grant_id');
+  return rightRequest(operation, things, [...inQuery, ...inBody]);
+}
+
+/** @param optional names of fields beside the required ones */
+function rightRequest({ id, parameters, body }: Described, kept: Things, optional: readonly string[]): Asked {
+  const [noun] = /^[a-z]+/.exec(id) ?? [];
+  const things = { ...newValues(), ...kept };
+  const given = (names: readonly string[]) =>
+    Object.fromEntries(
+      names.map((name) => {
+        const value = things[`${id} ${name}`] ?? things[`${noun} ${name}`] ?? things[name];
+        if (value === undefined) throw new Error(`${id} has a field ${name} without a value in newValues`);
+        return [name, value];
+      }),
+    );
+  const namesIn = (where: string) =>
+    parameters
+      .filter((one) => one.in === where && (one.required || optional.includes(one.name)))
+      .map(({ name }) => name);
+  const { required = [], properties = {} } = body ?? {};
+  const own = Object.keys(properties).filter((name) => required.includes(name) || optional.includes(name));
+  const asked = { path: given(namesIn('path')) as Record<string, string>, query: given(namesIn('query')) };
+  return own.length === 0 ? asked : { ...asked, body: given(own) };
+}

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { freePort } from '../support/server.ts';
+import { describeWith, environment } from './examples.ts';
+
+// Clients of the operators' API that the generators of docs/operate/api.md make of docs/openapi.json: each creates an
+// application, lists it and blocks it.
+
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(join(CHECKOUT, 'docs/operate/api.md'), 'utf8');
+const [, lines = ''] = /<!-- generated clients -->\n```sh\n(.+?)```/s.exec(page) ?? [];
+/** The command that makes a client, as the page has it. */
+const lineWith = (generator: string) => lines.split('\n').find((line) => line.includes(generator)) ?? 'false';
+
+// The packages are no dependencies of Assent: `npm ci --prefix test/clients/openapi` installs them.
+const PACKAGES = fileURLToPath(new URL('openapi/node_modules/', import.meta.url));
+const isInstalled = existsSync(join(PACKAGES, 'openapi-typescript'));
+const found = isInstalled ? '' : ' (test/clients/openapi is not installed: skipped)';
+
+const database = await useDatabase();
+const folder = makeDataDir();
+mkdirSync(join(folder, 'docs'));
+copyFileSync(join(CHECKOUT, 'docs/openapi.json'), join(folder, 'docs/openapi.json'));
+let server: ServerProcess;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  const port = String(await freePort());
+  const settings = onDatabase(database.url);
+  server = await spawnServer({ ...settings, ADMIN_PORT: port });
+  const created = await runAssent(
+    ['operator', 'create', 'generated', '--role', 'changes', '--json'],
+    settings,
+  );
+  const token = JSON.parse(created.stdout).operator_token as string;
+  const url = `http://localhost:${port}`;
+  await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: 60_000 });
+  variables = environment({ ASSENT_URL: url, ASSENT_TOKEN: token, npm_config_offline: 'true' });
+});
+
+afterAll(async () => {
+  await server.stop();
+  removeDataDir(folder);
+});
+
+async function run(program: string, ...args: string[]): Promise<string> {
+  const options = { cwd: folder, env: variables, encoding: 'utf8' } as const;
+  const failed = ({ message, stdout = '' }: Error & { stdout?: string }) => {
+    throw new Error(`${message}\n${stdout}`);
+  };
+  return (await promisify(execFile)(program, args, options).catch(failed)).stdout;
+}
+
+/** What each program prints: the names of the applications, how the last is now, and how a wrong request was refused. */
+const expectDone = (printed: string, name: string) => {
+  const { names, status, refused } = JSON.parse(printed) as Record<string, unknown>;
+  expect(names).toContain(name);
+  expect([status, refused]).toEqual(['blocked', { status: 404, rule: 'not_found' }]);
+};
+
+const TYPESCRIPT = `
+import createClient from 'openapi-fetch';
+import type { components, paths } from './assent.js';
+
+const { ASSENT_URL: baseUrl = '', ASSENT_TOKEN } = process.env;
+const api = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${ASSENT_TOKEN}\` } });
+const body = { name: 'TypeScript', redirect_uri: 'https://typescript.example/callback' };
+const { data: made, error } = await api.POST('/v1/clients', { body });
+if (made === undefined) throw new Error(error.detail);
+const { data: list } = await api.GET('/v1/clients');
+const items: components['schemas']['Client'][] = list?.items ?? [];
+const path = { client_id: made.client_id };
+const { data: blocked } = await api.POST('/v1/clients/{client_id}/block', { params: { path } });
+const unknown = await api.GET('/v1/clients/{client_id}', { params: { path: { client_id: 'x' } } });
+const { status, rule } = unknown.error ?? {};
+console.log(JSON.stringify({
+  names: items.map(({ name }) => name),
+  status: blocked?.status satisfies 'active' | 'blocked' | undefined,
+  refused: { status, rule },
+}));
+
+export async function neverCalled() {
+  // @ts-expect-error the redirect URI is missing
+  await api.POST('/v1/clients', { body: { name: 'TypeScript' } });
+  // @ts-expect-error there is no such address
+  await api.GET('/v1/nothing');
+  // @ts-expect-error applications have no such field
+  return items[0]?.client_secret;
+}
+`;
+
+const PYTHON = `
+import json, os
+from assent_for_operators_client import AuthenticatedClient
+from assent_for_operators_client.api.clients import clients_block, clients_create, clients_list, clients_show
+from assent_for_operators_client.models import ClientsCreateBody
+
+api = AuthenticatedClient(base_url=os.environ["ASSENT_URL"], token=os.environ["ASSENT_TOKEN"])
+body = ClientsCreateBody(name="Python", redirect_uri="https://python.example/callback")
+made = clients_create.sync(client=api, body=body)
+listed = clients_list.sync(client=api)
+blocked = clients_block.sync(made.client_id, client=api)
+problem = clients_show.sync("x", client=api)
+print(json.dumps({
+    "names": [one.name for one in listed.items],
+    "status": blocked.status,
+    "refused": {"status": problem.status, "rule": problem.rule},
+}))
+`;
+
+describe.skipIf(!isInstalled)(`openapi-typescript${found}`, () => {
+  it('makes types that a program is compiled with, and the program works', async () => {
+    symlinkSync(PACKAGES, join(folder, 'node_modules'), 'junction');
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'shop.ts'), TYPESCRIPT);
+    await run('sh', '-c', lineWith('openapi-typescript'));
+    const options = ['--strict', '--noUncheckedIndexedAccess', '--module', 'nodenext', '--target', 'es2023'];
+    const types = ['--typeRoots', join(CHECKOUT, 'node_modules/@types'), '--types', 'node'];
+    await run(process.execPath, join(CHECKOUT, 'node_modules/.bin/tsc'), ...options, ...types, 'shop.ts');
+    expectDone(await run(process.execPath, 'shop.js'), 'TypeScript');
+  });
+});
+
+describeWith(['python3', 'openapi-python-client'], 'openapi-python-client', () => {
+  it('makes a client with which a program works', async () => {
+    await run('sh', '-c', lineWith('openapi-python-client'));
+    writeFileSync(join(folder, 'assent-for-operators-client/shop.py'), PYTHON);
+    expectDone(await run('python3', 'assent-for-operators-client/shop.py'), 'Python');
+  });
+});

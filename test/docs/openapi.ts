@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import { PLACES, type Place } from '../../src/admin/places.ts';
+import { snake, snakeCase } from '../../src/operations/operation.ts';
+
+// The OpenAPI document of the operators' HTTP API, made from its places and the schemas of their operations.
+
+export type Schema = z.core.JSONSchema.BaseSchema;
+
+/** Fields by their names outside. */
+type Fields = Record<string, Schema>;
+
+/** Parts of the API by noun: what they are about, and the name of one thing of its list. */
+const NOUNS: Readonly<Record<string, readonly [description: string, thing?: string]>> = {
+  clients: ['Applications', 'Client'],
+  'clients.secrets': ['Secrets of applications', 'Secret'],
+  users: ['Users', 'User'],
+  grants: ['Authorizations: what a user allowed an application', 'Grant'],
+  resources: ['Resource servers, which introspect tokens', 'Resource'],
+  'resources.secrets': ['Secrets of resource servers', 'Secret'],
+  operators: ['Programs that call this API', 'Operator'],
+  audit: ['The audit trail', 'AuditEvent'],
+  refusals: ['Errors that the server answered'],
+  tokens: ['Access tokens'],
+};
+
+/** When an operation is refused, by status; the words in quotation marks are each `rule`. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'The request can’t be read: “unreadable_request”, “unclear_confirm”. Or `after` is of no use: “unknown_after”.',
+  401: 'The request has no token of an operator: “no_operator”.',
+  403: 'The operator’s role, or its own token, does not go so far: “not_permitted”.',
+  404: 'What the request names does not exist: “not_found”, “no_address”.',
+  409: 'It needs `confirm`, and the detail says what would be lost: “not_confirmed”. Or the state of things forbids it: “state”.',
+  413: 'The body exceeds 64 KiB: “unreadable_request”.',
+  414: 'An id in the path is too long: “unreadable_request”.',
+  415: 'The body is not JSON: “unreadable_request”.',
+  422: '`field` is missing or unknown, or has a wrong value: “invalid_field”, “unknown_field”, “refused_value”.',
+  429: 'Too many requests came from this address without the token of an operator: “too_many_failures”.',
+  503: 'The database is away, or the server is busy: “database”, “overload”. A change may be done in part, or be done later: look before you repeat it.',
+};
+
+/** Of refusals that have one beside those of every answer. */
+const HEADERS: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  401: ['WWW-Authenticate', 'The scheme `Bearer`'],
+  429: ['Retry-After', 'Seconds'],
+  503: ['Retry-After', 'Seconds'],
+};
+
+const TEXT = { type: 'string' };
+
+/** RFC 9457. */
+const PROBLEM = {
+  type: 'object',
+  properties: {
+    title: { ...TEXT, description: 'The status in words' },
+    status: { type: 'integer' },
+    detail: { ...TEXT, description: 'What is wrong, for people' },
+    rule: { ...TEXT, description: 'The broken rule, for programs' },
+    reference: { ...TEXT, description: 'Of the request, as in the log' },
+    field: { ...TEXT, description: 'The field at fault, if it is a single one' },
+  },
+  required: ['title', 'status', 'detail', 'rule', 'reference'],
+};
+
+/** As requests and answers have it: dates are text, names are in snake case; without what is meant for a command's help. */
+function wireSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema, ...whole } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema: part }) {
+      if (zodSchema._zod.def.type === 'date') Object.assign(part, { ...TEXT, format: 'date-time' });
+      if (part.properties !== undefined) part.properties = snakeCase(part.properties) as Fields;
+      if (part.required !== undefined) part.required = part.required.map(snake);
+      if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum; // zod states these for every integer
+      if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
+      if (io === 'output') delete part.additionalProperties; // a later version may add fields to answers
+      delete part.title;
+      delete part.readOnly;
+    },
+  });
+  return whole;
+}
+
+/** The schemas that answers have in common, by name. */
+const THINGS = new Map(
+  PLACES.filter(({ name }) => name.endsWith('.list')).map(({ name, operation }) => {
+    const [, thing] = NOUNS[name.replace(/\.list$/, '')] ?? [];
+    if (thing === undefined) throw new Error(`${name} lists things without a name: add it to NOUNS`);
+    return [JSON.stringify(wireSchema(operation.output, 'output')), thing];
+  }),
+);
+
+/** With a reference instead of each schema that has a name. */
+function withReferences(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const thing = THINGS.get(JSON.stringify(schema));
+  if (thing !== undefined) return { $ref: `#/components/schemas/${thing}` };
+  if (Array.isArray(schema)) return schema.map(withReferences);
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withReferences(value)]));
+}
+
+function answerOf({ operation: { isList, effect, output }, isMade }: Place) {
+  const one = wireSchema(output, 'output');
+  const warnings = { type: 'array', items: TEXT, description: 'What was done although it may be a mistake' };
+  const next = { type: ['string', 'null'], description: 'The `after` of the next items; null for none' };
+  const page = { items: { type: 'array', items: one }, next };
+  const document = effect === 'reads' ? one : { ...one, properties: { ...one.properties, warnings } };
+  const schema = isList ? { type: 'object', properties: page, required: Object.keys(page) } : document;
+  const description = isList ? 'The list' : isMade ? 'Made' : 'Done';
+  return { description, content: { 'application/json': { schema: withReferences(schema) } } };
+}
+
+/** The refusals that an operation can answer. */
+function refusalsOf({ operation: { effect }, method, path, fields }: Place): string[] {
+  const absent = [
+    ...(effect === 'reads' ? ['403', '409'] : []),
+    ...(fields.size === 0 ? ['404'] : []),
+    ...(path.includes('{') ? [] : ['414']),
+    ...(method === 'GET' ? ['413', '415'] : []),
+  ];
+  return Object.keys(REFUSALS).filter((status) => !absent.includes(status));
+}
+
+const CONFIRM = {
+  name: 'confirm',
+  in: 'query',
+  description: 'True to do it whatever is lost; otherwise 409 says what would be',
+  schema: { type: 'boolean', default: false },
+};
+
+function parametersOf(place: Place, fields: Fields, required: readonly string[]) {
+  const isQuery = place.method === 'GET' || place.method === 'DELETE';
+  return Object.entries(fields).flatMap(([name, { description, ...schema }]) => {
+    const { isId = false } = place.fields.get(name) ?? {};
+    if (!isId && !isQuery) return [];
+    const said = { name, in: isId ? 'path' : 'query', ...(description !== undefined && { description }) };
+    return [{ ...said, ...(required.includes(name) && { required: true }), schema }];
+  });
+}
+
+/** @param whyNotEmpty what an input of ids alone is told; undefined if it is enough */
+function bodyOf(place: Place, fields: Fields, required: readonly string[], whyNotEmpty: string | undefined) {
+  const own = Object.entries(fields).filter(([name]) => !place.fields.get(name)?.isId);
+  if (place.method === 'GET' || place.method === 'DELETE' || own.length === 0) return undefined;
+  const needed = required.filter((name) => own.some(([other]) => other === name));
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(own),
+    ...(needed.length > 0 && { required: needed }),
+    ...(needed.length === 0 && whyNotEmpty !== undefined && { minProperties: 1 }),
+    additionalProperties: false,
+  };
+  return { required: whyNotEmpty !== undefined, content: { 'application/json': { schema } } };
+}
+
+const capitalized = (text: string) => text[0]?.toUpperCase() + text.slice(1);
+
+function operationOf(place: Place) {
+  const { name, operation, isMade } = place;
+  const { input, summary, effect } = operation;
+  const { properties = {}, required = [] } = wireSchema(input, 'input') as {
+    properties?: Fields;
+    required?: readonly string[];
+  };
+  const fields = Object.fromEntries(Object.entries(properties).filter(([one]) => place.fields.has(one)));
+  const ids = [...place.fields.values()].filter(({ isId }) => isId);
+  const read = input.safeParse(Object.fromEntries(ids.map((id) => [id.name, 'x'])));
+  const [issue] = read.error?.issues ?? [];
+  const isWhole = issue?.path.length === 0; // the fault is in no single field
+  const parameters = [...parametersOf(place, fields, required), ...(effect === 'destroys' ? [CONFIRM] : [])];
+  const requestBody = bodyOf(place, fields, required, issue?.message);
+  const role = `The operator needs the role \`${effect}\`.`;
+  return {
+    operationId: name.replaceAll(/\.(\w)/g, (_all, letter: string) => letter.toUpperCase()),
+    tags: [name.split('.')[0]],
+    summary: capitalized(summary),
+    description: isWhole ? `${role} Without any field it answers 422: ${issue.message}.` : role,
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    responses: {
+      [isMade ? 201 : 200]: answerOf(place),
+      ...Object.fromEntries(
+        refusalsOf(place).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+      ),
+    },
+  };
+}
+
+/** @param status as in {@link REFUSALS} */
+function refusal(status: number) {
+  const [name, description] = HEADERS[status] ?? [];
+  const schema = { $ref: '#/components/schemas/Problem' };
+  return {
+    description: REFUSALS[status],
+    ...(name !== undefined && { headers: { [name]: { description, required: true, schema: TEXT } } }),
+    content: { 'application/problem+json': { schema } },
+  };
+}
+
+function componentsOf() {
+  const things = [...THINGS].map(([schema, name]) => [name, JSON.parse(schema)]);
+  const statuses = Object.keys(REFUSALS).map((status) => [status, refusal(Number(status))]);
+  return {
+    securitySchemes: { operator: { type: 'http', scheme: 'bearer' } },
+    responses: Object.fromEntries(statuses),
+    schemas: { ...Object.fromEntries(things), Problem: PROBLEM },
+  };
+}
+
+/** @param version of Assent */
+export function openApi(version: string) {
+  const tags = [...new Set(PLACES.map(({ name }) => name.split('.')[0] ?? ''))];
+  const paths = [...new Set(PLACES.map(({ path }) => path))].map((path) => {
+    const places = PLACES.filter((place) => place.path === path);
+    return [
+      path,
+      Object.fromEntries(places.map((place) => [place.method.toLowerCase(), operationOf(place)])),
+    ];
+  });
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Assent for operators',
+      version,
+      license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
+      description:
+        'The verbs of operators over HTTP, at `ADMIN_PORT`. Unknown fields are refused, and the other methods of an address get 405 with a Problem.',
+    },
+    servers: [
+      {
+        url: 'http://{address}',
+        variables: { address: { default: '127.0.0.1:3002', description: '`ADMIN_HOST` and `ADMIN_PORT`' } },
+      },
+    ],
+    security: [{ operator: [] }],
+    tags: tags.map((name) => ({ name, description: NOUNS[name]?.[0] })),
+    paths: Object.fromEntries(paths) as Record<string, Record<string, ReturnType<typeof operationOf>>>,
+    components: componentsOf(),
+  };
+}
