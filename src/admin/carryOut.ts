@@ -49,7 +49,7 @@ export async function carryOut(
   );
   const document = operation.isList
     ? await pageOf(operation, result, input)
-    : shown(operation.output.parse(result));
+    : snakeCase(operation.output.parse(result) as Row);
   return warnings.length === 0 ? document : { ...document, warnings };
 }
 
@@ -100,13 +100,4 @@ async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { 
   }
   const items = rows.map((row) => snakeCase(output.parse(row) as Row));
   return { items, next: rows.length < most ? null : (after?.(rows.at(-1)) ?? null) };
-}
-
-/** By the names outside, also in lists of things. */
-function shown(document: unknown): Row {
-  const row = (thing: unknown) => (typeof thing === 'object' && thing !== null ? snakeCase(thing) : thing);
-  const fields = Object.entries(document as Row);
-  return snakeCase(
-    Object.fromEntries(fields.map(([name, value]) => [name, Array.isArray(value) ? value.map(row) : value])),
-  );
 }

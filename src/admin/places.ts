@@ -33,7 +33,7 @@ const METHODS: Readonly<Record<string, 'POST' | 'PATCH' | 'DELETE'>> = {
 };
 
 /** The JSON schema of a field's input; undefined for one that only a command can have, such as a file. */
-export function inJson(schema: z.ZodType): z.core.JSONSchema.BaseSchema | undefined {
+function inJson(schema: z.ZodType): z.core.JSONSchema.BaseSchema | undefined {
   try {
     return z.toJSONSchema(schema, { io: 'input' });
   } catch {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { FastifyError, FastifyReply } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { whyUnavailable } from '../flows/common/unavailable.ts';
 import { sendJson } from '../http/request/json.ts';
 import { RETRY_AFTER_SECONDS } from '../http/server/errors.ts';
@@ -41,8 +41,7 @@ const KINDS = [
 ] as const;
 
 /** Answers an error by RFC 9457. One that is neither a refusal nor a 503 is internal, logged with its cause. */
-export function answerProblem(error: FastifyError, reply: FastifyReply): FastifyReply {
-  const { request } = reply;
+export function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, rule, field, message: detail } = refusalOf(error);
   if (status === 500) request.log.error({ err: error }, 'the operation failed');
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);

@@ -1,6 +1,5 @@
 import fastify, {
   type FastifyBaseLogger,
-  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -14,7 +13,7 @@ import { preventSmuggling } from '../http/connections/requestSmuggling.ts';
 import { endSlowReaders } from '../http/connections/slowReaders.ts';
 import { addressOf } from '../http/request/caller.ts';
 import { sendJson } from '../http/request/json.ts';
-import { loggedPathOf } from '../http/request/parameters.ts';
+import { lineOf } from '../http/request/requestLog.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
 import { networkOf } from '../rules/common/network.ts';
@@ -22,7 +21,7 @@ import { sha256 } from '../secrets/digest.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
-import { PLACES, type Place } from './places.ts';
+import { PLACES } from './places.ts';
 import { answerProblem, Refusal } from './problems.ts';
 
 declare module 'fastify' {
@@ -51,7 +50,7 @@ export function buildAdminApp(
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: BOUNDS.http.maxHeaderSize },
     frameworkErrors: (error, request, reply) => {
-      answerProblem(error, reply);
+      answerProblem(error, request, reply);
       logRequest(request, reply);
     },
   });
@@ -75,14 +74,11 @@ export function buildAdminApp(
     if (request.operator === null) refuseStranger(reply, failures.note(networkOf(addressOf(request))));
   });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
-  app.setErrorHandler((error: FastifyError, _request, reply) => answerProblem(error, reply));
+  app.setErrorHandler(answerProblem);
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'no_address', 'There is nothing at this address.');
   });
-  for (const path of new Set(PLACES.map((place) => place.path))) {
-    const places = PLACES.filter((place) => place.path === path);
-    addRoutes(app, path.replaceAll(/\{(\w+)\}/g, ':$1'), places, surroundings);
-  }
+  for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings);
   return app;
 }
 
@@ -109,12 +105,9 @@ function refuseStranger(reply: FastifyReply, wait: number): never {
 }
 
 /** The routes of one path; its other methods get 405. */
-function addRoutes(
-  app: FastifyInstance,
-  url: string,
-  places: readonly Place[],
-  surroundings: Surroundings,
-): void {
+function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings): void {
+  const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const places = PLACES.filter((place) => place.path === path);
   for (const place of places) {
     app.route({
       method: place.method,
@@ -134,15 +127,8 @@ function addRoutes(
 
 /** One line for each answered request, without names in its path, query and body. */
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { method, operator, brokenRule } = request;
-  const line = {
-    operator: operator?.name ?? null,
-    method,
-    path: loggedPathOf(request),
-    status: reply.statusCode,
-    address: addressOf(request),
-    ms: Math.round(reply.elapsedTime * 10) / 10,
-    ...(brokenRule !== null && { rule_id: brokenRule }),
-  };
+  const { operator, brokenRule } = request;
+  const rule = brokenRule !== null && { rule_id: brokenRule };
+  const line = { operator: operator?.name ?? null, ...lineOf(request, reply), ...rule };
   request.log.info(line, 'operator request');
 }

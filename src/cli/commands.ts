@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import type { Row } from '../operations/operation.ts';
 import {
   type AnyOperation,
   type Caller,
   type Operation,
   type Pages,
+  type Row,
   readInput,
 } from '../operations/operation.ts';
 import { inOptions, type Shell } from './shell.ts';
@@ -111,6 +111,7 @@ const SHORT: Readonly<Record<string, string>> = {
   grantId: 'grant',
   resourceId: 'resource',
   reference: 'ref',
+  newLogin: 'login',
   oauth21: 'oauth-2.1',
 };
 

@@ -121,8 +121,6 @@ export const COMMANDS: CommandTable = {
     }),
   }),
   'user update <login>': command(users.update, {
-    options: { newLogin: ({ description = '' }) => [new Option('--login <login>', description)] },
-    read: ({ login }) => (login === undefined ? {} : { newLogin: login }),
     incomplete: 'say what to change: --login, --name or --external-id',
   }),
   'user block <login>': command(users.block, STATUS_SET),

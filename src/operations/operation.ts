@@ -67,7 +67,6 @@ export function listing<
 
 /** An input that the operation doesn't take. */
 export class UsageError extends Error {
-  override readonly name = 'UsageError';
   /** Its name; null if the fault is in no single one. */
   readonly field: string | null;
 
@@ -126,13 +125,9 @@ export function perform<Input extends z.ZodObject, Result>(
 }
 
 /** The operator's token opens less. */
-export class ForbiddenError extends Error {
-  override readonly name = 'ForbiddenError';
-}
+export class ForbiddenError extends Error {}
 
-export class NotFoundError extends Error {
-  override readonly name = 'NotFoundError';
-}
+export class NotFoundError extends Error {}
 
 /** The thing named by an input. @throws {NotFoundError} */
 export function found<Thing extends NonNullable<unknown>>(
@@ -149,6 +144,11 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 
+/** A thing by these names, and so those in its lists. */
 export function snakeCase(thing: object): Row {
-  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
+  const inList = (one: unknown) => (typeof one === 'object' && one !== null ? snakeCase(one) : one);
+  const fields = Object.entries(thing).map(([name, value]) => {
+    return [snake(name), Array.isArray(value) ? value.map(inList) : value];
+  });
+  return Object.fromEntries(fields);
 }

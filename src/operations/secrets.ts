@@ -19,12 +19,11 @@ export function secretOperations<Owner>(
   checkUse: (found: Owner) => void = () => {},
 ) {
   const key: string = `${owner}Id`;
-  const input: Record<string, z.ZodString> = { [key]: ID };
-  const ofOne: typeof input = { ...input, secretId: text('secret-id') };
+  const named = z.strictObject<Record<string, z.ZodString>>({ [key]: ID });
   return {
     add: operation({
       summary: 'add a secret; it is shown this once',
-      input: z.strictObject(input),
+      input: named,
       output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
       async run({ db, operator }, { [key]: id = '' }) {
         checkUse(await requireOwner(db, id));
@@ -34,7 +33,7 @@ export function secretOperations<Owner>(
     }),
     list: listing({
       summary: 'list the secrets by their ids',
-      input: z.strictObject(input).extend({ after: AFTER }),
+      input: named.extend({ after: AFTER }),
       output: z.object({
         secretId: z.string(),
         createdAt: z.date(),
@@ -49,11 +48,12 @@ export function secretOperations<Owner>(
     }),
     retire: operation({
       summary: 'stop accepting a secret',
-      input: z.strictObject(ofOne),
+      input: named.extend({ secretId: text('secret-id') }),
       output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
       effect: 'destroys',
       async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {
-        const act = { kind: `${owner}_secret_retired`, operator, ...about(owner, id, secretId) } as const;
+        const detail = { secret_id: secretId };
+        const act = { kind: `${owner}_secret_retired`, operator, [key]: id, detail } as const;
         /** @returns false if the last live one would have to be forced, null if it is not live */
         const retire = (force: boolean) =>
           audited(db, act, async (connection) => {
@@ -84,11 +84,7 @@ export async function makeSecret(
 ) {
   const secretId = randomHex(SECRET_ID_BYTES);
   await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) });
-  await recordAct(db, { kind: `${owner}_secret_added`, operator, ...about(owner, id, secretId) });
+  const detail = { secret_id: secretId };
+  await recordAct(db, { kind: `${owner}_secret_added`, operator, [`${owner}Id`]: id, detail });
   return { secretId, secret };
 }
-
-const about = (owner: SecretOwner, id: string, secretId: string) => ({
-  [`${owner}Id`]: id,
-  detail: { secret_id: secretId },
-});

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, readOffer, readServiceNames } from '../config/config.ts';
+import { type Config, readServiceNames } from '../config/config.ts';
 import type { Context } from '../flows/common/context.ts';
 import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
@@ -31,21 +31,18 @@ async function start(config: Config, log: Logger): Promise<void> {
   if (config.databaseUrl === null) await listen(null, config, config.port); // before PostgreSQL starts
   const store = await openServerStore(config, log);
   // The operators' API has connections of its own: a long list delays no exchange.
-  const adminStore = adminPort === null ? null : await openServerStore(config, log);
-  const stores = adminStore === null ? [store] : [store, adminStore];
+  const adminStore = adminPort === null ? store : await openServerStore(config, log);
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
-  for (const { close } of stores) onEnd(({ inOrder }) => (inOrder ? close() : undefined));
-  const migrate = queueUntilMigrated(
-    stores.map(({ pool }) => pool),
-    config,
-  );
+  for (const { close } of new Set([store, adminStore]))
+    onEnd(({ inOrder }) => (inOrder ? close() : undefined));
+  const migrate = queueUntilMigrated([store.pool, adminStore.pool], config);
   const app = await openHttp(config, store, log);
   if (metricsPort !== null) {
     const metrics = buildMetricsApp(app.metrics, metricsToken, log);
     closeOnEnd(metrics); // served until the end
     await listen(metrics, config, metricsPort, 'Prometheus');
   }
-  if (adminPort !== null && adminStore !== null) await openAdmin(config, adminPort, adminStore, log);
+  if (adminPort !== null) await openAdmin(config, adminPort, adminStore, log);
   closeOnEnd(app);
   onEnd(async ({ signal, inOrder }) => {
     if (!inOrder || signal === null) return;
@@ -89,8 +86,8 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
 async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
   const { buildAdminApp, MAX_AT_ONCE } = await import('../admin/server.ts');
   pool.options.max = MAX_AT_ONCE;
-  const settings = { serviceNames: () => readServiceNames(), offer: () => readOffer() };
-  const app = buildAdminApp({ db: pool, ...settings }, config.maxConnections, log);
+  const surroundings = { db: pool, serviceNames: () => readServiceNames(), offer: () => config };
+  const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);
   await listen(app, { ...config, host: config.adminHost }, port, 'operators');
 }
