@@ -95,8 +95,8 @@ async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { 
   const most = Math.min(limit ?? MAX_ROWS, MAX_ROWS);
   const rows: unknown[] = [];
   for await (const page of pages) {
+    if (rows.length === most) break; // only now: one that ends by itself gives its connection back
     rows.push(...page.slice(0, most - rows.length));
-    if (rows.length === most) break;
   }
   const items = rows.map((row) => snakeCase(output.parse(row) as Row));
   return { items, next: rows.length < most ? null : (after?.(rows.at(-1)) ?? null) };

@@ -90,18 +90,9 @@ async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): 
 
 /** @param wait seconds, after too many failures @throws {Refusal} */
 function refuseStranger(reply: FastifyReply, wait: number): never {
-  if (wait === 0)
-    throw new Refusal(
-      401,
-      'no_operator',
-      'Send the token of an operator in the Authorization header, as Bearer.',
-    );
+  if (wait === 0) throw new Refusal(401, 'no_operator', 'Send an operator’s token as Authorization: Bearer.');
   reply.header('retry-after', wait);
-  throw new Refusal(
-    429,
-    'too_many_failures',
-    'Too many requests from this address came without the token of an operator.',
-  );
+  throw new Refusal(429, 'too_many_failures', 'Too many requests of this network had no operator’s token.');
 }
 
 /** The routes of one path; its other methods get 405. */

@@ -43,6 +43,9 @@ function allowedBy(schema: Schema): fc.Arbitrary<unknown> {
   return pattern === undefined ? TEXT : fc.stringMatching(new RegExp(pattern));
 }
 
+/** An object's own `toString` may be no function. */
+const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
 /** Each field is right, allowed, anything, or missing. */
 function requestOf(operation: Described, things: Things): fc.Arbitrary<Asked> {
   const right = fullRequest(operation, things);
@@ -52,7 +55,7 @@ function requestOf(operation: Described, things: Things): fc.Arbitrary<Asked> {
     Object.fromEntries(
       operation.parameters
         .filter((one) => one.in === where)
-        .map(({ name, schema }) => [name, field(schema, right[where]?.[name] ?? 'true').map(String)]),
+        .map(({ name, schema }) => [name, field(schema, right[where]?.[name] ?? 'true').map(asText)]),
     );
   const inBody = Object.entries(operation.body?.properties ?? {}).map(([name, schema]) => {
     const value = (right.body as Record<string, unknown> | undefined)?.[name] ?? null;

@@ -8,7 +8,6 @@ export const KINDS = [
   'code',
   'code verifier',
   'form token',
-  'operator token',
   'password',
   'payment password',
   'resource secret',
@@ -17,7 +16,12 @@ export const KINDS = [
   'visit cookie',
 ] as const;
 /** Those of a `DATABASE_URL`, of the metrics and of a sign-in at a provider are some too, where a test has them. */
-export type Kind = (typeof KINDS)[number] | 'database password' | 'metrics token' | 'sign-in secret';
+export type Kind =
+  | (typeof KINDS)[number]
+  | 'database password'
+  | 'metrics token'
+  | 'operator token'
+  | 'sign-in secret';
 
 /** What is shorter could be anything. Everything that we make is as long, or longer. */
 const MIN_SECRET = 12;
