@@ -18,6 +18,7 @@ const ALL = 'test/**/*.test.ts';
 /** What `npm test` leaves to `npm run test:rest`, and why; all other tests are of the first, a new file too. */
 const REST: Readonly<Record<string, string>> = {
   'test/admin/fuzz.test.ts': 'random values in every field of every operation',
+  'test/admin/turns.test.ts': 'waits for a real deadline',
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
   'test/browser/{forms,limits,playground}.test.ts': 'a browser each; authorize.test.ts has the whole journey',
   'test/clients/{generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',

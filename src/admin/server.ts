@@ -16,6 +16,7 @@ import { sendJson } from '../http/request/json.ts';
 import { lineOf } from '../http/request/requestLog.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
+import { OverloadedError } from '../rules/common/error.ts';
 import { networkOf } from '../rules/common/network.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
@@ -23,6 +24,7 @@ import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
 import { PLACES } from './places.ts';
 import { answerProblem, Refusal } from './problems.ts';
+import { takingTurns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,8 +32,10 @@ declare module 'fastify' {
   }
 }
 
-/** Operations that run at once, each on one connection to PostgreSQL; further ones wait. */
-export const MAX_AT_ONCE = 3;
+/** Operations that run at once: a flood of them leaves users the threads for passwords, and PostgreSQL. */
+const MAX_AT_ONCE = 2;
+/** To PostgreSQL: one for each operation, and one that finds the operators of others. */
+export const CONNECTIONS = MAX_AT_ONCE + 1;
 const MAX_BODY_BYTES = 64 * 1024;
 /** Requests of one network without the token of an operator. */
 const MAX_FAILURES_PER_MINUTE = 20;
@@ -78,7 +82,8 @@ export function buildAdminApp(
   app.setNotFoundHandler(() => {
     throw new Refusal(404, 'no_address', 'There is nothing at this address.');
   });
-  for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings);
+  const inTurn = takingTurns(MAX_AT_ONCE);
+  for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, inTurn);
   return app;
 }
 
@@ -96,15 +101,23 @@ function refuseStranger(reply: FastifyReply, wait: number): never {
 }
 
 /** The routes of one path; its other methods get 405. */
-function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings): void {
+function addRoutes(
+  app: FastifyInstance,
+  path: string,
+  surroundings: Surroundings,
+  inTurn: ReturnType<typeof takingTurns>,
+): void {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const places = PLACES.filter((place) => place.path === path);
   for (const place of places) {
     app.route({
       method: place.method,
       url,
-      handler: async (request, reply) =>
-        sendJson(reply, place.isMade ? 201 : 200, await carryOut(place, request, surroundings)),
+      handler: (request, reply) =>
+        inTurn(async () => {
+          if (reply.isLate) throw new OverloadedError('refused while it waited');
+          return sendJson(reply, place.isMade ? 201 : 200, await carryOut(place, request, surroundings));
+        }),
     });
   }
   const allowed: readonly string[] = places.map(({ method }) => method);

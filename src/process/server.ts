@@ -84,8 +84,8 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
 
 /** Loaded only where it is wanted. */
 async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
-  const { buildAdminApp, MAX_AT_ONCE } = await import('../admin/server.ts');
-  pool.options.max = MAX_AT_ONCE;
+  const { buildAdminApp, CONNECTIONS } = await import('../admin/server.ts');
+  pool.options.max = CONNECTIONS;
   const surroundings = { db: pool, serviceNames: () => readServiceNames(), offer: () => config };
   const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);
