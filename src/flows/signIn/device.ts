@@ -1,7 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { KNOWN_DEVICE_SECONDS } from '../../rules/common/lifetimes.ts';
 import { MAX_KNOWN_USERS } from '../../rules/common/limits.ts';
-import { s256 } from '../../secrets/digest.ts';
-import { randomId } from '../../secrets/random.ts';
+import { bytesOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
 
 // A device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies") is given after a right password. From
@@ -12,6 +12,12 @@ export type Guarded = 'password' | 'payment password';
 
 const SEPARATOR = '.';
 
+// The signed payload: a digest of password kind and login, one of the stored password hash (so that a new password makes every
+// device unknown), a random name of the device, the expiry.
+const DIGEST_BYTES = 16;
+const NAME_BYTES = 16;
+const EXPIRY_BYTES = 8;
+
 /** The cookie after a right password, with a new device name; it keeps the other logins of the `earlier` one. */
 export function newDeviceCookie(
   context: Context,
@@ -20,11 +26,11 @@ export function newDeviceCookie(
   passwordHash: string,
   earlier: string | null,
 ): string {
-  const user = userDigest(guarded, login);
-  const expiresAt = Date.now() + KNOWN_DEVICE_SECONDS * 1000;
-  const payload = [user, digestOf(passwordHash), randomId(), expiresAt].join();
-  const own = context.keyRing.sign('device', Buffer.from(payload));
-  const others = devicesIn(context, earlier).filter((device) => device.user !== user);
+  const expiry = Buffer.alloc(EXPIRY_BYTES);
+  expiry.writeBigUInt64BE(BigInt(Date.now() + KNOWN_DEVICE_SECONDS * 1000));
+  const payload = [loginDigest(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
+  const own = context.keyRing.sign('device', Buffer.concat(payload));
+  const others = devicesIn(context, guarded, login, earlier).filter(({ isOwn }) => !isOwn);
   const parts = [own, ...others.map(({ part }) => part)];
   return parts.slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
@@ -37,35 +43,35 @@ export async function knownDevice(
   cookie: string | null,
   findPasswordHash: () => Promise<string | null>,
 ): Promise<string | null> {
-  const own = devicesIn(context, cookie).find(({ user }) => user === userDigest(guarded, login));
-  if (own === undefined || !(Date.now() < own.expiresAt)) return null;
+  const payload = devicesIn(context, guarded, login, cookie).find(({ isOwn }) => isOwn)?.payload;
+  if (payload === undefined) return null;
+  const nameAt = 2 * DIGEST_BYTES;
+  if (Date.now() >= Number(payload.readBigUInt64BE(nameAt + NAME_BYTES))) return null;
   const passwordHash = await findPasswordHash();
-  return passwordHash !== null && own.password === digestOf(passwordHash) ? own.name : null;
+  if (passwordHash === null || !payload.subarray(DIGEST_BYTES, nameAt).equals(digestOf(passwordHash)))
+    return null;
+  return payload.toString('hex', nameAt, nameAt + NAME_BYTES);
 }
 
 /** The last user of a device, as a digest, for a browser whose user isn't known yet; null for none. */
-export function lastUserOf(context: Context, cookie: string | null): string | null {
-  return devicesIn(context, cookie)[0]?.user ?? null;
+export function lastUserOf({ keyRing }: Context, cookie: string | null): string | null {
+  const payload = keyRing.verify('device', cookie?.split(SEPARATOR, 1)[0] ?? '')?.payload;
+  return payload?.toString('hex', 0, DIGEST_BYTES) ?? null;
 }
 
-/**
- * The devices in a cookie, the last one first. Each has the digest of its user, that of the stored password hash (so that a new
- * password makes every device unknown), a random name, and its expiry.
- */
-function devicesIn({ keyRing }: Context, cookie: string | null) {
+/** The devices in a cookie; `isOwn` marks those of this login. */
+function devicesIn({ keyRing }: Context, guarded: Guarded, login: string, cookie: string | null) {
+  const own = loginDigest(guarded, login);
   return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {
     const payload = keyRing.verify('device', part)?.payload;
-    if (payload === undefined) return [];
-    const [user = '', password = '', name = '', expiresAt = ''] = payload.toString().split(',');
-    return [{ part, user, password, name, expiresAt: Number(expiresAt) }];
+    return payload ? [{ part, payload, isOwn: payload.subarray(0, DIGEST_BYTES).equals(own) }] : [];
   });
 }
 
-function userDigest(guarded: Guarded, login: string): string {
+function loginDigest(guarded: Guarded, login: string): Buffer {
   return digestOf(JSON.stringify([guarded, login]));
 }
 
-/** 132 bits. */
-function digestOf(text: string): string {
-  return s256(text).slice(0, 22);
+function digestOf(text: string): Buffer {
+  return bytesOf(sha256(text)).subarray(0, DIGEST_BYTES);
 }
