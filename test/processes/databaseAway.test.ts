@@ -151,7 +151,7 @@ describe('a command says in one line what PostgreSQL refuses and what to do', ()
     ['sealed', 'assent', 'takes no writes there', 'read-only'],
   ])('of the database %s for %s: it %s', async (database, role, sentence, cause) => {
     const { refused } = commandsOn({ DATABASE_URL: postgres.url(database, role) });
-    expect(await refused('client list', 1)).toMatch(
+    expect(await refused('client block x', 1)).toMatch(
       new RegExp(`^PostgreSQL ${sentence}: .+ \\(.*${cause}.*\\)\n$`),
     );
   });
