@@ -3,15 +3,14 @@ import { LIMIT } from '../operations/fields.ts';
 import {
   type AnyOperation,
   type Caller,
-  ForbiddenError,
   type Pages,
   type Row,
   readInput,
   snakeCase,
 } from '../operations/operation.ts';
 import { permits } from '../rules/account/role.ts';
+import { Refusal } from '../rules/common/error.ts';
 import type { Place } from './places.ts';
-import { Refusal } from './problems.ts';
 
 /** What operations need beside their operator and input. */
 export type Surroundings = Pick<Caller, 'db' | 'serviceNames' | 'offer'>;
@@ -28,7 +27,7 @@ export async function carryOut(
   const { operation } = place;
   const { operator } = request;
   if (operator === null || !permits(operator.role, operation.effect))
-    throw new ForbiddenError(`this takes an operator with the role ${operation.effect}`);
+    throw new Refusal('not_permitted', `this takes an operator with the role ${operation.effect}`);
   const { isConfirmed, given } = readRequest(place, request);
   const input = readInput(operation, given);
   const warnings: string[] = [];
@@ -42,7 +41,7 @@ export async function carryOut(
       async confirm(loss) {
         if (isConfirmed) return;
         const { deed } = await loss();
-        throw new Refusal(409, 'not_confirmed', `This would ${deed}: it needs ?confirm=true.`);
+        throw new Refusal('not_confirmed', `This would ${deed}: it needs ?confirm=true.`);
       },
     },
     input,
@@ -59,10 +58,10 @@ function readRequest({ operation, fields, method }: Place, request: FastifyReque
   const isConfirmed = confirm === 'true';
   if (confirm !== undefined && operation.effect !== 'destroys') throw unknownField('confirm');
   if (confirm !== undefined && confirm !== 'false' && !isConfirmed)
-    throw new Refusal(400, 'unclear_confirm', 'confirm must be true or false.');
+    throw new Refusal('unreadable_request', 'confirm must be true or false.', 'confirm');
   const body = request.body ?? {};
   if (typeof body !== 'object' || Array.isArray(body))
-    throw new Refusal(400, 'unreadable_request', 'The body must be a JSON object.');
+    throw new Refusal('unreadable_request', 'The body must be a JSON object.');
   const isQuery = method === 'GET' || method === 'DELETE';
   const [others] = Object.keys(isQuery ? body : query);
   if (others !== undefined) throw unknownField(others);
@@ -83,8 +82,7 @@ function withLimit({ input }: AnyOperation, given: Row): Row {
   return isFirst ? { limit: MAX_ROWS, ...given } : given;
 }
 
-const unknownField = (name: string) =>
-  new Refusal(422, 'unknown_field', `There is no field ${name} here.`, name);
+const unknownField = (name: string) => new Refusal('unknown_field', `There is no field ${name} here.`, name);
 
 /** Numbers are text in a query. */
 const fromText = (value: unknown, type: unknown) =>

@@ -16,14 +16,14 @@ import { sendJson } from '../http/request/json.ts';
 import { lineOf } from '../http/request/requestLog.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
-import { OverloadedError } from '../rules/common/error.ts';
+import { OverloadedError, Refusal } from '../rules/common/error.ts';
 import { networkOf } from '../rules/common/network.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
 import { PLACES } from './places.ts';
-import { answerProblem, Refusal } from './problems.ts';
+import { answerProblem } from './problems.ts';
 import { takingTurns } from './turns.ts';
 
 declare module 'fastify' {
@@ -80,7 +80,7 @@ export function buildAdminApp(
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(answerProblem);
   app.setNotFoundHandler(() => {
-    throw new Refusal(404, 'no_address', 'There is nothing at this address.');
+    throw new Refusal('no_address', 'There is nothing at this address.');
   });
   const inTurn = takingTurns(MAX_AT_ONCE);
   for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, inTurn);
@@ -95,9 +95,9 @@ async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): 
 
 /** @param wait seconds, after too many failures @throws {Refusal} */
 function refuseStranger(reply: FastifyReply, wait: number): never {
-  if (wait === 0) throw new Refusal(401, 'no_operator', 'Send an operator’s token as Authorization: Bearer.');
+  if (wait === 0) throw new Refusal('no_operator', 'Send an operator’s token as Authorization: Bearer.');
   reply.header('retry-after', wait);
-  throw new Refusal(429, 'too_many_failures', 'Too many requests of this network had no operator’s token.');
+  throw new Refusal('too_many_failures', 'Too many requests of this network had no operator’s token.');
 }
 
 /** The routes of one path; its other methods get 405. */
@@ -123,7 +123,7 @@ function addRoutes(
   const allowed: readonly string[] = places.map(({ method }) => method);
   const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
     reply.header('allow', allowed.join(', '));
-    throw new Refusal(405, 'wrong_method', `This address takes ${allowed.join(', ')}.`);
+    throw new Refusal('wrong_method', `This address takes ${allowed.join(', ')}.`);
   };
   const method = app.supportedMethods.filter((one) => !allowed.includes(one));
   app.route({ method, url, onRequest: refuse, handler: refuse });

@@ -2,8 +2,8 @@ import { accessSync, appendFileSync, constants, createReadStream, lstatSync, ope
 import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Imported, NotedLine } from '../operations/import/imports.ts';
-import { UsageError } from '../operations/operation.ts';
 import { setV8Flags } from '../process/v8Flags.ts';
+import { Refusal } from '../rules/common/error.ts';
 import type { Arguments, Options } from './commands.ts';
 import { inOptions, type Shell } from './shell.ts';
 
@@ -44,5 +44,5 @@ function sentences(lines: Imported['badLines'], count: number, what: 'bad' | 'fo
 function refuseTaken(file: string): void {
   accessSync(dirname(file), constants.W_OK);
   if (lstatSync(file, { throwIfNoEntry: false }))
-    throw new UsageError(`${file} is there already: give --bad the name of a new file`);
+    throw new Refusal('usage', `${file} is there already: give --bad the name of a new file`);
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../operations/operation.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { EXIT_USAGE, inOptions, Shell, type Streams } from './shell.ts';
 
 const EXIT_FAILED = 1;
+const USAGE: readonly string[] = ['usage', 'invalid_field', 'unknown_after'];
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -23,6 +24,6 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   } catch (error) {
     const { explainTrouble } = await import('../store/database/errorTexts.ts');
     shell.complain(inOptions(explainTrouble(error)));
-    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+    return error instanceof Refusal && USAGE.includes(error.reason) ? EXIT_USAGE : EXIT_FAILED;
   }
 }

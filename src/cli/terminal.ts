@@ -2,17 +2,18 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { Option } from 'commander';
-import { type Loss, UsageError } from '../operations/operation.ts';
+import type { Loss } from '../operations/operation.ts';
+import { Refusal } from '../rules/common/error.ts';
 import type { Shell } from './shell.ts';
 
 const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !inJson;
 
 /**
  * Asks before an irreversible loss. Without a terminal `--yes` is needed even for no loss, so that scripts always say it.
- * @throws {UsageError} without a terminal @throws {Error} for any answer but `y` and `yes`
+ * @throws {Refusal} without a terminal @throws {Error} for any answer but `y` and `yes`
  */
 export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
-  if (!canAsk(shell)) throw new UsageError(`nothing was done: this would ${deed}; pass --yes to do it`);
+  if (!canAsk(shell)) throw new Refusal('usage', `nothing was done: this would ${deed}; pass --yes to do it`);
   if (count === 0) return;
   const answer = await atTerminal(shell, { output: shell.streams.stderr }, (terminal) => {
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
@@ -35,10 +36,10 @@ export const ASKING = {
   read: askPasswords,
 };
 
-/** Passwords are never arguments: every process on the machine can list those. @throws {UsageError} without a terminal */
+/** Passwords are never arguments: every process on the machine can list those. @throws {Refusal} without a terminal */
 async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
   if (!passwordStdin && !canAsk(shell)) {
-    throw new UsageError('passwords are asked for at a terminal, without --json: use --password-stdin');
+    throw new Refusal('usage', 'passwords are asked for at a terminal, without --json: use --password-stdin');
   }
   const [password = '', paymentPassword] = passwordStdin
     ? (await readAll(shell.streams.stdin)).split(/\r?\n/)
@@ -63,10 +64,10 @@ function askWithoutEcho(shell: Shell): Promise<string[]> {
       return answer;
     };
     const password = await ask('Password: ');
-    if (password !== (await ask('Password again: '))) throw new UsageError('the two passwords differ');
+    if (password !== (await ask('Password again: '))) throw new Refusal('usage', 'the two passwords differ');
     const paymentPassword = await ask('Payment password (empty for none): ');
     if (paymentPassword !== '' && paymentPassword !== (await ask('Payment password again: '))) {
-      throw new UsageError('the two payment passwords differ');
+      throw new Refusal('usage', 'the two payment passwords differ');
     }
     return [password, paymentPassword];
   });

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { StateError } from '../rules/common/error.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
@@ -11,7 +11,7 @@ import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
 import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
-import { type Caller, found, listing, operation, UsageError } from './operation.ts';
+import { type Caller, found, listing, operation } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
 export function audited<Result extends boolean | number | null>(
@@ -108,7 +108,7 @@ export const next = operation({
   effect: 'reads',
   async run({ db }, { after = null }) {
     const part = await findTrailPart(db, after, MAX_NEXT);
-    if (part === null) throw new UsageError(NOT_OURS, 'after');
+    if (part === null) throw new Refusal('unknown_after', NOT_OURS, 'after');
     const { from, since, at, by, installation } = part.cursor;
     return { events: part.events, cursor: [from, since, at, by, installation].join('.') };
   },
@@ -128,7 +128,7 @@ export const prune = operation({
     const { months, busy } = await pruneAuditPartitions(caller.db, keep, caller.operator);
     if (!busy) return { months };
     const dropped = months.map((month) => `dropped ${month}\n`).join('');
-    throw new StateError(`${dropped}a month is being read, most likely by a backup: try again later`);
+    throw new Refusal('state', `${dropped}a month is being read, most likely by a backup: try again later`);
   },
 });
 

@@ -1,12 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import {
-  checkClientId,
-  checkClientSettings,
-  checkIssued,
-  RegistrationError,
-} from '../rules/account/registration.ts';
-import { StateError } from '../rules/common/error.ts';
+import { checkClientId, checkClientSettings, checkIssued } from '../rules/account/registration.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
 import type { Logo } from '../rules/face/logo.ts';
 import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
@@ -95,12 +90,12 @@ export const create = operation({
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
     const weak = known === undefined ? undefined : checkIssued('secret', known);
-    if (weak && !force) throw new RegistrationError('secret', weak);
+    if (weak && !force) throw new Refusal('refused_value', weak, 'secret');
     const warnings = await checkSettings(caller, settings, force);
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {
       if ((await insertClient(db, { clientId, ...settings })) === 0)
-        throw new StateError(`the client id ${clientId} is taken`);
+        throw new Refusal('state', `the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
       const made = verified && (await makeSecret(db, 'client', clientId, operator, known));
@@ -182,14 +177,14 @@ export const remove = operation({
 
 export const secret = secretOperations('client', requireClient, (client) => {
   const why = 'is registered without authenticity verification: it is never asked for a secret';
-  if (!client.verified) throw new StateError(`${client.clientId} ${why}`);
+  if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
 });
 
 async function requireClient(db: pg.Pool, clientId: string) {
   return found(await findClient(db, clientId), 'client', clientId);
 }
 
-/** @returns warnings about accepted settings @throws {RegistrationError} */
+/** @returns warnings about accepted settings @throws {Refusal} */
 async function checkSettings(
   { db, serviceNames, offer }: Caller,
   settings: Partial<ClientSettings>,
@@ -200,9 +195,10 @@ async function checkSettings(
   const { name, redirectUri = 'about:' } = settings;
   const doubt = redirectUriDoubt(redirectUri);
   if (doubt && !force)
-    throw new RegistrationError(
-      'redirect_uri',
+    throw new Refusal(
+      'refused_value',
       `the redirect URI ${doubt}: choose another, or pass \`force\``,
+      'redirect_uri',
     );
   const warnings = doubt ? [`the redirect URI ${doubt}`] : [];
   if (name === undefined) return warnings;
@@ -210,7 +206,7 @@ async function checkSettings(
   const names = others.map((client) => client.name);
   const problem = force ? undefined : lookAlikeProblem(name, names, serviceNames());
   if (problem !== undefined)
-    throw new RegistrationError('name', `the name ${problem}: choose another, or pass \`force\``);
+    throw new Refusal('refused_value', `the name ${problem}: choose another, or pass \`force\``, 'name');
   if (names.includes(name))
     warnings.push(`another application has the name “${name}”, too: users can’t tell them apart`);
   return warnings;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Refusal } from '../rules/common/error.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
 import { remedyFor } from '../rules/common/remedies.ts';
 import { findClient } from '../store/common/clients.ts';
@@ -7,7 +8,7 @@ import { findRefusals, MAX_FOUND } from '../store/operate/refusals.ts';
 import { locateToken } from '../store/token/importedTokens.ts';
 import { ID, text } from './fields.ts';
 import { describeGrant, GRANT } from './grants.ts';
-import { found, listing, NotFoundError, operation } from './operation.ts';
+import { found, listing, operation } from './operation.ts';
 
 export const explain = operation({
   summary: 'explain the reference on an error page: the broken rule and the remedy',
@@ -29,7 +30,8 @@ export const explain = operation({
   async run({ db }, { reference }) {
     const [refusal] = await findRefusals(db, { reference: reference.trim().toLowerCase(), clientId: null });
     if (refusal === undefined) {
-      throw new NotFoundError(
+      throw new Refusal(
+        'not_found',
         `no refusal is kept under ${reference}. Perhaps it came a moment ago: ask again in two seconds, since refusals are written in batches. Or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
       );
     }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
-import { StateError } from '../rules/common/error.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
@@ -135,14 +135,14 @@ async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAI
   const { ids, people, ends, unreadable } = await findRevived(caller.db, lines);
   if (unreadable > 0)
     caller.warn(`lines that can't be read: ${unreadable} in ${name}; what they say is not carried out`);
-  if (ends === 0) throw new StateError(`${name} has no event that ends an authorization`);
+  if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
   await caller.confirm(async () => lossFrom({ grants: ids.length, people }));
   return revokePages(caller, [ids.map((id) => ({ id }))]);
 }
 
 type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined };
 
-/** @throws {NotFoundError} */
+/** @throws {Refusal} */
 async function filterOf(db: pg.Pool, { login, ...rest }: Named): Promise<GrantFilter> {
   const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
   if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);

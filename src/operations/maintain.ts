@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { StateError } from '../rules/common/error.ts';
+import { Refusal } from '../rules/common/error.ts';
 import {
   EXPIRING_TABLES,
   type ExpiringTable,
@@ -39,7 +39,7 @@ export const maintain = operation({
   async run(caller, { keep }) {
     const { db: pool, operator, warn } = caller;
     const { version, known, text, remedy } = await schemaState(pool);
-    if (version !== known) throw new StateError(`${text}: ${remedy}`);
+    if (version !== known) throw new Refusal('state', `${text}: ${remedy}`);
     if (keep !== undefined) await confirmPruning(caller, keep);
     const expired = await removeAllExpired(pool);
     if (!(await ownsTables(pool))) {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Effect } from '../rules/account/role.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
 import type { Operator } from '../store/operate/operators.ts';
 import type { Importer } from './import/imports.ts';
@@ -39,7 +40,7 @@ export interface Operation<
   readonly isList?: boolean;
   /** Of a list: the value of its input `after` with which it goes on behind this row. */
   after?(row: Result extends Pages<infer Row> ? Row : never): string;
-  /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value; {@link StateError} */
+  /** @throws {Refusal} */
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
 }
 
@@ -65,31 +66,18 @@ export function listing<
   return { effect: 'reads', ...said, isList: true };
 }
 
-/** An input that the operation doesn't take. */
-export class UsageError extends Error {
-  /** Its name; null if the fault is in no single one. */
-  readonly field: string | null;
-
-  constructor(message: string, field: string | null = null) {
-    super(message);
-    this.field = field;
-  }
-}
-
-/** The rows behind that of the id `after`. @throws {UsageError} if none has it: it was deleted meanwhile, or is of another list */
+/** The rows behind that of the id `after`. @throws {Refusal} if none has it: it was deleted meanwhile, or is of another list */
 export function rowsAfter<Row>(rows: readonly Row[], id: keyof Row, after?: string): readonly Row[] {
   const place = rows.findIndex((row) => row[id] === after);
-  if (after !== undefined && place < 0) throw new UsageError(`there is no ${after} in the list`, 'after');
+  if (after !== undefined && place < 0)
+    throw new Refusal('unknown_after', `there is no ${after} in the list`, 'after');
   return rows.slice(place + 1);
 }
-
-/** An input that its schema refuses. */
-export class InputError extends UsageError {}
 
 /** Characters that PostgreSQL doesn't store. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** @param incomplete the error if each field is valid, but not the whole @throws {InputError} */
+/** @param incomplete the error if each field is valid, but not the whole @throws {Refusal} */
 export function readInput<Input extends z.ZodObject>(
   { input }: Operation<Input>,
   given: unknown,
@@ -99,7 +87,7 @@ export function readInput<Input extends z.ZodObject>(
   if (!read.success) {
     const [issue] = read.error.issues;
     const [field] = issue?.code === 'unrecognized_keys' ? issue.keys : (issue?.path ?? []);
-    if (field === undefined) throw new InputError(incomplete || (issue?.message ?? ''));
+    if (field === undefined) throw new Refusal('invalid_field', incomplete || (issue?.message ?? ''));
     const isMissing = (given as Row)[String(field)] === undefined;
     throw invalid(String(field), isMissing ? 'is missing' : (issue?.message ?? ''));
   }
@@ -109,33 +97,29 @@ export function readInput<Input extends z.ZodObject>(
   return read.data;
 }
 
-const invalid = (field: string, why: string) => new InputError(`${snake(field)}: ${why}`, field);
+const invalid = (field: string, why: string) =>
+  new Refusal('invalid_field', `${snake(field)}: ${why}`, snake(field));
 
-/** Runs an operation without warnings or progress. @throws {UsageError} before a loss, unless the caller confirms it */
+/** Runs an operation without warnings or progress. @throws {Refusal} before a loss, unless the caller confirms it */
 export function perform<Input extends z.ZodObject, Result>(
   operation: Operation<Input, z.ZodType, Result>,
   caller: Pick<Caller, 'db' | 'operator'> & Partial<Caller>,
   given: z.input<Input>,
 ): Promise<Result> {
   const confirm: Caller['confirm'] = async (loss) => {
-    throw new UsageError(`not confirmed: it would ${(await loss()).deed}`);
+    throw new Refusal('not_confirmed', `not confirmed: it would ${(await loss()).deed}`);
   };
   const silent = { serviceNames: () => [], offer: () => BUILT_IN_OFFER, warn() {}, progress() {}, confirm };
   return operation.run({ ...silent, ...caller }, readInput(operation, given));
 }
 
-/** The operator's token opens less. */
-export class ForbiddenError extends Error {}
-
-export class NotFoundError extends Error {}
-
-/** The thing named by an input. @throws {NotFoundError} */
+/** The thing named by an input. @throws {Refusal} */
 export function found<Thing extends NonNullable<unknown>>(
   thing: Thing | null,
   kind: string,
   name: string,
 ): Thing {
-  if (thing === null) throw new NotFoundError(`there is no ${kind} ${name}`);
+  if (thing === null) throw new Refusal('not_found', `there is no ${kind} ${name}`);
   return thing;
 }
 

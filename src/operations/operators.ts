@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkName } from '../rules/account/registration.ts';
 import { EFFECTS, permits } from '../rules/account/role.ts';
-import { StateError } from '../rules/common/error.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { newOperatorToken } from '../secrets/tokens.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
@@ -9,7 +9,7 @@ import { transaction } from '../store/database/database.ts';
 import { insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { audited } from './audit.ts';
 import { AFTER, text, upTo } from './fields.ts';
-import { ForbiddenError, found, listing, operation, rowsAfter } from './operation.ts';
+import { found, listing, operation, rowsAfter } from './operation.ts';
 
 // Programs that call the operators' HTTP API (`admin/`).
 
@@ -36,12 +36,13 @@ export const create = operation({
   async run({ db: pool, operator, token }, { name, role, days }) {
     checkName(name);
     if (token && !permits(token.role, role))
-      throw new ForbiddenError(`this takes an operator with the role ${role}`);
+      throw new Refusal('not_permitted', `this takes an operator with the role ${role}`);
     const operatorToken = newOperatorToken();
     return transaction(pool, async (db) => {
       const given = { name, role, days, until: token?.expiresAt ?? null, tokenHash: sha256(operatorToken) };
       const made = await insertOperator(db, given);
-      if (made === null) throw new StateError(`there is or was an operator ${name}: choose another name`);
+      if (made === null)
+        throw new Refusal('state', `there is or was an operator ${name}: choose another name`);
       const detail = { name, role, expires_at: made.expiresAt };
       await recordAct(db, { kind: 'operator_created', operator, detail });
       return { ...made, operatorToken };

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { Refusal } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomHex } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
@@ -7,7 +8,7 @@ import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
 import { audited } from './audit.ts';
 import { AFTER, ID, text } from './fields.ts';
-import { listing, NotFoundError, operation, rowsAfter } from './operation.ts';
+import { listing, operation, rowsAfter } from './operation.ts';
 
 const SECRET_BYTES = 32;
 const SECRET_ID_BYTES = 4;
@@ -62,7 +63,8 @@ export function secretOperations<Owner>(
             return found ? retired : null;
           });
         const retired = await retire(false);
-        if (retired === null) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
+        if (retired === null)
+          throw new Refusal('not_found', `the ${owner} ${id} has no live secret ${secretId}`);
         if (!retired) {
           const deed = `retire the last live secret of ${id}, which is refused until it has another`;
           await confirm(async () => ({ deed, count: 1 }));

@@ -1,14 +1,8 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { loginKey } from '../rules/account/loginKey.ts';
-import {
-  checkExternalId,
-  checkLogin,
-  checkName,
-  checkPassword,
-  RegistrationError,
-} from '../rules/account/registration.ts';
-import { StateError } from '../rules/common/error.ts';
+import { checkExternalId, checkLogin, checkName, checkPassword } from '../rules/account/registration.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { type Act, recordAct } from '../store/common/auditEvents.ts';
@@ -56,7 +50,7 @@ export const create = operation({
     const hashes = await hashPasswords(user, user, serviceNames());
     return transaction(pool, async (db) => {
       const made = await insertUser(db, { login, key: loginKey(login), name, ...hashes });
-      if (made === null) throw new StateError(`the login ${login} is taken`);
+      if (made === null) throw new Refusal('state', `the login ${login} is taken`);
       const { userId } = made;
       await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
       return { userId, login };
@@ -109,7 +103,7 @@ export const update = operation({
     return transaction(pool, async (db) => {
       const { userId, ...before } = await requireUser(db, login);
       const user = await updateUser(db, { userId, login: newLogin, key, name, externalId });
-      if (user === null) throw new StateError('the login or the external id is another user’s');
+      if (user === null) throw new Refusal('state', 'the login or the external id is another user’s');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
       const fields = changed.flatMap(([field, value]) => (value === null ? [] : [field]));
@@ -198,7 +192,7 @@ async function requireUser(db: Database, login: string) {
   return found(await findUser(db, login), 'user', login);
 }
 
-/** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {NotFoundError} */
+/** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {Refusal} */
 function changeUser(
   pool: pg.Pool,
   named: string,
@@ -238,7 +232,7 @@ async function hashPasswords(
       (isWeak(paymentPassword) && `the payment password ${weak}`) ||
       (isSame && 'password and payment password are the same');
     if (problem)
-      throw new RegistrationError('password', `${problem}: take another one, or pass \`allow_weak\``);
+      throw new Refusal('refused_value', `${problem}: take another one, or pass \`allow_weak\``, 'password');
   }
   return { passwordHash, paymentPasswordHash: paymentHash };
 }

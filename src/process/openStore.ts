@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { DatabaseConfig } from '../config/config.ts';
-import { StateError } from '../rules/common/error.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { openDatabase } from '../store/database/database.ts';
 import { migrate } from '../store/schema/migrate.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
@@ -59,10 +59,10 @@ export async function migrateAndTell(pool: pg.Pool, log: StoreLog, beside = fals
   return applied;
 }
 
-/** Changes nothing, and logs a newer schema. @throws {StateError} unless it serves this build */
+/** Changes nothing, and logs a newer schema. @throws {Refusal} unless it serves this build */
 export async function checkSchema(pool: pg.Pool, log: StoreLog) {
   const { version, known, serves, text, remedy } = await schemaState(pool);
-  if (version < known || !serves) throw new StateError(`${text}: ${remedy}`);
+  if (version < known || !serves) throw new Refusal('state', `${text}: ${remedy}`);
   if (version > known)
     log.warn(`the schema is at version ${version}, newer than this build's ${known}, and serves it`);
   return { version };

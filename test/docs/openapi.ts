@@ -25,7 +25,7 @@ const NOUNS: Readonly<Record<string, readonly [description: string, thing?: stri
 
 /** When an operation is refused, by status; the words in quotation marks are each `rule`. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  400: 'The request can’t be read: “unreadable_request”, “unclear_confirm”. Or `after` is of no use: “unknown_after”.',
+  400: 'The request can’t be read: “unreadable_request”. Or `after` is of no use: “unknown_after”.',
   401: 'The request has no token of an operator: “no_operator”.',
   403: 'The operator’s role, or its own token, does not go so far: “not_permitted”.',
   404: 'What the request names does not exist: “not_found”, “no_address”.',

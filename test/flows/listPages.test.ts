@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as audit from '../../src/operations/audit.ts';
 import * as clients from '../../src/operations/clients.ts';
 import * as grants from '../../src/operations/grants.ts';
-import { type AnyOperation, perform, UsageError } from '../../src/operations/operation.ts';
+import { type AnyOperation, perform } from '../../src/operations/operation.ts';
 import * as resources from '../../src/operations/resources.ts';
 import * as users from '../../src/operations/users.ts';
 import { commandsOn } from '../support/commands.ts';
@@ -126,7 +126,7 @@ describe('pages that begin after the last row of the one before', () => {
       if (what === 'users') return expect(await rowsOf(list, { after: 'zoe' })).toEqual([]);
       for (const after of ['gone', '1.2', '', '5.00000000-0000-0000-0000-00000000000', '1'.repeat(20)])
         await expect(rowsOf(list, { ...input, after })).rejects.toSatisfy(
-          (error) => error instanceof UsageError && error.field === 'after',
+          ({ name, field }) => name === 'Refusal' && field === 'after',
         );
     },
   );

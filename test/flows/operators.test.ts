@@ -276,7 +276,7 @@ describe('a password that is easy to guess', () => {
     const lena = { login: 'lena.guessed', name: 'Lena' };
     const serviceNames = () => ['The Wallet'];
     const caller = { db: pool, operator: 'olga', serviceNames };
-    const refused = { name: 'RegistrationError', message: expect.stringMatching(problem) };
+    const refused = { reason: 'refused_value', message: expect.stringMatching(problem) };
     const given = { password, paymentPassword };
     await expect(perform(users.create, caller, { ...lena, ...given })).rejects.toMatchObject(refused);
     const { login } = await server.createUser({ name: lena.login });

@@ -4,8 +4,8 @@ import {
   checkLogin,
   checkName,
   checkPassword,
-  RegistrationError,
 } from '../../src/rules/account/registration.ts';
+import { Refusal } from '../../src/rules/common/error.ts';
 import { redirectUriProblem } from '../../src/rules/request/redirectUri.ts';
 import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 
@@ -112,6 +112,6 @@ describe('the settings of an application to register', () => {
 
   it('have a redirect URI that can be registered', () => {
     expect(() => checkClientSettings({ redirectUri: PLAIN })).not.toThrow();
-    expect(() => checkClientSettings({ redirectUri: '/cb' })).toThrow(RegistrationError);
+    expect(() => checkClientSettings({ redirectUri: '/cb' })).toThrow(Refusal);
   });
 });

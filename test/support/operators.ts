@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import type { z } from 'zod';
 import * as clients from '../../src/operations/clients.ts';
-import { NotFoundError, perform } from '../../src/operations/operation.ts';
+import { perform } from '../../src/operations/operation.ts';
 import * as resources from '../../src/operations/resources.ts';
 import * as users from '../../src/operations/users.ts';
+import { Refusal } from '../../src/rules/common/error.ts';
 
 // The operations that tests ask for most, without questions; null for what is not there.
 
@@ -14,7 +15,7 @@ type Change = Omit<z.input<typeof clients.update.input>, 'clientId'>;
 type Status = 'active' | 'blocked';
 
 const orNull = (error: unknown) => {
-  if (error instanceof NotFoundError) return null;
+  if (error instanceof Refusal && error.reason === 'not_found') return null;
   throw error;
 };
 

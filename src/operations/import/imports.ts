@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { StateError } from '../../rules/common/error.ts';
+import { Refusal } from '../../rules/common/error.ts';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
@@ -92,7 +92,8 @@ const importOf = (
   async run(importer: Importer, { chunks, dryRun, force, bad: report }: z.output<typeof INPUT>) {
     const { db, operator, progress } = importer;
     if (!(await ownsTables(db)))
-      throw new StateError(
+      throw new Refusal(
+        'state',
         'only the owner of the tables may import: set DATABASE_URL to the role that migrates',
       );
     const offer = importer.offer();

@@ -1,3 +1,4 @@
+import { Refusal } from '../common/error.ts';
 import {
   MAX_EXTERNAL_ID_CHARACTERS,
   MAX_LOGIN_CHARACTERS,
@@ -11,33 +12,21 @@ import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';
 
-/** A refused value; the message has the operator's fix, and names other fields as `force`. */
-export class RegistrationError extends Error {
-  override readonly name = 'RegistrationError';
-  /** The name of the value, as in JSON. */
-  readonly field: string;
-
-  constructor(field: string, problem: string) {
-    super(problem);
-    this.field = field;
-  }
-}
-
 function ensure(field: string, holds: boolean, problem: string): void {
-  if (!holds) throw new RegistrationError(field, problem);
+  if (!holds) throw new Refusal('refused_value', problem, field);
 }
 
-/** Users read a name before giving money, so it has no invisible characters. @throws {RegistrationError} */
+/** Users read a name before giving money, so it has no invisible characters. @throws {Refusal} */
 export function checkName(name: string): void {
   checkVisible('name', name, MAX_NAME_CHARACTERS);
 }
 
-/** @throws {RegistrationError} */
+/** @throws {Refusal} */
 export function checkLogin(login: string): void {
   checkVisible('login', login, MAX_LOGIN_CHARACTERS);
 }
 
-/** The user's id in another system, such as `uid=vera,o=Wallet Ltd`: compared exactly. @throws {RegistrationError} */
+/** The user's id in another system, such as `uid=vera,o=Wallet Ltd`: compared exactly. @throws {Refusal} */
 export function checkExternalId(id: string): void {
   const isClear = id.trim() === id && findUnclear(id.replaceAll(' ', '_')) === undefined;
   ensure(
@@ -47,7 +36,7 @@ export function checkExternalId(id: string): void {
   );
 }
 
-/** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {RegistrationError} */
+/** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {Refusal} */
 export function checkClientId(id: string): void {
   const isPlain = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,128}$/.test(id); // a path can’t end in . and ..
   ensure('id', isPlain, 'the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
@@ -58,7 +47,7 @@ const MIN_SECRET_BITS = 128;
 /** Characters as different as those of a random secret nearly always are. */
 const MIN_DISTINCT = 8;
 
-/** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {RegistrationError} */
+/** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {Refusal} */
 export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {
   const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
@@ -89,7 +78,7 @@ export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS)
   return [...password.normalize('NFKC')].length < min ? 'too_short' : null;
 }
 
-/** A weak password may be short, but not empty. @throws {RegistrationError} */
+/** A weak password may be short, but not empty. @throws {Refusal} */
 export function checkPassword(
   what: 'password' | 'payment password',
   password: string,
@@ -107,7 +96,7 @@ export function checkPassword(
   );
 }
 
-/** Contract 2.1. @throws {RegistrationError} */
+/** Contract 2.1. @throws {Refusal} */
 export function checkClientSettings(settings: Partial<ClientSettings>, catalogue = BUILT_IN_RIGHTS): void {
   const { name, redirectUri, allowedRights, site } = settings;
   if (name !== undefined) checkName(name);

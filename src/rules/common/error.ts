@@ -48,9 +48,37 @@ export const invalidRequest = (ruleId: RuleId, message: string, details?: Detail
 export const invalidScope = (ruleId: RuleId, message: string, rule?: string): OAuthError =>
   new OAuthError('invalid_scope', ruleId, message, { rule, parameter: 'scope' });
 
-/** What is asked is in order, but can't be done as things stand; the message says how they stand. */
-export class StateError extends Error {
-  override readonly name = 'StateError';
+/** Why a request of an operator is refused, and the HTTP status that says so. */
+export const REFUSALS = {
+  usage: 400,
+  unreadable_request: 400,
+  unknown_after: 400,
+  no_operator: 401,
+  not_permitted: 403,
+  not_found: 404,
+  no_address: 404,
+  wrong_method: 405,
+  /** In order, but not as things stand. */
+  state: 409,
+  not_confirmed: 409,
+  unknown_field: 422,
+  invalid_field: 422,
+  refused_value: 422,
+  too_many_failures: 429,
+} as const;
+
+/** A refused request of an operator. The message has the fix, and names fields as `force`. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly reason: keyof typeof REFUSALS;
+  /** The field at fault, by its name in JSON; undefined if there is no single one. */
+  readonly field: string | undefined;
+
+  constructor(reason: keyof typeof REFUSALS, message: string, field?: string) {
+    super(message);
+    this.reason = reason;
+    this.field = field;
+  }
 }
 
 /** Too many wait, or it is too late: the action is not carried out, not even later. docs/operate/503.md has the exceptions. */
