@@ -5,13 +5,6 @@ import { sendJson } from '../http/request/json.ts';
 import { RETRY_AFTER_SECONDS } from '../http/server/errors.ts';
 import { OAuthError, REFUSALS, Refusal } from '../rules/common/error.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The rule of a refusal, for the log. */
-    brokenRule: string | null;
-  }
-}
-
 /** Answers an error by RFC 9457. One that is neither a refusal nor a 503 is internal, logged with its cause. */
 export function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, rule, ...said } = verdictOn(error);

@@ -29,6 +29,8 @@ import { takingTurns } from './turns.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     operator: Operator | null;
+    /** The rule of a refusal, for the log. */
+    brokenRule: string | null;
   }
 }
 

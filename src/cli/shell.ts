@@ -1,6 +1,6 @@
 import { Console } from 'node:console';
 import type { Readable, Writable } from 'node:stream';
-import { type Row, snakeCase } from '../operations/operation.ts';
+import { type Pages, type Row, snakeCase } from '../operations/operation.ts';
 
 // Output of commands. For people: results on standard output, messages on standard error. With --json: one document on
 // standard output, with `warnings` if there are any, or `{"error": …}` on standard error, and nothing else.
@@ -56,11 +56,7 @@ export class Shell {
   }
 
   /** Prints a list at its reader's pace: a JSON array, or for people a block of lines for each thing. */
-  async printList<Thing>(
-    pages: AsyncIterable<readonly Thing[]> | Iterable<readonly Thing[]>,
-    shown: (thing: Thing) => object,
-    none: string,
-  ): Promise<void> {
+  async printList(pages: Pages<unknown>, shown: (thing: unknown) => object, none: string): Promise<void> {
     let isEmpty = true;
     const format = (rows: readonly Row[]) => {
       if (!this.inJson) return rows.map((row) => `${fieldLines(row)}\n\n`).join('');

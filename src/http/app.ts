@@ -30,15 +30,10 @@ import { revokeRoutes } from './routes/token/revoke.ts';
 import { tokenRoutes } from './routes/token/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
 import { runInBackground } from './server/background.ts';
+import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
 import { answerWith } from './server/routeTable.ts';
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    readonly context: Context;
-  }
-}
 
 export interface Dependencies {
   readonly context: Context;

@@ -228,7 +228,7 @@ function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEven
 export function pageSamplesIn(language: Language): Record<string, Page> {
   const texts = TEXTS[language];
   const words = { ...OPERATORS, language, texts };
-  const asker = (client: Partial<Client> = {}) => describeClient({ client: { ...CLIENT, ...client } }, words);
+  const asker = (client: Partial<Client> = {}) => describeClient({ ...CLIENT, ...client }, words);
 
   const signIn = like<PageOf<'sign-in'>>({
     name: 'sign-in',

@@ -5,7 +5,7 @@ import { changeSeen, type Seen, seenBy, seenIdOf } from '../signIn/seenWarnings.
 import type { Session } from '../signIn/session.ts';
 import { eventsOf, type HistoryKind } from './history.ts';
 
-export { WARNING_DAYS, type WarningKind } from '../../store/account/history.ts';
+export { WARNING_DAYS } from '../../store/account/history.ts';
 
 const MAX_SHOWN = 10;
 

@@ -140,12 +140,7 @@ export async function finishSignIn(
 
 type InTurn = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
 
-async function claimsOf(
-  provider: Provider,
-  begun: Begun,
-  url: URL,
-  inTurn: InTurn,
-): Promise<ProviderAnswer | null> {
+async function claimsOf(provider: Provider, begun: Begun, url: URL, inTurn: InTurn) {
   const { openid, configuration } = await provider.client();
   const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
   const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };

@@ -17,13 +17,6 @@ import { bodyParameters, queryParameters } from '../request/parameters.ts';
 import { languageIn, setCookie } from './cookies.ts';
 import { isFromOwnPage, sessionOf } from './forms.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The address to go on at, for a page whose own can't be asked for again. */
-    wayBack?: string;
-  }
-}
-
 /** The user's earlier choice, here or in another browser; else the application's wish; else the browser's preference. */
 export function languageOf(
   request: Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'raw' | 'body'>>,

@@ -5,13 +5,6 @@ import { networkOf } from '../../rules/common/network.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { addressOf } from '../request/caller.ts';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The open connections, in the order of their last request, or of their opening. */
-    readonly connections: ReadonlyMap<Socket, Connection>;
-  }
-}
-
 export interface Connection {
   readonly network: string;
   /** The unfinished ones, oldest first, and at least the newest. Node sends those of one connection in order. */

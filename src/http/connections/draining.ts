@@ -3,18 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { IDLE_GRACE_MS, STILL_ASKED_MS } from '../../rules/common/timeouts.ts';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    readonly shutdown: {
-      /** No longer ready; each response ends its connection (connection draining). */
-      isDraining: boolean;
-      /** The last since then, excluding health checks. */
-      lastRequestAt: number;
-      readonly listeners: Set<Server>;
-    };
-  }
-}
-
 /** For {@link drain}. Call it before reading `shutdown`. */
 export function prepareDraining(app: FastifyInstance): void {
   const shutdown = { isDraining: false, lastRequestAt: 0, listeners: new Set<Server>([app.server]) };

@@ -3,7 +3,7 @@ import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { logoPath } from '../../rules/request/client.ts';
+import { type Client, logoPath } from '../../rules/request/client.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
@@ -34,7 +34,7 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
   const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
   const money = describeMoney(rights, asked, request.lead, step, words);
   return {
-    client: describeClient(authorizationRequest, words),
+    client: describeClient(client, words),
     firstSeen:
       step.firstSeen && !client.reviewed
         ? request.firstSeen(formats.day(client.createdAt, words.timeZone))
@@ -74,7 +74,7 @@ export function describeGranted(
   words: Words,
 ) {
   const { formats, request } = words.texts;
-  const client = describeClient(authorizationRequest, words);
+  const client = describeClient(authorizationRequest.client, words);
   const lead = request.leadOf(client.name);
   const described = describeRights(rights, words).map((right) => ({ change: null, field: null, ...right }));
   const money = describeMoney(rights, described, lead, until, words);
@@ -154,10 +154,7 @@ function describeField(
   };
 }
 
-export function describeClient(
-  { client }: Pick<AuthorizationRequest, 'client'>,
-  { brand, language, texts }: Words,
-) {
+export function describeClient(client: Client, { brand, language, texts }: Words) {
   const { name, site, reviewed } = client;
   return {
     name,

@@ -1,5 +1,5 @@
-import type { Context } from '../../flows/common/context.ts';
 import type { Texts } from '../../languages/languages.ts';
+import type { Words } from './describe.ts';
 
 export interface Link {
   readonly href: string;
@@ -17,7 +17,7 @@ export function toStop({ stop }: Texts): Link {
 
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
 export function toPasswords(
-  { brand, provider, texts: { security } }: Pick<Context, 'brand' | 'provider'> & { readonly texts: Texts },
+  { brand, provider, texts: { security } }: Words,
   hasPaymentPassword: boolean,
 ): readonly Link[] {
   const text = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;

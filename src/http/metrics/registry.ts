@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { collectDefaultMetrics } from 'prom-client';
 import type { Context } from '../../flows/common/context.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { countHappenings } from './happenings.ts';
@@ -7,12 +7,6 @@ import { Metrics } from './metrics.ts';
 import { countRequests } from './requests.ts';
 import { describeState } from './state.ts';
 import { measureBatches, measurePasswords, timeStatements } from './timings.ts';
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    readonly metrics: Registry;
-  }
-}
 
 /** Default metrics of prom-client to remove: gauges with a counter's name, and their duplicates. */
 const MISNAMED = /^nodejs_active_(?!resources$)/;

@@ -145,7 +145,7 @@ export function showSignIn(
   const request = authorizationRequest?.canonicalQuery ?? null;
   if (provider !== null) return showLeaving(reply, provider, request);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
-  const client = authorizationRequest && describeClient(authorizationRequest, wordsFor(reply.request));
+  const client = authorizationRequest && describeClient(authorizationRequest.client, wordsFor(reply.request));
   const failed = errorAt(reply, '/sign-in', authorizationRequest);
   const { error = null, typed: [login = ''] = [] } = failed ?? {};
   const note = error === null ? signInNote(reply, authorizationRequest) : null;

@@ -11,12 +11,6 @@ import { ICONS } from './icons.ts';
 import { type Branding, FORM_SCRIPT } from './look.ts';
 import type { Page } from './pages.ts';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    readonly branding: Branding;
-  }
-}
-
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
 const eta = new Eta({ views: FOLDER, cache: true, rmWhitespace: true });

@@ -1,18 +1,8 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
-import { FORWARDED, OWN_FAULT, type RefusalLog } from '../../watch/refusals.ts';
+import { FORWARDED, OWN_FAULT } from '../../watch/refusals.ts';
 import { addressOf } from './caller.ts';
 import { loggedPathOf, namedClient } from './parameters.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Requested every few seconds by machines, hence logged only at `debug`. */
-    readonly isHealthCheck?: boolean;
-  }
-  interface FastifyInstance {
-    readonly refusals: RefusalLog;
-  }
-}
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
 export class RequestLog extends LogController {

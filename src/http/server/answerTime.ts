@@ -2,24 +2,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OverloadedError } from '../../rules/common/error.ts';
 import { ANSWER_MS } from '../../rules/common/timeouts.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Time of `performance.now()` when the whole request was read. */
-    readAt: number;
-  }
-  interface FastifyReply {
-    /** Answered 503 before its handler was done. */
-    isLate: boolean;
-  }
-}
-
-declare module 'node:http' {
-  interface ServerResponse {
-    /** The reply of the route; undefined before its handler is called. */
-    reply?: FastifyReply;
-  }
-}
-
 const CHECK_MS = 100;
 
 /** 503 after `ANSWER_MS` since the request was read: Fastify's `handlerTimeout` includes the reading, slow on phones. */

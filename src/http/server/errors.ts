@@ -1,10 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FailureLimit } from '../../flows/common/failureLimit.ts';
-import { type Unavailable, whyUnavailable } from '../../flows/common/unavailable.ts';
+import { whyUnavailable } from '../../flows/common/unavailable.ts';
 import { invalidRequest, OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
 import { networkOf } from '../../rules/common/network.ts';
-import type { RuleId } from '../../rules/common/remedies.ts';
 import { tell } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type Cause, type DeadEnd, errorPage, reasonOf } from '../pages/deadEnds.ts';
@@ -15,28 +14,6 @@ import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
 import { RouteTable } from './routeTable.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
-
-/** A refusal in its request's log line: the contract's code or our own, and the rule in words and by id. */
-interface LogFields {
-  readonly error: string;
-  readonly rule: string;
-  readonly rule_id: RuleId;
-  readonly path?: string;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    logFields: LogFields | null;
-    /** Of a decision or an exchange, for its line in the log. */
-    logOutcome: { readonly client_id: string; readonly outcome: string } | null;
-    /** The reason of a 503, for the metrics. */
-    unavailable: Unavailable | null;
-  }
-  interface FastifyContextConfig {
-    /** True if attackers could guess secrets here: failures are limited. */
-    readonly limitsFailures?: boolean;
-  }
-}
 
 /** An error before its formatting for the caller. */
 interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'clientSite' | 'parameter'>> {

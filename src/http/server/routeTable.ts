@@ -3,12 +3,6 @@ import type { FastifyInstance } from 'fastify';
 /** The error format of a route: JSON for programs, pages for users. */
 export type Answers = 'json' | 'page';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    readonly routeTable: RouteTable;
-  }
-}
-
 /** Exceeds every route's segments, and bounds the work for a path of thousands. */
 const MAX_SEGMENTS = 8;
 

@@ -17,9 +17,8 @@ const MAX_SHOWN = 20;
 
 type Chunks = AsyncIterable<string | Buffer>;
 
-type Name = string | null | undefined;
 type Row = { readonly doubts: readonly string[]; readonly name?: string; readonly scope?: string } & {
-  readonly [column in 'key' | 'external_id' | 'client_id' | 'token_hash']?: Name;
+  readonly [column in 'key' | 'external_id' | 'client_id' | 'token_hash']?: string | null | undefined;
 } & { readonly allowed_rights?: readonly string[] | null };
 
 /** Of its user and its application, as `findEnded` knows them. */

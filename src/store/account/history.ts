@@ -20,7 +20,6 @@ export const WARNING_KINDS = [
   'user_password_set',
   'signed_in',
 ] as const satisfies readonly HistoryKind[];
-export type WarningKind = (typeof WARNING_KINDS)[number];
 
 /** An event for its user; only sign-ins have a device. */
 export interface HistoryRow extends Device {
@@ -96,7 +95,7 @@ const ALIKE = `left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved
 
 /** A warning: the newest of similar events. */
 export interface WarningRow extends HistoryRow {
-  readonly kind: WarningKind;
+  readonly kind: (typeof WARNING_KINDS)[number];
   /** Their number, and the time of the first. */
   readonly times: number;
   readonly firstAt: Date;

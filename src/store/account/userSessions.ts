@@ -17,14 +17,8 @@ interface ListedSession extends Device {
   readonly network: string | null;
 }
 
-/** A user, and the current session. */
-interface CurrentSession {
-  readonly userId: string;
-  readonly sessionHash: Digest;
-}
-
 /** A user's live sessions, at most `MAX_SESSIONS`: the current one, then by last use. */
-export const listUserSessions = findAll<CurrentSession, ListedSession>(
+export const listUserSessions = findAll<{ userId: string; sessionHash: Digest }, ListedSession>(
   'user-session-list',
   `select ${SESSION_ID} as "sessionId", s.session_hash = @sessionHash as "isCurrent", s.created_at as "createdAt",
           s.seen_at as "seenAt", s.browser, s.system, s.network
@@ -36,7 +30,9 @@ const KIND = `case when @sessionId::text is null then 'other_sessions_ended' els
 
 // Rows of one user, in key order: see the locks of `approvals.ts`.
 /** Ends one other session of the user, or all others if `sessionId` is null. */
-export const deleteOtherSessions = write<CurrentSession & RequestMeta & { sessionId: string | null }>(
+export const deleteOtherSessions = write<
+  RequestMeta & { userId: string; sessionHash: Digest; sessionId: string | null }
+>(
   'user-session-end',
   `
 with ended as (

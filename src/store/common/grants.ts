@@ -52,9 +52,8 @@ interface Instance {
   readonly maxInstances: number;
 }
 
-export interface InstanceState {
-  /** Null if the user has never allowed it anything. */
-  readonly grant: Grant | null;
+/** An instance's grant, whose columns are null if the user has never allowed it anything. */
+interface InstanceRow extends Grant {
   /** The instance is live, or may become so with the user's others. Only the newest are counted; approval counts all. */
   readonly mayHold: boolean;
   /** The user has never allowed this application anything, under any name; of very many grants the newest are read. */
@@ -71,8 +70,6 @@ const MAX_SCOPES = 32_000;
 /** The user's newest grants, including those beyond the maximum of live ones. */
 const NEWEST = `(select * from grants where user_id = input.user_id
                   order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
-
-type InstanceRow = Grant & Omit<InstanceState, 'grant'> & { readonly grantId: string | null };
 
 const find = findBatched<Instance, InstanceRow>(
   'grant-find',
@@ -94,10 +91,10 @@ select input.n::int as n, ${GRANT_COLUMNS},
   ) beside`,
 );
 
-export async function findInstance(pool: pg.Pool, instance: Instance): Promise<InstanceState> {
+export async function findInstance(pool: pg.Pool, instance: Instance) {
   const found = required(await find(pool, instance), 'grant-find');
-  const { grantId, mayHold, firstSeen, others } = found;
-  return { grant: grantId === null ? null : found, mayHold, firstSeen, others };
+  const { mayHold, firstSeen, others } = found;
+  return { grant: found.grantId === null ? null : found, mayHold, firstSeen, others };
 }
 
 type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | null>;

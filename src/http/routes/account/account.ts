@@ -39,7 +39,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const [page, warnings, stopped] = await Promise.all([
       findAuthorizationsPage(context, session, from),
       warningsOn(request, session),
-      last?.outcome === 'pressed' ? describeStop(context, session, texts) : null,
+      last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
     ]);
     if (from !== null && page.applications.length === 0 && page.older === null) {
       // This page is empty now: the first one has the rest.

@@ -4,11 +4,10 @@ import { endSession, findUserSessions } from '../../../flows/account/userSession
 import { seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
-import type { Texts } from '../../../languages/languages.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
-import { wordsFor } from '../../describe/describe.ts';
+import { type Words, wordsFor } from '../../describe/describe.ts';
 import { describeSessions } from '../../describe/describeAccount.ts';
 import { toPasswords, toStop } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
@@ -89,10 +88,10 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 }
 
 /** The account page after stopping everything describes the current state: some of many thousands may be left. */
-export async function describeStop(context: Context, session: Session, texts: Texts) {
-  const { stop } = texts;
+export async function describeStop(context: Context, session: Session, words: Words) {
+  const { stop } = words.texts;
   if (!(await isEverythingStopped(context, session)))
-    return { title: stop.titleUndone, done: null, undone: stop.undone, ways: [toStop(texts)] };
-  const ways = toPasswords({ ...context, texts }, session.user.hasPaymentPassword);
+    return { title: stop.titleUndone, done: null, undone: stop.undone, ways: [toStop(words.texts)] };
+  const ways = toPasswords(words, session.user.hasPaymentPassword);
   return { title: stop.titleDone, done: stop.done, undone: null, ways };
 }
