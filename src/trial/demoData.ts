@@ -7,7 +7,7 @@ import { perform } from '../operations/operation.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
 import { findClient, listClients } from '../store/common/clients.ts';
-import { findUserByLogin, listUsers, type User } from '../store/common/users.ts';
+import { findUser, listUsers, type User } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { lockForTransaction } from '../store/database/query.ts';
 import { findResource } from '../store/operate/resources.ts';
@@ -78,7 +78,7 @@ async function register(pool: pg.Pool, redirectUri: string) {
 async function registerAccount(pool: pg.Pool, user: typeof FIRST, paymentPassword: string | null) {
   const account = { login: user.login, password: easyToType(), paymentPassword };
   const given = { ...account, allowWeak: true };
-  if ((await findUserByLogin(pool, user.login)) === null)
+  if ((await findUser(pool, user.login)) === null)
     await perform(users.create, callerOf(pool), { ...given, name: user.name });
   else await perform(users.setPassword, callerOf(pool), given);
   return { ...account, name: user.name };

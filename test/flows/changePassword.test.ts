@@ -6,7 +6,7 @@ import {
 } from '../../src/flows/account/changePassword.ts';
 import type { Context } from '../../src/flows/common/context.ts';
 import { type Guarded, knownDevice } from '../../src/flows/signIn/device.ts';
-import { findUserByLogin } from '../../src/store/common/users.ts';
+import { findUser } from '../../src/store/common/users.ts';
 import { isSignedIn } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, reachConsent, requestOf, trySignIn } from '../support/flow.ts';
@@ -43,7 +43,7 @@ async function eventsOf({ userId }: TestUser): Promise<unknown[]> {
 }
 
 const hashesOf = async ({ login }: TestUser) => {
-  const user = await findUserByLogin(pool, login);
+  const user = await findUser(pool, login);
   return user && [user.passwordHash, user.paymentPasswordHash];
 };
 

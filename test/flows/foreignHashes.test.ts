@@ -7,7 +7,7 @@ import { changePassword, findPasswordForm } from '../../src/flows/account/change
 import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
 import { findForeignHash } from '../../src/store/account/foreignHashes.ts';
-import { findUserByLogin } from '../../src/store/common/users.ts';
+import { findUser } from '../../src/store/common/users.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { findBroken } from '../../src/store/schema/invariants.ts';
 import { doctor } from '../processes/findings.ts';
@@ -41,8 +41,7 @@ async function store(
 }
 
 async function storedOf({ login }: TestUser, at = server) {
-  const { passwordHash = null, paymentPasswordHash = null } =
-    (await findUserByLogin(at.database.pool, login)) ?? {};
+  const { passwordHash = null, paymentPasswordHash = null } = (await findUser(at.database.pool, login)) ?? {};
   return { password: passwordHash ?? '', payment: paymentPasswordHash ?? '' };
 }
 

@@ -1,7 +1,7 @@
 import type { Session } from '../../src/flows/signIn/session.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import type { NewSession } from '../../src/store/common/sessions.ts';
-import { findUserByLogin } from '../../src/store/common/users.ts';
+import { findUser } from '../../src/store/common/users.ts';
 import { sessionOf, signedIn } from '../support/account.ts';
 import type { Agent } from '../support/agent.ts';
 import type { TestServer, TestUser } from '../support/server.ts';
@@ -29,7 +29,7 @@ export async function newSessionOf(
   { login }: TestUser,
   cookie: string,
 ): Promise<NewSession> {
-  const { userId = '', passwordHash } = (await findUserByLogin(database.pool, login)) ?? {};
+  const { userId = '', passwordHash } = (await findUser(database.pool, login)) ?? {};
   const origin = { browser: null, system: null, network: null, knownDevice: false };
   return {
     sessionHash: sha256(cookie),

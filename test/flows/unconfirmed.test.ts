@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
-import { findUserByLogin } from '../../src/store/common/users.ts';
+import { findUser } from '../../src/store/common/users.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { waitForLocks } from '../support/locks.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -68,7 +68,7 @@ describe('an approval of what spends', () => {
       ofPassword((await signedInUser(server)).session.paymentPasswordHash),
     'the password of the account': async () => {
       const { login } = by.user;
-      return ofPassword((await findUserByLogin(pool, login))?.passwordHash ?? '');
+      return ofPassword((await findUser(pool, login))?.passwordHash ?? '');
     },
     'an answer of the provider, which does not know the user': () => ofProvider(SUB),
   };

@@ -3,12 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { checkDatabase } from '../../src/operations/doctor.ts';
 import { perform } from '../../src/operations/operation.ts';
 import { findClient } from '../../src/store/common/clients.ts';
-import {
-  findUserByExternalId,
-  findUserByLogin,
-  insertUser,
-  listUsers,
-} from '../../src/store/common/users.ts';
+import { findUser, findUserByExternalId, insertUser, listUsers } from '../../src/store/common/users.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import { ownDatabase } from '../support/database.ts';
@@ -35,7 +30,7 @@ it('finds every user and client, and none twice, after the database’s collatio
   const { rows } = await exchanged.query<{ first: string }>(`select min(name) as first from users`);
   expect(rows).toEqual([{ first: 'z-user-1' }]); // so it is exchanged
   for (const name of names) {
-    expect(await findUserByLogin(exchanged, name)).toMatchObject({ login: name });
+    expect(await findUser(exchanged, name)).toMatchObject({ login: name });
     expect(await findUserByExternalId(exchanged, { externalId: name })).toMatchObject({ login: name });
     expect(await findClient(exchanged, name)).toMatchObject({ clientId: name });
     const again = { login: name, key: name, name, passwordHash: null, paymentPasswordHash: null };

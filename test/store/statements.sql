@@ -710,9 +710,6 @@ with given as materialized (
 select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else concat_ws(', ', 'imported', doubt) end) as verdict
   from located r left join written w using (token_hash);
 
--- import-list-client-names() → name text
-select distinct name from clients;
-
 -- import-list-ended(boolean) → digest text
 select sha256(convert_to('client_id ' || client_id, 'UTF8'))::text as digest from audit_events where kind = 'client_deleted'
  union all select jsonb_array_elements_text(detail -> 'names') from audit_events e

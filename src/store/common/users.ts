@@ -33,9 +33,6 @@ export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
   `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`,
 );
 
-/** The same by the login, in any spelling. */
-export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, { key: loginKey(login) });
-
 /** SQL for the user id that a text is, null if it is none. A login that is another user's would hide its own user. */
 export const userIdIn = (text: string) =>
   `case when ${text} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${text}::uuid end`;

@@ -67,10 +67,6 @@ export async function findEnded(pool: pg.Pool, tokens: boolean) {
   return (names: readonly string[]) => found.size > 0 && names.some((name) => found.has(sha256(name)));
 }
 
-const listNames = statement('import-list-client-names', 'select distinct name from clients')();
-
-export const findClientNames = (pool: pg.Pool) => queryPages<{ name: string }>(pool, listNames);
-
 const FIELDS = `'{"fields": ["external_id"]}'::jsonb`;
 const WAS_IMPORTED = `exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)`;
 
