@@ -27,7 +27,7 @@ describe('the token of a form', () => {
   ])('for %s is good for %s', (action, _words, lifetime) => {
     const token = signForm(context, { ...form, action });
     const at = (now: Date) => verifyForm(context, token, { ...form, action, owner: { ...owner, now } });
-    expect(at(later(lifetime - 1))?.expiresAt).toEqual(later(lifetime));
+    expect(at(later(lifetime - 1))).not.toBeNull();
     expect(at(later(lifetime))).toBeNull();
   });
 

@@ -65,8 +65,6 @@ export function verifyForm({ keyRing }: Context, token: string | undefined, form
   return {
     /** The grant's revision on the page; 0 for none. */
     revision,
-    /** By the owner's clock. */
-    expiresAt: new Date(expiresAt),
     carried,
     /** The entry of `SECRETS` that signed it. */
     keyId: signed.keyId,
