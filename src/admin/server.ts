@@ -5,7 +5,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { FailureLimit } from '../flows/common/failureLimit.ts';
+import { limitFailures } from '../flows/common/failureLimit.ts';
 import { BOUNDS } from '../http/connections/bounds.ts';
 import { limitConnections } from '../http/connections/connectionLimit.ts';
 import { prepareDraining } from '../http/connections/draining.ts';
@@ -74,10 +74,10 @@ export function buildAdminApp(
     else parse(request, body, done);
   });
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
-  const failures = new FailureLimit(MAX_FAILURES_PER_MINUTE, 60_000);
+  const noteFailure = limitFailures(MAX_FAILURES_PER_MINUTE, 60_000);
   app.addHook('onRequest', async (request, reply) => {
     request.operator = await authenticate(request, surroundings);
-    if (request.operator === null) refuseStranger(reply, failures.note(networkOf(addressOf(request))));
+    if (request.operator === null) refuseStranger(reply, noteFailure(networkOf(addressOf(request))));
   });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(answerProblem);

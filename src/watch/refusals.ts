@@ -1,5 +1,5 @@
 import type { Context } from '../flows/common/context.ts';
-import { FailureLimit } from '../flows/common/failureLimit.ts';
+import { limitFailures } from '../flows/common/failureLimit.ts';
 import { networkOf } from '../rules/common/network.ts';
 import { insertRefusals, MAX_KEPT, type RefusalOf, WINDOW_MS } from '../store/operate/refusals.ts';
 
@@ -24,7 +24,7 @@ export class RefusalLog {
   #waiting: RefusalOf[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** By network: refusals to be dropped later must not fill a batch. */
-  readonly #noted = new FailureLimit(MAX_KEPT, WINDOW_MS);
+  readonly #note = limitFailures(MAX_KEPT, WINDOW_MS);
 
   constructor(context: Context) {
     this.#context = context;
@@ -36,7 +36,7 @@ export class RefusalLog {
     const network = this.#context.keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
     const ofNetwork = this.#waiting.filter((each) => each.network === network);
     if (ofNetwork.length >= MAX_OF_A_NETWORK_A_WRITE) return;
-    if (this.#noted.note(String(network)) > 0) return;
+    if (this.#note(String(network)) > 0) return;
     this.#waiting.push({ ...refusal, at: new Date(), network });
     this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }

@@ -3,7 +3,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import { PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
 import { networkOf } from '../../rules/common/network.ts';
 import { tell } from '../../signals/happenings.ts';
-import { FailureLimit } from '../common/failureLimit.ts';
+import { limitFailures } from '../common/failureLimit.ts';
 import { ProviderAwayError } from '../common/provider.ts';
 import { refused } from '../signIn/providerUser.ts';
 
@@ -20,8 +20,8 @@ const MAX_REFUSED = 30;
 
 /** Shares the exchanges of codes at the provider, each with the operator's credentials, and bounds those of made-up codes. */
 export class ProviderTurns {
-  readonly #exchanges = new FailureLimit(MAX_EXCHANGES, PROVIDER_SIGN_IN_MS);
-  readonly #refused = new FailureLimit(MAX_REFUSED, 60_000);
+  readonly #noteExchange = limitFailures(MAX_EXCHANGES, PROVIDER_SIGN_IN_MS);
+  readonly #noteRefused = limitFailures(MAX_REFUSED, 60_000);
   readonly #running: string[] = [];
   readonly #waiting: string[] = [];
 
@@ -32,7 +32,7 @@ export class ProviderTurns {
   async take<Result>(caller: Caller, user: string | null, state: string, exchange: () => Promise<Result>) {
     const key = user ?? networkOf(caller.address);
     const places = user === null ? PLACES - TENTH : PLACES;
-    if (this.#refused.note(key, 0) > 0) {
+    if (this.#noteRefused(key, 0) > 0) {
       tell('throttle', 'failures');
       throw refused('too_many_tries', 'the provider refused too many codes of this network or user');
     }
@@ -44,14 +44,14 @@ export class ProviderTurns {
       await pause(LOOK_MS);
       this.#waiting.splice(this.#waiting.indexOf(key), 1);
     }
-    if (this.#exchanges.note(state) > 0) throw refused('sign_in_lost', 'this sign-in was answered before');
+    if (this.#noteExchange(state) > 0) throw refused('sign_in_lost', 'this sign-in was answered before');
     this.#running.push(key);
     try {
       const result = await exchange();
-      this.#exchanges.note(state, MAX_EXCHANGES); // no further one
+      this.#noteExchange(state, MAX_EXCHANGES); // no further one
       return result;
     } catch (error) {
-      if ((error as { code?: unknown }).code === 'OAUTH_RESPONSE_BODY_ERROR') this.#refused.note(key);
+      if ((error as { code?: unknown }).code === 'OAUTH_RESPONSE_BODY_ERROR') this.#noteRefused(key);
       throw error;
     } finally {
       this.#running.splice(this.#running.indexOf(key), 1);

@@ -18,9 +18,6 @@ function assetOf(name: string, type: string, body: Buffer) {
 
 export const FORM_SCRIPT = assetOf('form', 'js', SCRIPT);
 
-/** Our default colour, as in `views/style.css`. */
-const ACCENT = '#0b5e4a';
-
 /** The brand's parts of the pages, made once. */
 export type Branding = ReturnType<typeof brandingOf>;
 
@@ -45,7 +42,7 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
     passwordsAt: asking.join(', '),
     support: brand.support,
     legal: brand.legal?.[language] ?? null,
-    accent: brand.accent?.light ?? ACCENT,
+    accent: brand.accent?.light ?? '#0b5e4a', // as in `views/style.css`
   }));
   // The exact address, not 'self': no other file of ours can run. Few browsers support the hash of a file.
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;

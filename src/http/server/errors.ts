@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { FailureLimit } from '../../flows/common/failureLimit.ts';
+import { limitFailures } from '../../flows/common/failureLimit.ts';
 import { whyUnavailable } from '../../flows/common/unavailable.ts';
 import { invalidRequest, OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
@@ -30,10 +30,10 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
   app.decorateRequest('logOutcome', null);
   app.decorateRequest('unavailable', null);
-  const failures = new FailureLimit(MAX_FAILURES_PER_MINUTE, 60_000);
+  const noteFailure = limitFailures(MAX_FAILURES_PER_MINUTE, 60_000);
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
-    if (refused !== null) return answerRefused(reply, refused, failures);
+    if (refused !== null) return answerRefused(reply, refused, noteFailure);
     const unavailable = whyUnavailable(error);
     if (unavailable === null) {
       request.log.error({ err: error }, 'the request failed');
@@ -48,12 +48,14 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   });
 }
 
+type NoteFailure = ReturnType<typeof limitFailures>;
+
 /** 400 for programs: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
-function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
+function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: NoteFailure) {
   const { code, rule, ruleId, message, parameter, clientName, clientSite } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule, rule_id: ruleId };
-  const wait = request.routeOptions.config.limitsFailures ? failures.note(networkOf(addressOf(request))) : 0;
+  const wait = request.routeOptions.config.limitsFailures ? noteFailure(networkOf(addressOf(request))) : 0;
   if (wait > 0) tell('throttle', 'failures');
   if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
   const status = ruleId === 'too_many_tries' ? 429 : 400; // of a sign-in

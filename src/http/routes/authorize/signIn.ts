@@ -28,18 +28,12 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       () => tell('signIn', 'unavailable'),
     );
     const result = await attempt;
-    if (result.outcome === 'wrong' || result.outcome === 'wait') {
-      refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
-      return backToRequest(reply, authorizationRequest);
-    }
-    if (result.outcome === 'stale') {
-      rememberOutcome(reply, 'not_signed_in', authorizationRequest);
-      // The sign-in page again says why, or hints that cookies are off.
-      const isLost = cookies.preLogin === null && isOwn;
-      return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
-    }
-    keepSignedIn(reply, result);
-    return backToRequest(reply, authorizationRequest);
+    if (result.outcome === 'signed_in') keepSignedIn(reply, result);
+    else if (result.outcome === 'stale') rememberOutcome(reply, 'not_signed_in', authorizationRequest);
+    else refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
+    // The sign-in page again says why, or hints that cookies are off.
+    const isLost = result.outcome === 'stale' && cookies.preLogin === null && isOwn;
+    return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
   };
   if (context.provider === null) app.post('/sign-in', OWN_FORM, signInHere);
 
