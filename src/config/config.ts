@@ -189,7 +189,6 @@ const NO_TRIAL =
   'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
 const NO_DEFAULT_LIMIT =
   'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.';
-
 const PORTS = ['PORT', 'METRICS_PORT', 'ADMIN_PORT'];
 
 /** Checks across variables: an operator's database needs an explicit address and a private secret. */

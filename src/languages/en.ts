@@ -338,10 +338,10 @@ export const en = {
     sessions: 'Where you are signed in',
     sessionsIntro: 'If you don’t recognise a browser here, sign it out and change your password.',
     thisSession: 'This browser',
-    device: (browser: string, system: string) => `${browser} on ${system}`,
+    /** Null for an unknown one. */
+    device: (browser: string | null, system: string | null) =>
+      `${browser ?? 'Unknown browser'} on ${system ?? 'an unknown system'}`,
     alike: (device: string, number: string) => `${device} (${number})`,
-    unknownBrowser: 'Unknown browser',
-    unknownSystem: 'an unknown system',
     today: 'today',
     seen: (time: string) => `Active ${time}`,
     since: (time: string) => `signed in ${time}`,

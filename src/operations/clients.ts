@@ -131,10 +131,7 @@ export const update = operation({
       ...z.object(SETTINGS).exactPartial().shape,
       force: FORCE.describe('accept a look-alike name and an unsafe redirect URI'),
     })
-    .refine(
-      ({ clientId, force, ...change }) => Object.keys(change).length > 0,
-      'a field to change is missing',
-    ),
+    .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'a change is missing'),
   output: CLIENT,
   async run(caller, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
@@ -194,19 +191,15 @@ async function checkSettings(
   checkClientSettings(settings, settings.allowedRights ? offer().catalogue : undefined);
   const { name, redirectUri = 'about:' } = settings;
   const doubt = redirectUriDoubt(redirectUri);
+  const fix = 'choose another, or pass `force`';
   if (doubt && !force)
-    throw new Refusal(
-      'refused_value',
-      `the redirect URI ${doubt}: choose another, or pass \`force\``,
-      'redirect_uri',
-    );
+    throw new Refusal('refused_value', `the redirect URI ${doubt}: ${fix}`, 'redirect_uri');
   const warnings = doubt ? [`the redirect URI ${doubt}`] : [];
   if (name === undefined) return warnings;
   const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
   const names = others.map((client) => client.name);
   const problem = force ? undefined : lookAlikeProblem(name, names, serviceNames());
-  if (problem !== undefined)
-    throw new Refusal('refused_value', `the name ${problem}: choose another, or pass \`force\``, 'name');
+  if (problem !== undefined) throw new Refusal('refused_value', `the name ${problem}: ${fix}`, 'name');
   if (names.includes(name))
     warnings.push(`another application has the name “${name}”, too: users can’t tell them apart`);
   return warnings;

@@ -93,7 +93,7 @@ export const update = operation({
         .optional()
         .describe('the user’s id in another system, which introspection shows, or "" for none'),
     })
-    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'a field to change is missing'),
+    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'a change is missing'),
   output: USER,
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);
@@ -217,7 +217,7 @@ async function hashPasswords(
   serviceNames: readonly string[],
 ) {
   checkPassword('password', password, allowWeak);
-  if (paymentPassword !== null) checkPassword('payment password', paymentPassword, allowWeak);
+  if (paymentPassword !== null) checkPassword('payment_password', paymentPassword, allowWeak);
   const passwordHash = await hashPassword(password);
   const paymentHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
   if (!allowWeak) {

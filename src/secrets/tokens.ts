@@ -11,9 +11,7 @@ const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
 const GRANT_ID_BYTES = 16;
 
 /** Of 256 random bits, found by its hash alone. */
-const OPERATOR_PREFIX = 'assent_op_';
-
-export const newOperatorToken = () => OPERATOR_PREFIX + randomSecret().toString('base64url');
+export const newOperatorToken = () => `assent_op_${randomSecret().toString('base64url')}`;
 
 export const isOperatorToken = (text: string) => /^assent_op_[A-Za-z0-9_-]{43}$/.test(text);
 

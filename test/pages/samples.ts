@@ -16,7 +16,7 @@ import {
   describeRequest,
   type typedLimits,
 } from '../../src/http/describe/describeRequest.ts';
-import { toPasswords, toStop } from '../../src/http/describe/links.ts';
+import { toPasswords } from '../../src/http/describe/links.ts';
 import { describeWarnings } from '../../src/http/describe/warnings.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
@@ -625,7 +625,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
-      ways: [toStop(texts)],
+      ways: [{ href: '/account/stop', text: texts.stop.see }],
       undone: texts.stop.undone,
     }),
     stop: stop(),

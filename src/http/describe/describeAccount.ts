@@ -80,7 +80,7 @@ export function describeDisconnected(what: string, { account: { disconnected } }
 export function describeEvent(event: HistoryEvent, words: Words) {
   const { kind, at, clientName, instanceName, rights, network, browser, system, confirmedBy } = event;
   const { history, formats, security } = words.texts;
-  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const device = security.device(browser, system);
   return {
     day: formats.day(at, words.timeZone),
     device: kind === 'signed_in' ? device : null,
@@ -110,7 +110,7 @@ export function describeSessions(sessions: readonly UserSession[], now: Date, wo
 function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
   const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
   const { security, history, formats } = texts;
-  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const device = security.device(browser, system);
   const when = (time: Date) =>
     formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
   return {

@@ -11,10 +11,6 @@ export function toAccount({ account }: Texts): Link {
   return { href: '/account', text: account.see };
 }
 
-export function toStop({ stop }: Texts): Link {
-  return { href: '/account/stop', text: stop.see };
-}
-
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
 export function toPasswords(
   { brand, provider, texts: { security } }: Words,

@@ -31,7 +31,7 @@ function describeWarning(warning: Warning, { texts, timeZone }: Words) {
   const { kind, at, times, firstAt, clientName, network, browser, system } = warning;
   const { warnings, history, security, formats } = texts;
   const client = clientName ?? history.deletedClient;
-  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const device = security.device(browser, system);
   const event = { ...history.kinds, ...warnings.events }[kind];
   const { [kind]: own }: Partial<Record<typeof kind, string>> = warnings.questions;
   const facts = [

@@ -79,21 +79,14 @@ export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS)
 }
 
 /** A weak password may be short, but not empty. @throws {Refusal} */
-export function checkPassword(
-  what: 'password' | 'payment password',
-  password: string,
-  allowWeak: boolean,
-): void {
+export function checkPassword(field: string, password: string, allowWeak: boolean): void {
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
-  const field = what.replace(' ', '_');
+  const what = field.replace('_', ' ');
   const isShort = problem === 'too_short' && password !== '';
   const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or pass \`allow_weak\``;
   ensure(field, !isShort, short);
-  ensure(
-    field,
-    problem === null,
-    `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`,
-  );
+  const wrong = `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`;
+  ensure(field, problem === null, wrong);
 }
 
 /** Contract 2.1. @throws {Refusal} */

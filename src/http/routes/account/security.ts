@@ -9,7 +9,7 @@ import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { type Words, wordsFor } from '../../describe/describe.ts';
 import { describeSessions } from '../../describe/describeAccount.ts';
-import { toPasswords, toStop } from '../../describe/links.ts';
+import { toPasswords } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
 import { refuseDecision } from '../../pages/notices.ts';
 import { ownPage, seeOther, toSignIn } from '../../pages/steps.ts';
@@ -91,7 +91,12 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 export async function describeStop(context: Context, session: Session, words: Words) {
   const { stop } = words.texts;
   if (!(await isEverythingStopped(context, session)))
-    return { title: stop.titleUndone, done: null, undone: stop.undone, ways: [toStop(words.texts)] };
+    return {
+      title: stop.titleUndone,
+      done: null,
+      undone: stop.undone,
+      ways: [{ href: STOP, text: stop.see }],
+    };
   const ways = toPasswords(words, session.user.hasPaymentPassword);
   return { title: stop.titleDone, done: stop.done, undone: null, ways };
 }
