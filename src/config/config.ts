@@ -9,11 +9,13 @@ import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
-import { DATABASE_VARIABLES, DEFAULT_PORT, GONE_VARIABLES, VARIABLES } from './variables.ts';
+import { DEFAULT_PORT, GONE_VARIABLES, VARIABLES } from './variables.ts';
 
 /** Prefix of the public secret in docker-compose.yml. */
 const PUBLIC_SECRET = 'for-trying-out-only';
 const NAMES = Object.keys(VARIABLES);
+const ALL = z.object(VARIABLES);
+const OF_DATABASE = ALL.pick({ DATABASE_URL: true, PGPASSWORD: true, DATA_DIR: true });
 /** Settings of an OpenID provider, useless without its `SIGN_IN_ISSUER`. */
 const OF_PROVIDER = NAMES.filter((name) => /^SIGN_IN_(?!ISSUER)/.test(name));
 
@@ -42,10 +44,10 @@ export function readDatabaseConfig(environment: Environment = process.env): Data
     ...findMistyped(['DATABASE_URL'], given),
     ...trialProblems({ ...given, HOST: '' }),
   ];
-  return databaseConfig(parse(z.object(DATABASE_VARIABLES), environment, problems));
+  return databaseConfig(parse(OF_DATABASE, environment, problems));
 }
 
-function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>) {
+function databaseConfig(values: z.output<typeof OF_DATABASE>) {
   return {
     /** Null in trial mode. */
     databaseUrl: values.DATABASE_URL ?? null,
@@ -58,13 +60,12 @@ function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>
 
 /** A command's operator: `ASSENT_OPERATOR`, or the operating system's user. @throws {ConfigError} */
 export function readOperator(environment: Environment = process.env): string {
-  const needed = z.object(VARIABLES).pick({ ASSENT_OPERATOR: true });
-  return parse(needed, environment).ASSENT_OPERATOR ?? systemUser();
+  return parse(ALL.pick({ ASSENT_OPERATOR: true }), environment).ASSENT_OPERATOR ?? systemUser();
 }
 
 /** The service's names and host, reserved: no application or password may match them. @throws {ConfigError} */
 export function readServiceNames(environment: Environment = process.env): string[] {
-  const needed = z.object(VARIABLES).pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
+  const needed = ALL.pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
   const { BRAND, DATABASE_URL, BASE_URL } = parse(needed, environment);
   const given = { BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) };
   const brand = readFiles(given, (fromFile) => fromFile('BRAND', readBrand)) ?? BUILT_IN_BRAND;
@@ -73,7 +74,7 @@ export function readServiceNames(environment: Environment = process.env): string
 
 /** The rights on offer. @throws {ConfigError} */
 export function readOffer(environment: Environment = process.env) {
-  const needed = z.object(VARIABLES).pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
+  const needed = ALL.pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
   const values = parse(needed, environment, limitProblems);
   return readFiles(values, (fromFile) => offerOf(values, fromFile));
 }
@@ -146,7 +147,7 @@ export function readConfig(environment: Environment = process.env) {
 
 /** The values of all server variables; trial mode has some other defaults. */
 function readValues(environment: Environment) {
-  const values = parse(z.object(VARIABLES), environment, combinedProblems);
+  const values = parse(ALL, environment, combinedProblems);
   const inTrial = (file: string) => (values.DATABASE_URL ? undefined : file);
   return {
     ...values,
@@ -198,11 +199,10 @@ function combinedProblems(given: Environment): string[] {
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
   const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
   const problems = [...limitProblems(given), ...gone.map(([name, sentence]) => `${name} ${sentence}`)];
-  const portOf = (name: string) => given[name] ?? (name === 'PORT' ? DEFAULT_PORT : undefined);
-  for (const [at, name] of PORTS.entries()) {
-    const taken = PORTS.slice(0, at).find((other) => portOf(other) === portOf(name));
-    if (given[name] && taken) problems.push(`${name} must be another port than ${taken}.`);
-  }
+  const ports = [given.PORT ?? DEFAULT_PORT, given.METRICS_PORT, given.ADMIN_PORT];
+  for (const [at, port] of ports.entries())
+    if (port && ports.indexOf(port) < at)
+      problems.push(`${PORTS[at]} must be another port than ${PORTS[ports.indexOf(port)]}.`);
   if (given.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
   } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));

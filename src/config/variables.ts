@@ -67,7 +67,9 @@ function isTimeZone(name: string): boolean {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-export const DATABASE_VARIABLES = {
+export const DEFAULT_PORT = '3000';
+
+export const VARIABLES = {
   DATABASE_URL: databaseUrl.optional().meta({
     description: 'PostgreSQL 15 or newer, as `postgres://role@host/database`',
     unset: 'trial mode, with an embedded PostgreSQL',
@@ -78,12 +80,6 @@ export const DATABASE_VARIABLES = {
     .describe(
       'trial mode: folder of the embedded database and generated secrets; a relative path starts at the checkout',
     ),
-};
-
-export const DEFAULT_PORT = '3000';
-
-export const VARIABLES = {
-  ...DATABASE_VARIABLES,
   PORT: wholeNumber(1, 65535).default(Number(DEFAULT_PORT)).describe('port to listen on'),
   HOST: text
     .default('localhost')

@@ -33,6 +33,9 @@ const GRANT = `insert into grants (grant_id, user_id, client_id, revision, scope
 const ONE = `${CLIENT} values ('one', 'One', 'https://a.example/', true, now())`;
 const TIME = `timestamptz '2026-11-20Z' + time * interval '1 microsecond'`;
 
+const secretOf = (owner: 'client' | 'resource') =>
+  `insert into ${owner}_secrets (${owner}_id, secret_id, secret_hash, created_at) select 'one', 's' || n, sha256(n::text::bytea), ${TIME}`;
+
 /** Each list, the statement that adds a row `n` of a time to it, and the column that tells its rows apart. */
 const LISTS = {
   clients: [
@@ -47,18 +50,11 @@ const LISTS = {
     `insert into resources (resource_id, name, created_at) select 'r' || n, 'R', ${TIME}`,
     'resourceId',
   ],
-  'secrets of a client': [
-    clients.secret.list,
-    { clientId: 'one' },
-    `insert into client_secrets (client_id, secret_id, secret_hash, created_at)
-     select 'one', 's' || n, sha256(n::text::bytea), ${TIME}`,
-    'secretId',
-  ],
+  'secrets of a client': [clients.secret.list, { clientId: 'one' }, secretOf('client'), 'secretId'],
   'secrets of a resource server': [
     resources.secret.list,
     { resourceId: 'one' },
-    `insert into resource_secrets (resource_id, secret_id, secret_hash, created_at)
-     select 'one', 's' || n, sha256(n::text::bytea), ${TIME}`,
+    secretOf('resource'),
     'secretId',
   ],
   users: [users.list, {}, `${USER} select 'U' || md5(n::text), 'u' || md5(n::text), 'U', ''`, 'login'],

@@ -11,7 +11,7 @@ import { showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
 import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
-import { RouteTable } from './routeTable.ts';
+import { allowedAt, answersAt, type RouteTable } from './routeTable.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
@@ -74,12 +74,12 @@ function causeOf({ routeOptions }: FastifyRequest, { ruleId, clientName }: OAuth
 
 /** 405 with `Allow` or 404 for requests without a route, before reading the body. Call it before adding the routes. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
-  const routeTable = new RouteTable();
+  const routeTable: RouteTable = [];
   app.decorate('routeTable', routeTable);
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const path = pathOf(request);
-    const allowed = routeTable.allowedAt(path);
+    const allowed = allowedAt(routeTable, path);
     const notFound = /\/(openid-configuration|userinfo)$/.test(path) ? NO_OPENID : NOT_FOUND;
     const unknown = allowed === '' ? notFound : notAllowed(allowed, request.method);
     if (allowed !== '') reply.header('allow', allowed);
@@ -96,7 +96,7 @@ const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'] 
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
   const { status, error, description } = response;
   const { id: reference, routeOptions, server } = reply.request;
-  const answers = server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request));
+  const answers = answersAt(server.routeTable, routeOptions.url ?? pathOf(reply.request));
   if (answers === 'json' || response === NO_OPENID) {
     const full = status < 500 ? description : `${description} Reference ${reference}.`;
     return sendJson(reply, status, { error, error_description: full });

@@ -2,7 +2,7 @@ import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import { findAll, writeEach } from '../database/query.ts';
 
 /** The reason of a refused request: its log line's contents, without the user. */
-export interface Refusal {
+export interface KeptRefusal {
   readonly at: Date;
   readonly reference: string;
   readonly method: string;
@@ -18,7 +18,7 @@ export interface Refusal {
 }
 
 /** A refusal with its network as a keyed digest of 32 bits, which reveals nothing about it. */
-export type RefusalOf = Refusal & { readonly network: number };
+export type RefusalOf = KeptRefusal & { readonly network: number };
 
 /** Refusals kept of one network in one window: in a week it fills at most two thirds of the slots. */
 export const MAX_KEPT = 60;
@@ -59,7 +59,7 @@ export const MAX_FOUND = 50;
 /** The newest refusals with this reference and of this application; null is any. */
 export const findRefusals = findAll<
   Record<'reference' | 'clientId', string | null>,
-  Refusal & { clientName: string | null }
+  KeptRefusal & { clientName: string | null }
 >(
   'refusal-find',
   `select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
