@@ -142,6 +142,7 @@ beforeAll(() => {
     copy(`node_modules/${name}`);
   }
   copy('dist/trial');
+  copy('dist/rules/common/kept.js');
   copy('package.json');
   const manifest = path.join(checkout, programs, 'package.json');
   fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, 'utf8')), version }));
