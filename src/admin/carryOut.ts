@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { LIMIT } from '../operations/fields.ts';
 import {
@@ -17,6 +18,9 @@ export type Surroundings = Pick<Caller, 'db' | 'serviceNames' | 'offer'>;
 
 /** Rows of a list in one answer. */
 const MAX_ROWS = 1_000;
+/** Exchanges come first: after so many rows of a list there is a rest. */
+const ROWS_AT_ONCE = 50;
+const REST_MS = 10;
 
 /** Runs the operation of a request whose operator is known. @returns the answer's document @throws {Refusal}, and what operations throw */
 export async function carryOut(
@@ -96,6 +100,10 @@ async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { 
     if (rows.length === most) break; // only now: one that ends by itself gives its connection back
     rows.push(...page.slice(0, most - rows.length));
   }
-  const items = rows.map((row) => snakeCase(output.parse(row) as Row));
+  const items: Row[] = [];
+  for (const row of rows) {
+    items.push(snakeCase(output.parse(row) as Row));
+    if (items.length % ROWS_AT_ONCE === 0) await setTimeout(REST_MS);
+  }
   return { items, next: rows.length < most ? null : (after?.(rows.at(-1)) ?? null) };
 }

@@ -24,7 +24,7 @@ import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
 import { PLACES } from './places.ts';
 import { answerProblem } from './problems.ts';
-import { takingTurns } from './turns.ts';
+import { type Turns, takingTurns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -103,12 +103,7 @@ function refuseStranger(reply: FastifyReply, wait: number): never {
 }
 
 /** The routes of one path; its other methods get 405. */
-function addRoutes(
-  app: FastifyInstance,
-  path: string,
-  surroundings: Surroundings,
-  inTurn: ReturnType<typeof takingTurns>,
-): void {
+function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings, inTurn: Turns): void {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const places = PLACES.filter((place) => place.path === path);
   for (const place of places) {

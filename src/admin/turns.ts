@@ -1,3 +1,5 @@
+export type Turns = ReturnType<typeof takingTurns>;
+
 /** Runs at most so many works at once, the others after them in the order of their calls. */
 export function takingTurns(most: number) {
   let free = most;

@@ -41,10 +41,8 @@ export class Shell {
 
   /** Prints a result: the document, or its text for people. Documents that are lists carry no warnings. */
   print(document: Row | readonly unknown[], text: string): void {
-    const whole =
-      this.#warnings.length === 0 || Array.isArray(document)
-        ? document
-        : { ...document, warnings: this.#warnings };
+    const warnings = this.#warnings;
+    const whole = Array.isArray(document) || !warnings[0] ? document : { ...document, warnings };
     this.#console.log(this.inJson ? JSON.stringify(whole, null, 2) : text);
   }
 

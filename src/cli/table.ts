@@ -191,7 +191,7 @@ export const COMMANDS: CommandTable = {
   }),
   'audit next [cursor]': {
     summary: audit.next.summary,
-    options: [new Option('--all', 'all of them, not only the next 5,000')],
+    options: [new Option('--all', 'all of them, not only the next 1,000')],
     operations: [audit.next],
     run: followTrail,
   },

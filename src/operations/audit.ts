@@ -28,7 +28,6 @@ export function audited<Result extends boolean | number | null>(
 }
 
 const TEXT = z.string().nullable();
-
 const EVENT = z.object({
   id: z.string(),
   at: z.date(),
@@ -88,7 +87,7 @@ export const show = listing({
   after: ({ after }) => after,
 });
 
-export const MAX_NEXT = 5_000;
+export const MAX_NEXT = 1_000;
 
 /** Numbers that only the store understands. */
 const CURSOR = z

@@ -29,12 +29,11 @@ export const explain = operation({
   effect: 'reads',
   async run({ db }, { reference }) {
     const [refusal] = await findRefusals(db, { reference: reference.trim().toLowerCase(), clientId: null });
-    if (refusal === undefined) {
+    if (refusal === undefined)
       throw new Refusal(
         'not_found',
         `no refusal is kept under ${reference}. Perhaps it came a moment ago: ask again in two seconds, since refusals are written in batches. Or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
       );
-    }
     return { ...refusal, remedy: remedyFor(refusal.ruleId, refusal) };
   },
 });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Effect } from '../rules/account/role.ts';
 import { Refusal } from '../rules/common/error.ts';
+import { kept } from '../rules/common/kept.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
 import type { Operator } from '../store/operate/operators.ts';
 import type { Importer } from './import/imports.ts';
@@ -126,7 +127,7 @@ export function found<Thing extends NonNullable<unknown>>(
 /** A thing by the names that users and programs see, such as `client_id`. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+export const snake = kept((name: string) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`));
 
 /** A thing by these names, and so those in its lists. */
 export function snakeCase(thing: object): Row {

@@ -14,7 +14,6 @@ import { found, listing, operation, rowsAfter } from './operation.ts';
 // Programs that call the operators' HTTP API (`admin/`).
 
 const MAX_DAYS = 365;
-const DEFAULT_DAYS = 90;
 
 const NAME = text('name');
 const ROLE = z.enum(EFFECTS, `There are: ${EFFECTS.join(', ')}.`).meta({
@@ -29,7 +28,7 @@ export const create = operation({
     name: NAME.describe('the name in the audit trail'),
     role: ROLE,
     days: upTo(MAX_DAYS, 'days')
-      .default(DEFAULT_DAYS)
+      .default(90)
       .describe(`how long its token is accepted, 1 to ${MAX_DAYS}; at most as long as your own`),
   }),
   output: z.object({ name: NAME, role: ROLE, expiresAt: z.date(), operatorToken: z.string() }),
