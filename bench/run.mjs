@@ -11,12 +11,13 @@ import { core } from './stages/core.mjs';
 import { flood } from './stages/flood.mjs';
 import { flows } from './stages/flows.mjs';
 import { growth } from './stages/growth.mjs';
+import { lists } from './stages/lists.mjs';
 import { rest } from './stages/rest.mjs';
 import { soak } from './stages/soak.mjs';
 import { start } from './stages/start.mjs';
 import { judge, targetsFor } from './targets.mjs';
 
-const ALONE = [start, core, flows, rest, flood, soak, growth];
+const ALONE = [start, core, flows, rest, flood, lists, soak, growth];
 /** Compared with other builds, only the hot path. */
 const STAGES = process.argv.some((arg) => arg.startsWith('--against')) ? [against] : ALONE;
 

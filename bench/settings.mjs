@@ -27,6 +27,7 @@ const FULL = {
   grants: 50_000,
   codes: 50_000, // each is exchanged once: too few end a round early
   tokens: 50_000, // in large tables, spread over more pages than PostgreSQL's buffers hold
+  listed: 1_000_000,
   growth: {
     sizes: [10_000, 1_000_000, 10_000_000],
     figures: ['exchange', 'introspection', 'page', 'approval', 'flow'],
@@ -45,6 +46,7 @@ const QUICK = {
   grants: 10_000,
   codes: 10_000,
   tokens: 10_000,
+  listed: 100_000,
   growth: { sizes: [10_000, 100_000], figures: ['exchange', 'introspection', 'flow'], rounds: 2 },
   soak: { first: 10_000, all: 20_000 },
   rest: { rounds: 1, quietSeconds: 60, seconds: 3 }, // only if named

@@ -10,7 +10,7 @@ import { startProgram } from './program.mjs';
 import { parentOf } from './usage.mjs';
 
 /** @param {{ checkout: string }} build */
-const programOf = ({ checkout }) => join(checkout, 'bin/assent.js');
+export const programOf = ({ checkout }) => join(checkout, 'bin/assent.js');
 /** Node's arguments. */
 export const SERVE = [programOf(OURS), 'serve'];
 const SECRET = 'a secret of the benchmark with more than 32 characters';
