@@ -29,9 +29,9 @@ COPY demo/wallet demo/wallet
 COPY migrations migrations
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY deploy/image/assent-health /usr/local/bin/
 RUN ln -s /app/bin/assent.js /usr/local/bin/assent
 USER node
 EXPOSE 3000
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["assent-health"]
 CMD ["assent", "serve"]

@@ -41,6 +41,9 @@ const REST: Readonly<Record<string, string>> = {
 };
 
 const rest = Object.keys(REST);
+/** On a Docker engine of their own, which takes minutes: `npm run containers`. */
+const MINUTES = 600_000;
+const CONTAINERS = 'test/containers/*.test.ts';
 const plugins = import.meta.dirname.includes('%') ? [packagesByUrl] : [];
 
 /** What each project says for itself, and each configuration of a folder. */
@@ -64,9 +67,24 @@ export default defineConfig({
     projects: [
       {
         plugins,
-        test: { ...ofEach, name: 'first', include: [ALL], exclude: [...configDefaults.exclude, ...rest] },
+        test: {
+          ...ofEach,
+          name: 'first',
+          include: [ALL],
+          exclude: [...configDefaults.exclude, CONTAINERS, ...rest],
+        },
       },
       { plugins, test: { ...ofEach, name: 'rest', include: rest } },
+      {
+        plugins,
+        test: {
+          ...ofEach,
+          testTimeout: MINUTES,
+          hookTimeout: MINUTES,
+          name: 'containers',
+          include: [CONTAINERS],
+        },
+      },
     ],
   },
 });

@@ -77,7 +77,7 @@ describe('in Kubernetes, the operators’ API', () => {
 
 describe.each([
   ['deploy/compose/docker-compose.yml', ['0.0.0.0:80:80', '0.0.0.0:443:443'], ['proxy']],
-  ['docker-compose.yml', ['127.0.0.1:3000:3000'], ['assent']],
+  ['docker-compose.yml', [`127.0.0.1:\${PORT:-3000}:3000`], ['assent']],
 ])('with %s, the operators’ API', (file, ports, of) => {
   const { services } = parse(read(file), { merge: true });
   // biome-ignore lint/suspicious/noExplicitAny: what YAML has

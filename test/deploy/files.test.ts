@@ -123,7 +123,7 @@ describe('the compose file for two replicas', () => {
     const { maintain, migrate } = services;
     expect([maintain.environment, maintain.networks]).toEqual([migrate.environment, migrate.networks]);
     expect(maintain.command.at(-1)).toContain('assent maintain;');
-    expect(maintain.healthcheck).toEqual({ disable: true });
+    expect(maintain.healthcheck.test).toEqual(['CMD', 'test', '-e', '/tmp/maintained']);
   });
 
   it('has the metrics where the proxy leads nobody', () => {

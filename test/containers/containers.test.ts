@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { makeCertificate } from '../support/certificates.ts';
+import { obtainCode, requestOf, tokenRequestOf, trySignIn } from '../support/flow.ts';
+import { newSecret } from '../support/ledger.ts';
+import { freePort, type TestClient, type TestUser } from '../support/server.ts';
+import { CHECKOUT, Engine, missing } from './engine.ts';
+import { addMigration, copyCheckout, Service } from './service.ts';
+import { makeStandIns } from './standIns.ts';
+import { type Stream, startStream } from './stream.ts';
+
+// The image and both compose files on a real engine, by the blocks of docs/operate/containers.md, under requests.
+
+if (missing !== null) console.log(`Not tested: containers, since they take ${missing}.`);
+
+/** Packages come from this machine's network; the engine has none of its own. */
+const builtHere = (...services: string[]) =>
+  ['services:', ...services.map((name) => `  ${name}: { build: { network: host } }`), ''].join('\n');
+
+/** Each character that a shell, Compose or psql might read as more than itself. */
+const ODD = String.raw`$HOME "two" # \'one\' %41 @:/?`;
+const REVISION = 'org.opencontainers.image.revision';
+const SLOW = 'select pg_sleep(10)';
+/** 250 MB, then the oldest goes. */
+const LOG_BOUNDS = { 'max-file': '5', 'max-size': '50m' };
+
+const page = fs.readFileSync(path.join(CHECKOUT, 'docs/operate/containers.md'), 'utf8');
+const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
+
+/** The block of the page with these words, as it is printed. */
+function block(words: string): string {
+  const [found, ...others] = blocks.filter((each) => each.includes(words));
+  if (found === undefined || others.length > 0) throw new Error(`not one block of the page has: ${words}`);
+  return found;
+}
+
+describe.runIf(missing === null)('in containers', () => {
+  let engine: Engine;
+  let checkout: string;
+
+  beforeAll(async () => {
+    engine = await Engine.start();
+    await makeStandIns(engine);
+    checkout = copyCheckout(path.join(engine.folder, 'assent'));
+  });
+
+  afterAll(() => engine?.stop());
+
+  describe('one server', () => {
+    let service: Service;
+    let baseUrl: string;
+    let client: TestClient;
+    let user: TestUser;
+
+    beforeAll(async () => {
+      const port = await freePort();
+      baseUrl = `http://localhost:${port}`;
+      const variables = { PORT: String(port), BASE_URL: baseUrl, REVISION: 'first', TRUST_PROXY: '1' };
+      service = new Service(engine, checkout, builtHere('migrate', 'assent', 'maintain'), variables);
+    });
+
+    afterAll(() => service?.run('docker compose down --volumes --timeout 1'));
+
+    const assent = async (command: string) =>
+      JSON.parse(await service.run(`docker compose exec -T assent assent ${command} --json`));
+
+    const isReady = async () => expect((await fetch(`${baseUrl}/health/ready`)).status).toBe(200);
+
+    it('starts, and the command ends when all is ready', async () => {
+      await service.run(block('up --detach --wait  '));
+      await isReady();
+      const { Config, State, HostConfig } = await service.inspect('assent');
+      expect(State.Health?.Status).toBe('healthy');
+      expect(Config.Labels[REVISION]).toBe('first');
+      expect(HostConfig.LogConfig.Config).toEqual(LOG_BOUNDS);
+    });
+
+    it('exchanges a code for a token', async () => {
+      const redirectUri = 'https://shop.example/callback';
+      const made = await assent(`client create --name "My Shop" --redirect-uri ${redirectUri}`);
+      client = {
+        clientId: made.client_id,
+        clientSecret: made.client_secret ?? null,
+        redirectUri,
+      } as TestClient;
+      const [password, paymentPassword] = [newSecret(), newSecret()];
+      const create = 'docker compose exec -T assent assent user create anna --name Anna --password-stdin';
+      await service.run(create, `${password}\n${paymentPassword}\n`);
+      user = { login: 'anna', password, paymentPassword } as TestUser;
+      const code = await obtainCode(new Agent(baseUrl), requestOf(client), user);
+      const body = new URLSearchParams(tokenRequestOf(client, code));
+      expect((await fetch(`${baseUrl}/oauth/token`, { method: 'POST', body })).status).toBe(200);
+    });
+
+    it('names the operator of a command', async () => {
+      const named = block('ASSENT_OPERATOR').replace(' exec ', ' exec -T ');
+      await service.run(named.replace('client list', 'user update anna --name Anne'));
+      const events = await assent('audit --login anna --outcome user_updated');
+      expect(events).toMatchObject([{ operator: os.userInfo().username }]);
+    });
+
+    it('knows users apart behind a proxy', async () => {
+      const from = (address: string) => new Agent(baseUrl, { 'x-forwarded-for': address });
+      for (let tries = 0; tries < 6; tries += 1) await trySignIn(from('203.0.113.9'), 'anna', newSecret());
+      expect(await trySignIn(from('203.0.113.9'), 'anna', newSecret())).toBe('wait');
+      expect(await trySignIn(from('198.51.100.7'), 'anna', user.password)).toBe('right');
+    });
+
+    it('serves while a new version is built and its migration runs', async () => {
+      addMigration(checkout, 'slow', SLOW);
+      service.variables.REVISION = 'second';
+      const stream = startStream(baseUrl);
+      await service.run(block('run --rm'));
+      await stream.answered(20);
+      await stream.stop();
+      expect(stream.failures).toEqual({});
+      await service.run(block('--wait assent maintain'));
+      await isReady();
+      expect((await service.inspect('assent')).Config.Labels[REVISION]).toBe('second');
+    });
+
+    it('takes another password of its role', async () => {
+      await service.run(block('alter role assent_server'));
+      await isReady();
+    });
+
+    it('ends with 0', async () => {
+      await service.run('docker compose stop assent postgres');
+      expect((await service.inspect('assent')).State.ExitCode).toBe(0);
+      expect((await service.inspect('postgres')).State.ExitCode).toBe(0);
+    });
+  });
+
+  describe('two replicas', () => {
+    let service: Service;
+    let folder: string;
+    let baseUrl: string;
+    let stream: Stream;
+
+    /** As an operator puts it there: another file under the same name. */
+    const putCertificate = () => {
+      const tls = path.join(folder, 'tls');
+      const names = 'subjectAltName=DNS:localhost';
+      const [key = '', certificate = ''] = makeCertificate(engine.folder, 'proxy', 'localhost', names);
+      fs.mkdirSync(tls, { recursive: true });
+      fs.writeFileSync(path.join(tls, 'next.pem'), certificate + key);
+      fs.renameSync(path.join(tls, 'next.pem'), path.join(tls, 'assent.pem'));
+    };
+
+    /** The serial number of the certificate that browsers see. */
+    const seenCertificate = async () => {
+      const port = Number(new URL(baseUrl).port);
+      const socket = connect({ port, host: 'localhost', rejectUnauthorized: false });
+      await once(socket, 'secureConnect');
+      const { serialNumber } = socket.getPeerCertificate();
+      socket.destroy();
+      return serialNumber;
+    };
+
+    const revisionOf = async (name: string) => (await service.inspect(name)).Config.Labels[REVISION];
+
+    beforeAll(async () => {
+      folder = path.join(checkout, 'deploy/compose');
+      const [port, plainPort] = [await freePort(), await freePort()];
+      baseUrl = `https://localhost:${port}`;
+      putCertificate();
+      const settings = [`BASE_URL=${baseUrl}`, `SECRETS='${ODD} and more than 32 letters'`];
+      const passwords = [`POSTGRES_PASSWORD='owner ${ODD}'`, `SERVER_PASSWORD='server ${ODD}'`];
+      fs.writeFileSync(path.join(folder, '.env'), [...settings, ...passwords, ''].join('\n'));
+      const ports = `["127.0.0.1:${plainPort}:80", "127.0.0.1:${port}:443"]`;
+      const proxy = `  proxy: { ports: !override ${ports} }\n`;
+      service = new Service(engine, folder, builtHere('migrate', 'one', 'two', 'maintain') + proxy);
+      await service.run('docker compose build && docker compose up --detach --wait');
+      stream = startStream(baseUrl);
+      await stream.answered(20);
+    });
+
+    afterEach(async () => {
+      await stream.answered(20);
+      expect(stream.failures).toEqual({});
+    });
+
+    afterAll(async () => {
+      await stream?.stop();
+      await service?.run('docker compose down --volumes --timeout 1');
+    });
+
+    it('run in containers that can’t write to themselves and may do nothing else', async () => {
+      for (const name of ['one', 'two', 'maintain', 'migrate']) {
+        const { HostConfig } = await service.inspect(name);
+        expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], Init: true });
+        expect(HostConfig.LogConfig.Config).toEqual(LOG_BOUNDS);
+      }
+    });
+
+    it('are behind a proxy that takes a new certificate', async () => {
+      const before = await seenCertificate();
+      putCertificate();
+      await service.run(block('USR2'));
+      await expect.poll(seenCertificate).not.toBe(before);
+    });
+
+    it('take a new version with a slow migration, one after the other', async () => {
+      addMigration(checkout, 'slow', SLOW);
+      service.variables.REVISION = 'second';
+      await service.run(block('run --rm'));
+      await service.run(block('--wait two'));
+      expect(await revisionOf('one')).toBe('second');
+      expect(await revisionOf('two')).toBe('second');
+    });
+
+    it('stay as they are when a migration fails, and can be stopped and started', async () => {
+      const migration = addMigration(checkout, 'failing', 'select 1 / 0');
+      service.variables.REVISION = 'third';
+      const failed = await service.try(block('run --rm'));
+      expect(failed.code).toBe(1);
+      expect(failed.stderr).toContain('division by zero');
+      await service.run('docker compose stop two');
+      await service.run(block('--no-recreate'));
+      expect(await revisionOf('two')).toBe('second');
+      fs.rmSync(migration);
+    });
+  });
+});

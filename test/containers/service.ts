@@ -1,0 +1,75 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { CHECKOUT, type Ended, type Engine } from './engine.ts';
+
+/** Not sent to the engine: what `.dockerignore` leaves out, and what is large. */
+const LEFT_OUT = new Set(['.git', '.data', 'dist', 'node_modules', 'test', 'bench']);
+
+/** A checkout of its own, as an operator has it, whose files a test may change. */
+export function copyCheckout(to: string): string {
+  const filter = (file: string) => !LEFT_OUT.has(path.basename(file));
+  fs.cpSync(CHECKOUT, to, { recursive: true, filter });
+  return to;
+}
+
+/** Its migrations bring the schema one version further, and nothing else. @returns its file */
+export function addMigration(checkout: string, name: string, sql: string): string {
+  const folder = path.join(checkout, 'migrations');
+  const last = Math.max(...fs.readdirSync(folder).map((file) => Number.parseInt(file, 10) || 0));
+  const file = path.join(folder, `${String(last + 1).padStart(4, '0')}_${name}.sql`);
+  fs.writeFileSync(file, `${sql};\n`);
+  return file;
+}
+
+/** The services of a compose file, with the commands of an operator in its folder. */
+export class Service {
+  readonly #engine: Engine;
+  readonly #folder: string;
+  /** What the operator's shell has. */
+  readonly variables: Record<string, string>;
+
+  /** @param changed what a test needs to have otherwise, as YAML */
+  constructor(engine: Engine, folder: string, changed: string, variables: Record<string, string> = {}) {
+    this.#engine = engine;
+    this.#folder = folder;
+    const file = path.join(engine.folder, `${path.basename(folder)}.changed.yml`);
+    fs.writeFileSync(file, changed);
+    this.variables = { COMPOSE_FILE: `docker-compose.yml:${file}`, ...variables };
+  }
+
+  /** @param input what a person types */
+  try(script: string, input = ''): Promise<Ended> {
+    return this.#engine.shell(script, this.#folder, this.variables, input);
+  }
+
+  /** @returns standard output @throws {Error} with all that was printed */
+  async run(script: string, input = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.try(script, input);
+    if (code !== 0) throw new Error(`ended with ${code}: ${script}\n${stdout}\n${stderr}`);
+    return stdout;
+  }
+
+  /** What the engine knows of a service's container. */
+  async inspect(service: string): Promise<Inspected> {
+    const id = (await this.run(`docker compose ps --all --quiet ${service}`)).trim();
+    const [found] = JSON.parse(await this.#engine.docker('inspect', id)) as Inspected[];
+    if (found === undefined) throw new Error(`${service} has no container`);
+    return found;
+  }
+}
+
+export interface Inspected {
+  readonly Id: string;
+  readonly Config: { readonly Labels: Readonly<Record<string, string>> };
+  readonly State: {
+    readonly Status: string;
+    readonly ExitCode: number;
+    readonly Health?: { readonly Status: string };
+  };
+  readonly HostConfig: {
+    readonly ReadonlyRootfs: boolean;
+    readonly CapDrop: readonly string[] | null;
+    readonly LogConfig: { readonly Type: string; readonly Config: Readonly<Record<string, string>> };
+    readonly Init: boolean | null;
+  };
+}
