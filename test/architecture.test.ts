@@ -107,6 +107,10 @@ describe('the layout', () => {
     expect(text('process/server.ts')).toMatch(/adminPort !== null\) await openAdmin/);
   });
 
+  it('imports types alone of node:http: names of it would load undici, on Node 26', () => {
+    expect(files.filter((file) => /^import (?!type).*'node:https?'/m.test(text(file)))).toEqual([]);
+  });
+
   it('speaks to the database in the store only', () => {
     // The one of trial mode holds its lock on a connection of its own.
     const speakers = files.filter(

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { whyUnavailable } from '../flows/common/unavailable.ts';
 import { sendJson } from '../http/request/json.ts';
@@ -16,6 +15,7 @@ export function answerProblem(error: FastifyError, request: FastifyRequest, repl
   return sendJson(reply, status, problem, 'application/problem+json');
 }
 
+const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
 const LATER = 'Please try again in a moment. What has begun may still be done: look before you repeat it.';
 const OURS = 'The fault is ours: the log has its cause under the reference.';
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Language, TEXTS } from '../../languages/languages.ts';
@@ -75,6 +74,7 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
