@@ -34,7 +34,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/processes/{compose,explain,import,lists,revokeByTime}.test.ts': 'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
     'a second replica, an older build or an outage',
-  'test/processes/{invariants,package,playground,secrets,signals,trial}.test.ts':
+  'test/processes/{image,invariants,package,playground,secrets,signals,trial}.test.ts':
     'a process or a database for each case',
   'test/store/{hosts,pooler,tls,wrongStatistics}.test.ts': 'a PostgreSQL of their own',
   'test/trial/*.test.ts': 'a PostgreSQL of their own, again and again',

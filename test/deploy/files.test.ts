@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -136,20 +135,6 @@ describe('the compose file for two replicas', () => {
     expect([ASSENT_ONE, ASSENT_TWO]).toEqual(addresses);
     for (const name of ['ASSENT_ONE', 'ASSENT_TWO'])
       expect(read('haproxy/haproxy.cfg')).toContain(`\${${name}-`);
-  });
-});
-
-describe('the image', () => {
-  it('keeps of the package for telephone numbers what is loaded', () => {
-    const kept = [...read('../Dockerfile').matchAll(/! -name ([\w.]+)/g)].map(([, name = '']) => name);
-    const copy = mkdtempSync(join(tmpdir(), 'assent-image-'));
-    const whole = fileURLToPath(new URL('../../node_modules/libphonenumber-js', import.meta.url));
-    for (const name of kept) cpSync(join(whole, name), join(copy, name), { recursive: true });
-    const { parsePhoneNumberFromString } = createRequire(import.meta.url)(
-      join(copy, 'min/index.cjs'),
-    ) as typeof import('libphonenumber-js/min');
-    expect(parsePhoneNumberFromString('+79161234567')?.country).toBe('RU');
-    rmSync(copy, { recursive: true });
   });
 });
 

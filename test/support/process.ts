@@ -29,8 +29,13 @@ export function runAssent(args: readonly string[], variables: Variables, stdin =
 }
 
 /** Runs it as a process of its own: for signals, pipes, memory, and exit codes as the shell has them. */
-export async function spawnAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
-  const child = start(args, variables);
+export async function spawnAssent(
+  args: readonly string[],
+  variables: Variables,
+  stdin = '',
+  executable = EXECUTABLE,
+): Promise<Run> {
+  const child = start(args, variables, executable);
   child.stdin.end(stdin);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),

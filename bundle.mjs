@@ -1,0 +1,66 @@
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+
+// node bundle.mjs FOLDER: the image's files. Some hundred modules become a few files, which start sooner.
+
+const ROOT = import.meta.dirname;
+const SRC = join(ROOT, 'src');
+const [, , folder] = process.argv;
+/** What `bin` imports, and the thread for passwords. */
+const ENTRIES = ['cli.ts', 'process/ending.ts', 'process/nodeVersion.ts', 'secrets/passwordThread.js'];
+/** Packages that stay packages: native ones, the one that starts a thread by its file, and the one that tracing changes. */
+const WHOLE = ['@node-rs/argon2', '@node-rs/bcrypt', 'pg', 'piscina'];
+
+/** Where a module of `src` is in `dist`. */
+const placeOf = (id) => relative(SRC, id).replace(/ts$/, 'js');
+
+/** Lets modules find files from their own place in `dist`, and packages in the bundle. Only ours are in the source maps. */
+function transform(code, id) {
+  if (!id.startsWith(SRC)) return { code, map: { mappings: '' } };
+  const place = `new URL('./${placeOf(id)}', import.meta.url)`;
+  const required = code.replaceAll('createRequire(import.meta.url)(', 'require(');
+  return { code: required.replaceAll('import.meta.url', place), map: null };
+}
+
+const bundle = await rolldown({
+  input: ENTRIES.map((file) => join(SRC, file)),
+  platform: 'node',
+  external: WHOLE,
+  plugins: [{ name: 'places', transform }],
+});
+const { output } = await bundle.write({
+  dir: join(folder, 'dist'),
+  entryFileNames: ({ facadeModuleId }) => placeOf(facadeModuleId),
+  chunkFileNames: '[name]-[hash].js', // beside cli.js, as `transform` has it
+  sourcemap: true,
+  sourcemapExcludeSources: true,
+  sourcemapPathTransform: (file, map) => join('..', relative(ROOT, resolve(map, '..', file))),
+});
+for (const part of ['bin', 'demo/wallet', 'migrations', 'package.json', 'views'])
+  cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+
+const isLabel = (file) => /^package\.json$|(^|\/)(licen[cs]e|notice)[^/]*$/i.test(file);
+const isCode = (file) => /\.([cm]?js|json|node)$/.test(file) && !/^(benchmark|docs|scripts|test)/.test(file);
+
+/** Copies some files of a package. @param home its folder in the checkout */
+function copy(home, isKept) {
+  const files = readdirSync(join(ROOT, home), { recursive: true }).filter(isKept);
+  for (const file of files) cpSync(join(ROOT, home, file), join(folder, home, file));
+}
+
+/** Keeps the code of a package, and of what it depends on, if installed for this platform. */
+function keepWhole(name) {
+  const home = join('node_modules', name);
+  if (existsSync(join(folder, home)) || !existsSync(join(ROOT, home))) return;
+  copy(home, (file) => isCode(file) || isLabel(file));
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, home, 'package.json')));
+  Object.keys({ ...dependencies, ...optionalDependencies }).forEach(keepWhole);
+}
+WHOLE.forEach(keepWhole);
+
+// Of a bundled package the licence remains, and the version: scanners for known vulnerabilities look for it.
+const homes = output.flatMap(({ moduleIds = [] }) =>
+  moduleIds.map((id) => relative(ROOT, id).match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0]),
+);
+for (const home of new Set(homes)) if (home) copy(home, isLabel);

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { createDatabase } from '../support/database.ts';
+import { reachConsent, requestOf, trySignIn } from '../support/flow.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { newSecret } from '../support/ledger.ts';
+import { onDatabase, spawnAssent, spawnServer } from '../support/process.ts';
+import { freePort } from '../support/server.ts';
+
+// What the image has in /app: the bundle of `bundle.mjs`, in a folder away from the checkout's packages.
+
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string) => readFileSync(join(CHECKOUT, file), 'utf8');
+const folder = makeDataDir();
+afterAll(() => removeDataDir(folder));
+execFileSync(process.execPath, ['bundle.mjs', folder], { cwd: CHECKOUT });
+
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+const packages = files.filter((file) => /node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(file));
+const executable = join(folder, 'bin', 'assent.js');
+const database = await createDatabase(`template template0 encoding 'UTF8' locale 'C'`);
+afterAll(() => database.drop());
+const settings = onDatabase(database.url);
+/** Passwords are hashed for real: the cheap hashes of other tests are made in the checkout's packages. */
+const assent = async (command: string, variables = {}, stdin = '') => {
+  const run = await spawnAssent(command.split(' '), { ...settings, ...variables }, stdin, executable);
+  return `${run.stdout}${run.stderr}`;
+};
+
+describe('the image', () => {
+  it('has a few files of code, and no documents, types and sources of packages', () => {
+    const parts = [...new Set(files.map((file) => file.split('/')[0]))];
+    const expected = ['bin', 'demo', 'dist', 'migrations', 'node_modules', 'package.json', 'views'];
+    expect(parts.toSorted()).toEqual(expected);
+    const others = files.filter((file) => /\.(md|markdown|ya?ml|[cm]?ts)$/.test(file));
+    expect(others.filter((file) => !/licen[cs]e\.md$/i.test(file))).toEqual([]);
+    expect(files.filter((file) => /^dist.*\.js$/.test(file)).length).toBeLessThan(80);
+    expect(files).toContain('node_modules/pg/lib/client.js'); // tracing changes it, so it is not bundled
+  });
+
+  it('has the licence of each package in it', () => {
+    const names = packages.map((file) => dirname(file));
+    for (const name of ['fastify', 'pg', 'zod', '@node-rs/argon2'])
+      expect(names).toContain(`node_modules/${name}`);
+    const licences = names.flatMap((name) =>
+      readdirSync(join(CHECKOUT, name))
+        .filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
+        .map((file) => join(name, file)),
+    );
+    expect(licences.length).toBeGreaterThan(70);
+    expect(licences.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
+  });
+
+  it('migrates, serves pages and operators, checks passwords in its thread, and formats telephone numbers', async () => {
+    expect(await assent('migrate')).toMatch(/^migrated the schema/m);
+    const [password, paymentPassword] = [newSecret(), newSecret()];
+    await assent('user create anna --name Anna --password-stdin', {}, `${password}\n${paymentPassword}\n`);
+    const redirectUri = 'http://127.0.0.1:9/callback';
+    const shop = JSON.parse(await assent(`client create --json --name Shop --redirect-uri ${redirectUri}`));
+    const ADMIN_PORT = String(await freePort());
+    const server = await spawnServer({ ...settings, ADMIN_PORT }, 'ready', executable);
+    expect((await fetch(`http://localhost:${ADMIN_PORT}/v1/clients`)).status).toBe(401);
+
+    const scope = 'payment.to-account("79161234567","phone").limit(30,200)';
+    const request = requestOf({ clientId: shop.client_id, clientSecret: null, redirectUri }, { scope });
+    const user = { userId: '', login: 'anna', password, paymentPassword };
+    expect(await trySignIn(new Agent(server.baseUrl), 'anna', newSecret())).toBe('wrong');
+    const consent = await reachConsent(new Agent(server.baseUrl), request, user);
+    expect(consent.text).toContain('phone number “+79161234567”'); // the plus is the library's
+    expect(await assent('doctor', { BASE_URL: server.baseUrl })).toMatch(/^ok +schema version \d+/m);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('names the file and the line of src in a trace', async () => {
+    const [, ofImage = ''] = /NODE_OPTIONS=(\S+)/.exec(read('Dockerfile')) ?? [];
+    const traced = 'process.constrainedMemory=()=>{console.trace();return(0)}';
+    const NODE_OPTIONS = `${ofImage} --import=data:text/javascript,${traced}`;
+    const output = await assent('client list', { NODE_OPTIONS });
+    const lines = read('src/secrets/password.ts').split('\n');
+    const line = lines.findIndex((text) => text.includes('process.constrainedMemory')) + 1;
+    expect(output).toContain(`/src/secrets/password.ts:${line}:`);
+  });
+});
