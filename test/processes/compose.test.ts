@@ -58,7 +58,9 @@ describe('docker-compose.yml', () => {
   it('maintains the database as its owner each day, and drops nothing', () => {
     const { maintain, migrate } = services;
     expect(maintain.environment).toEqual(migrate.environment);
-    expect(maintain.command).toEqual(['sh', '-c', 'while :; do assent maintain; sleep 86400; done']);
+    expect(maintain.command?.slice(0, 2)).toEqual(['sh', '-c']);
+    const day = /^while :; do if assent maintain; then .* sleep 86400; else .* sleep 60; fi; done$/;
+    expect(maintain.command?.[2]).toMatch(day);
   });
 
   it('writes no password into a URL or a statement', () => {
