@@ -41,9 +41,9 @@ const REST: Readonly<Record<string, string>> = {
 };
 
 const rest = Object.keys(REST);
-/** On a Docker engine of their own, which takes minutes: `npm run containers`. */
-const MINUTES = 600_000;
+/** On a Docker engine of their own: `npm run containers`. Images are built there, which takes minutes. */
 const CONTAINERS = 'test/containers/*.test.ts';
+const MINUTES = 600_000;
 const plugins = import.meta.dirname.includes('%') ? [packagesByUrl] : [];
 
 /** What each project says for itself, and each configuration of a folder. */

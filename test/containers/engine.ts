@@ -1,22 +1,17 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { vi } from 'vitest';
-import { outputOf, PATH } from '../support/program.ts';
-
-const run = promisify(execFile);
+import { outcomeOf, outputOf, PATH, type Run } from '../support/program.ts';
 
 export const CHECKOUT = path.resolve(import.meta.dirname, '../..');
-const MAX_OUTPUT = 64 * 1024 * 1024;
 
 const isInstalled = (...[program = '', ...args]: string[]) =>
   spawnSync(program, args, { env: { PATH } }).status === 0;
 
-/** Each with what it is for; a Docker engine needs root. */
+/** An engine starts as root only. */
 const NEEDED: readonly (readonly [name: string, isThere: () => boolean])[] = [
   ['root', () => process.getuid?.() === 0],
   ['dockerd', () => isInstalled('dockerd', '--version')],
@@ -26,13 +21,6 @@ const NEEDED: readonly (readonly [name: string, isThere: () => boolean])[] = [
 
 /** Why no engine can be started here; null if one can. */
 export const missing = NEEDED.find(([, isThere]) => !isThere())?.[0] ?? null;
-
-/** A command in a container or about one, that ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** A Docker engine of our own: its images, networks and data are gone with it. */
 export class Engine {
@@ -74,31 +62,29 @@ export class Engine {
     });
     ended.catch(() => {});
     const answers = vi.waitFor(() => engine.docker('version'), { timeout: 60_000, interval: 200 });
-    await Promise.race([answers, ended]);
+    await Promise.race([answers, ended]).catch(async (error) => {
+      await engine.stop();
+      throw error;
+    });
     return engine;
   }
 
   /** @throws {Error} with what it printed, if it fails */
   async docker(...args: string[]): Promise<string> {
-    return (await run('docker', args, { env: this.#env, maxBuffer: MAX_OUTPUT })).stdout;
+    const { code, stdout, stderr } = await outcomeOf(spawn('docker', args, { env: this.#env }));
+    if (code !== 0) throw new Error(stderr);
+    return stdout;
   }
 
   /** Runs lines of a shell, which see only these variables. @param input of standard input */
-  async shell(
+  shell(
     script: string,
     folder: string,
     variables: Readonly<Record<string, string>>,
     input = '',
-  ): Promise<Ended> {
+  ): Promise<Run> {
     const options = { cwd: folder, env: { ...this.#env, ...variables } };
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], options);
-    child.stdin.end(input);
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close') as Promise<[number | null]>,
-    ]);
-    return { code, stdout, stderr };
+    return outcomeOf(spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], options), input);
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { CHECKOUT, type Ended, type Engine } from './engine.ts';
+import type { Run } from '../support/program.ts';
+import { CHECKOUT, type Engine } from './engine.ts';
 
 /** Not sent to the engine: what `.dockerignore` leaves out, and what is large. */
 const LEFT_OUT = new Set(['.git', '.data', 'dist', 'node_modules', 'test', 'bench']);
@@ -38,7 +39,7 @@ export class Service {
   }
 
   /** @param input what a person types */
-  try(script: string, input = ''): Promise<Ended> {
+  try(script: string, input = ''): Promise<Run> {
     return this.#engine.shell(script, this.#folder, this.variables, input);
   }
 

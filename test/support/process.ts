@@ -1,23 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { callAssent } from './call.ts';
 import { ledger, refuse } from './ledger.ts';
-import { outputOf } from './program.ts';
+import { outcomeOf, outputOf, type Run } from './program.ts';
 import { freePort, TEST_SECRET } from './server.ts';
 import { noteShown, noteTyped, noteVariables } from './traffic.ts';
 
 const EXECUTABLE = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
 
-type Variables = Record<string, string>;
+export type { Run };
 
-export interface Run {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+type Variables = Record<string, string>;
 
 /** Runs `assent …` with no environment but the path: in this process, unless it serves, joins a trial, or is told about Node. */
 export function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
@@ -35,14 +30,7 @@ export async function spawnAssent(
   stdin = '',
   executable = EXECUTABLE,
 ): Promise<Run> {
-  const child = start(args, variables, executable);
-  child.stdin.end(stdin);
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>,
-  ]);
-  return { code, stdout, stderr };
+  return outcomeOf(start(args, variables, executable), stdin);
 }
 
 /** Notes the secrets that a command is given and shows. @throws {Error} when it tells one that was known before */

@@ -1,6 +1,12 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptions,
+  spawn,
+} from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 
 /** Where programs of others are found: Debian keeps some where only root's path leads. */
@@ -15,6 +21,24 @@ export function outputOf({ stdout, stderr }: ChildProcess): () => string {
     });
   }
   return () => output;
+}
+
+/** A process that has ended; `code` is null when a signal ended it. */
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Gives a process its standard input, and waits for its end. */
+export async function outcomeOf(child: ChildProcessWithoutNullStreams, stdin = ''): Promise<Run> {
+  child.stdin.end(stdin);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
 }
 
 export interface Program {
