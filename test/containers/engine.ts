@@ -19,9 +19,6 @@ const NEEDED: readonly (readonly [name: string, isThere: () => boolean])[] = [
   ['debootstrap', () => isInstalled('debootstrap', '--version')],
 ];
 
-/** Why no engine can be started here; null if one can. */
-export const missing = NEEDED.find(([, isThere]) => !isThere())?.[0] ?? null;
-
 /** A Docker engine of our own: its images, networks and data are gone with it. */
 export class Engine {
   readonly folder = fs.mkdtempSync(path.join(os.tmpdir(), 'assent-engine-'));
@@ -34,8 +31,10 @@ export class Engine {
   };
   #process: ChildProcess | undefined;
 
-  /** Resolves when it answers. */
+  /** Resolves when it answers. @throws {Error} saying why none can be started here */
   static async start(): Promise<Engine> {
+    const missing = NEEDED.find(([, isThere]) => !isThere())?.[0];
+    if (missing !== undefined) throw new Error(`${missing} is missing`);
     const engine = new Engine();
     const config = path.join(engine.folder, 'daemon.json');
     const settings = {

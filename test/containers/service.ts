@@ -13,12 +13,12 @@ export function copyCheckout(to: string): string {
   return to;
 }
 
-/** Its migrations bring the schema one version further, and nothing else. @returns its file */
+/** Another migration, on whose schema the build before can serve. @returns its file */
 export function addMigration(checkout: string, name: string, sql: string): string {
   const folder = path.join(checkout, 'migrations');
   const last = Math.max(...fs.readdirSync(folder).map((file) => Number.parseInt(file, 10) || 0));
   const file = path.join(folder, `${String(last + 1).padStart(4, '0')}_${name}.sql`);
-  fs.writeFileSync(file, `${sql};\n`);
+  fs.writeFileSync(file, `-- Serves builds from schema version ${last} on.\n${sql};\n`);
   return file;
 }
 
@@ -61,7 +61,10 @@ export class Service {
 
 export interface Inspected {
   readonly Id: string;
-  readonly Config: { readonly Labels: Readonly<Record<string, string>> };
+  readonly Config: {
+    readonly Labels: Readonly<Record<string, string>>;
+    readonly Healthcheck: { readonly Test: readonly string[] };
+  };
   readonly State: {
     readonly Status: string;
     readonly ExitCode: number;

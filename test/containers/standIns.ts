@@ -4,7 +4,8 @@ import path from 'node:path';
 import { PATH } from '../support/program.ts';
 import { CHECKOUT, type Engine } from './engine.ts';
 
-const DEBIAN = 'trixie';
+/** The next release: its HAProxy and PostgreSQL's client are those of our files. An older debootstrap doesn't know its name. */
+const DEBIAN = ['forky', 'http://deb.debian.org/debian', '/usr/share/debootstrap/scripts/sid'] as const;
 const PROGRAMS = ['ca-certificates', 'haproxy', 'libatomic1', 'postgresql-client'];
 /** The authorities that this machine trusts, also for npm's registry. */
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
@@ -16,7 +17,8 @@ const [, NODE = ''] = /^FROM node:(\d+)/m.exec(dockerfile) ?? [];
 export async function makeStandIns(engine: Engine): Promise<void> {
   const debian = path.join(engine.folder, 'debian');
   const include = `--include=${PROGRAMS.join(',')}`;
-  run('debootstrap', '--variant=minbase', include, DEBIAN, debian);
+  const [release, mirror, script] = DEBIAN;
+  run('debootstrap', '--variant=minbase', include, release, debian, mirror, script);
   const archive = `${debian}.tar`;
   run('tar', '--directory', debian, '--create', '--file', archive, '.');
   await engine.docker('import', archive, 'assent-debian');
