@@ -229,7 +229,7 @@ with checks (name, level, holds, fails, remedy) as (values
   union all select 'other_hashes', 'a secret of resource ' || resource_id, secret_hash from resource_secrets
   union all select 'other_hashes', 'the token of operator ' || name, token_hash from operators
   union all select 'other_hashes', 'a session of user ' || user_id, session_hash from sessions
-  union all select 'other_hashes', 'a rejection', code_hash from rejections
+  union all select 'other_hashes', 'a rejection', page_hash from rejections
 ), stored (user_id, hash) as (select user_id, unnest(array[password_hash, payment_password_hash]) from users
 ), broken (name, example) as (
   select name, example from digests
@@ -289,7 +289,7 @@ with checks (name, level, holds, fails, remedy) as (values
            case when part = 'audit_events_rest'::regclass then 'trail_months' end,
            case when kind not in (
              'approved', 'approved_again', 'rejected', 'exchanged', 'replayed', 'revoked_by_user', 'revoked_by_application',
-             'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed',
+             'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended',
              'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'client_created',
              'client_imported', 'client_updated', 'client_blocked', 'client_unblocked', 'client_deleted', 'client_secret_added', 'client_secret_retired',
              'resource_created', 'resource_blocked', 'resource_unblocked', 'resource_deleted', 'resource_secret_added',

@@ -57,8 +57,8 @@ const COUNT = [
 ];
 const DENY = [
   `insert into rejections select sha256(uuid_send(gen_random_uuid())), clock_timestamp() + interval '10 seconds' from generate_series(1, 8)`,
-  `delete from rejections where code_hash = any (array(
-     select code_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 16 for update skip locked))`,
+  `delete from rejections where page_hash = any (array(
+     select page_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 16 for update skip locked))`,
 ];
 const REFUSE = `insert into refusals (at, reference, method, path, status, error, rule)
  select clock_timestamp(), md5(random()::text), 'POST', '/oauth/token', 400, 'invalid_grant', 'code is unknown' from generate_series(1, 8)

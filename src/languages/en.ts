@@ -274,7 +274,6 @@ export const en = {
       signed_out: () => 'You signed out',
       session_ended: () => 'You signed out another browser',
       other_sessions_ended: () => 'You signed out every other browser',
-      payment_confirmed: (client: string) => say`You entered your payment password for ${client}`,
       password_changed: () => 'You changed your password',
       payment_password_changed: () => 'You changed your payment password',
       password_guessed: () => 'A wrong password was entered several times, so sign-in was paused for a while',

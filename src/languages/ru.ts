@@ -254,7 +254,6 @@ export const ru: Texts = {
       signed_out: () => 'Вы вышли',
       session_ended: () => 'Вы завершили сеанс в другом браузере',
       other_sessions_ended: () => 'Вы завершили сеансы во всех остальных браузерах',
-      payment_confirmed: (client) => say`Вы ввели платёжный пароль для запроса ${client}`,
       password_changed: () => 'Вы сменили пароль',
       payment_password_changed: () => 'Вы сменили платёжный пароль',
       password_guessed: () =>

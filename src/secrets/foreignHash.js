@@ -10,7 +10,7 @@ const phc = (head, letters = 'A-Za-z0-9+/') =>
   new RegExp(`^\\$${head}\\$(?<salt>[${letters}]{11,86})\\$(?<key>[${letters}]{22,86})$`);
 
 /**
- * What we read; `readable_form` in migrations/0021_identifiers.sql is the same in SQL. A check that is `costly` takes longer than bcrypt 12, and
+ * What we read; `readable_form` in migrations/0001_schema.sql is the same in SQL. A check that is `costly` takes longer than bcrypt 12, and
  * one of `bytes` that much memory. Bcrypt has four and two bits in its last letters. Passlib leaves names out.
  * @typedef {{ allowed: boolean, costly: boolean, bytes?: number, comparedBytes?: number }} Cost
  * @type {Readonly<Record<string, readonly [RegExp, (numbers: Record<string, number>) => Cost]>>}
@@ -49,7 +49,7 @@ const LABEL = /^(?:\{(?:argon2|bcrypt)(?:@\w+)?\}(?=\$)|argon2(?=\$argon2)|bcryp
 /** Django's own form, which has the salt as text. */
 const DJANGO = /^pbkdf2_(sha\d+\$\d+\$)([^$]+)\$([^$=]+)={0,2}$/;
 
-/** True for our own form. `hash_form` in migrations/0020_moving_in.sql has the same text. @param {string} hash */
+/** True for our own form. `hash_form` in migrations/0001_schema.sql has the same text. @param {string} hash */
 export const isOwn = (hash) => hash.startsWith('$argon2id$v=19$m=19456,t=2,p=1$');
 
 /** What to store of a given hash and what its check needs, or a `problem`, which never contains it. @param {string} given */

@@ -1,9 +1,8 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
+import { type Build, copyOfBuild } from '../support/builds.ts';
 import { FAULTS } from './faults.ts';
 import { makeHome } from './home.ts';
 import type { Entry } from './journal.ts';
@@ -89,19 +88,14 @@ const PLANTS: Readonly<Record<string, Plant>> = {
   },
 };
 
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
-
 /** A copy of the build with one line changed. @throws {Error} where that line isn't there once */
-function buildWith({ change: [file, line, instead] }: Plant): string {
-  const parts = readFileSync(join(CHECKOUT, 'dist', file), 'utf8').split(line);
+function buildWith({ change: [file, line, instead] }: Plant): Build {
+  const build = copyOfBuild();
+  const place = join(build.folder, 'dist', file);
+  const parts = readFileSync(place, 'utf8').split(line);
   if (parts.length !== 2) throw new Error(`dist/${file} has ${parts.length - 1} times, not once: ${line}`);
-  const folder = mkdtempSync(join(tmpdir(), 'assent-planted-'));
-  for (const part of ['bin', 'dist', 'migrations', 'views', 'package.json']) {
-    cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
-  }
-  symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'dist', file), parts.join(instead));
-  return folder;
+  writeFileSync(place, parts.join(instead));
+  return build;
 }
 
 /** Against hanging only. */
@@ -132,9 +126,9 @@ const plants = Object.entries(PLANTS).slice(0, isLong ? undefined : 2);
 
 describe('of a server that is built wrong the auditor finds', { timeout: 300_000 }, () => {
   it.each(plants)('%s', async (_what, plant) => {
-    const folder = buildWith(plant);
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const [outcome] = await playEach([plant], join(folder, 'bin/assent.js'));
+    const build = buildWith(plant);
+    onTestFinished(() => build.remove());
+    const [outcome] = await playEach([plant], build.executable);
     expect(Object.keys(outcome?.findings ?? {})).toContain(plant.rule);
   });
 

@@ -19,7 +19,8 @@ const find = (session: Session, cookie: string | null = null) =>
 /** @param ago an interval of PostgreSQL */
 async function note({ userId }: TestUser, kind: string, ago: string, clientId: string | null = null) {
   await pool.query(
-    'insert into audit_events (at, kind, user_id, client_id, address) values (now() - $3::interval, $2, $1, $4, $5)',
+    `insert into audit_events (at, kind, user_id, client_id, address, detail)
+     values (now() - $3::interval, $2, $1, $4, $5, '{"session": "another"}')`,
     [userId, kind, ago, clientId, '203.0.113.77'],
   );
 }
@@ -63,12 +64,12 @@ describe('a user is warned', () => {
     expect(await find(other.session)).toBeNull();
   });
 
-  it('once of payments alike, those that builds of before noted too', async () => {
+  it('once of payments alike, first ones and repeated ones', async () => {
     const [client, by] = [await server.createClient(), await signedIn()];
     const elsewhere = await signedInUser(server, by.user, PLACE);
     for (let times = 0; times < 2; times += 1)
       await obtainCode(elsewhere.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
-    await note(by.user, 'payment_confirmed', '1 hour', client.clientId);
+    await note(by.user, 'approved_again', '1 hour', client.clientId);
     const found = allOf(await find(by.session)).filter(({ kind }) => kind === 'payment_confirmed');
     expect(found).toMatchObject([{ clientId: client.clientId, times: 3 }]);
   });
@@ -111,7 +112,7 @@ describe('a user is warned', () => {
   it('of what needed a password before what did not, whichever is newer', async () => {
     const { user, session } = await signedIn();
     await note(user, 'password_guessed', '1 hour');
-    await note(user, 'payment_confirmed', '2 hours');
+    await note(user, 'approved', '2 hours');
     expect(kindsOf(await find(session))).toEqual(['payment_confirmed', 'password_guessed']);
   });
 
@@ -127,8 +128,8 @@ describe('a user is warned', () => {
 
   it('of something however much of the same, and of all else, came after it', async () => {
     const { user, session } = await signedIn();
-    await note(user, 'payment_confirmed', '3 hours', 'one');
-    for (let n = 0; n < 20; n += 1) await note(user, 'payment_confirmed', '2 hours', 'other');
+    await note(user, 'approved', '3 hours', 'one');
+    for (let n = 0; n < 20; n += 1) await note(user, 'approved', '2 hours', 'other');
     await pool.query(
       `insert into audit_events (kind, user_id) select 'signed_in', $1 from generate_series(1, 500)`,
       [user.userId],
@@ -165,7 +166,8 @@ describe('what a user has seen', () => {
     const late = await pool.connect();
     await late.query('begin');
     await late.query(
-      `insert into audit_events (kind, user_id, client_id, address) values ('payment_confirmed', $1, 'late', '203.0.113.9')`,
+      `insert into audit_events (kind, user_id, client_id, address, detail)
+       values ('approved', $1, 'late', '203.0.113.9', '{"session": "another"}')`,
       [user.userId],
     );
     const cookie = await see({ ...session, now: new Date(Date.now() + 50) }, page);

@@ -206,7 +206,7 @@ describe('a warning is not hidden', () => {
   ])('by what the owner does afterwards elsewhere (%s)', async (address, network) => {
     await note('approved', { days: 1, by: client, from: address });
     expect((await agent.get('/account')).text).not.toContain(MORE);
-    await note('payment_confirmed', { by: client, from: '198.51.100.7' }); // of an earlier version
+    await note('approved', { by: client, from: '198.51.100.7' });
     const { text } = await agent.get('/account');
     expect(text).toContain(`IP address ${network}`);
     expect(text).toContain('IP address 198.51.100.x');

@@ -645,7 +645,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       events: told([
         eventOf('approved', { clientName: HOSTILE, instanceName: HOSTILE, rights: parseScope(TWELVE) }),
         eventOf('replayed', { clientName: HOSTILE, network: null }),
-        eventOf('payment_confirmed', { clientName: LONG_WORD }),
+        eventOf('approved_again', { clientName: LONG_WORD }),
         eventOf('revoked_by_user', { clientName: LONG_NAME, instanceName: LONG_WORD }),
         eventOf('rejected', { clientName: HEBREW, instanceName: ARABIC }),
         eventOf('revoked_by_operator', { clientName: null, network: null }),

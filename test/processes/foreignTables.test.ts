@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { listMigrations } from '../../src/store/schema/schemaState.ts';
+import { copyOfBuild } from '../support/builds.ts';
 import { commandsOn } from '../support/commands.ts';
 import { ownDatabase, type TestDatabase } from '../support/database.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
-import { beginAgain } from '../support/schema.ts';
+import { onDatabase, runAssent, spawnAssent, spawnServer } from '../support/process.ts';
 import { freePort } from '../support/server.ts';
 
 // The tables of Assent are made and changed only by who means to: not by a command that reads, and not by a wrong DATABASE_URL.
@@ -147,21 +147,20 @@ describe('a database of another program', () => {
 
 describe('a schema of another build', () => {
   it('is left as it is by commands that only read, and migrated by one that changes, if it is older', async () => {
-    const { length: known } = await listMigrations();
-    const older = await databaseOf();
-    await beginAgain(older.pool, known - 1);
+    const { length: version } = await listMigrations();
+    const later = copyOfBuild('alter table clients add column made integer');
+    onTestFinished(() => later.remove());
+    const older = await ownDatabase();
     const before = await stateOf(older);
-    const { assent, refused, json } = commandsOn(onDatabase(older.url));
-    const sentence = `schema version ${known - 1}, this build's is ${known}: run assent migrate, or the build of the servers\n`;
-    for (const line of [...READING, 'maintain'])
-      expect([line, await refused(line, 1)]).toEqual([line, sentence]);
+    const run = (line: string) => spawnAssent(line.split(' '), onDatabase(older.url), '', later.executable);
+    const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
+    const sentence = `schema version ${version}, this build's is ${version + 1}: run assent migrate, or the build of the servers\n`;
+    for (const line of ['user list', 'audit next', 'explain 00000000', 'maintain'])
+      expect([line, await run(line)]).toEqual([line, refused(sentence)]);
     expect(await stateOf(older)).toEqual(before);
-    expect(await assent('user block x')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `migrated the schema from version ${known - 1} to ${known}\nthere is no user x\n`,
-    });
-    expect(await json('user list')).toEqual([]);
+    const migrated = `migrated the schema from version ${version} to ${version + 1}\n`;
+    expect(await run('user block x')).toEqual(refused(`${migrated}there is no user x\n`));
+    expect(await run('user list')).toEqual({ code: 0, stdout: '', stderr: 'no users\n' });
   });
 
   it('is read if it is newer and serves this build, and only then', async () => {

@@ -2,10 +2,11 @@ import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { Agent } from '../support/agent.ts';
+import { copyOfBuild } from '../support/builds.ts';
 import { commandsOn } from '../support/commands.ts';
 import { createRole, ownDatabase, useDatabase } from '../support/database.ts';
 import { obtainToken } from '../support/flow.ts';
-import { onDatabase, type Run, runAssent } from '../support/process.ts';
+import { onDatabase, type Run, spawnAssent } from '../support/process.ts';
 import { freePort, useServer } from '../support/server.ts';
 
 // Two roles, as docs/operate/database.md advises: one owns the tables and migrates, the other serves.
@@ -138,21 +139,12 @@ describe('a server whose role owns nothing', () => {
   });
 
   it('is refused a database that is older than it, with what to do', async () => {
-    const { rows } = await database.pool.query<{ version: number; name: string }>(
-      'delete from schema_migrations where version = (select max(version) from schema_migrations) returning version, name',
-    );
-    try {
-      const { code, stderr } = await runAssent(['serve'], {
-        ...onDatabase(roleUrl),
-        BASE_URL,
-        PORT: String(await freePort()),
-      });
-      expect(code).toBe(1);
-      expect(stderr).toContain('run "assent migrate" as the owner of the tables');
-    } finally {
-      const values = [rows[0]?.version, rows[0]?.name];
-      await database.pool.query('insert into schema_migrations (version, name) values ($1, $2)', values);
-    }
+    const later = copyOfBuild('alter table clients add column made integer');
+    onTestFinished(() => later.remove());
+    const variables = { ...onDatabase(roleUrl), BASE_URL, PORT: String(await freePort()) };
+    const { code, stderr } = await spawnAssent(['serve'], variables, '', later.executable);
+    expect(code).toBe(1);
+    expect(stderr).toContain('run "assent migrate" as the owner of the tables');
   });
 
   it('can’t prune the audit trail; the owner can', async () => {

@@ -266,8 +266,8 @@ delete from refusals where slot = any (array(
 
 -- expired-remove-rejections() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
-delete from rejections where code_hash = any (array(
-  select code_hash from rejections where (select is_alone from alone) and expires_at < clock_timestamp() order by expires_at
+delete from rejections where page_hash = any (array(
+  select page_hash from rejections where (select is_alone from alone) and expires_at < clock_timestamp() order by expires_at
    limit 1000 for update skip locked));
 
 -- expired-remove-sessions() → nothing
@@ -495,14 +495,14 @@ with earlier as materialized (
 ), answered as materialized (  -- by the decisions that this one waited for, too
   select answer_to($1, $2, $3) as answer from locked_sessions, moment where not late
 ), noted as (
-  insert into rejections (code_hash, expires_at) select $1, $6 from answered where answer is null
-  on conflict do nothing returning code_hash
+  insert into rejections (page_hash, expires_at) select $1, $6 from answered where answer is null
+  on conflict do nothing returning page_hash
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
   select 'rejected', $2::uuid, $5, $7, $8, $9, $10, $11, $12 from noted
 ), swept as (
-  delete from rejections where exists (select from noted) and code_hash = any (array(
-    select code_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
+  delete from rejections where exists (select from noted) and page_hash = any (array(
+    select page_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
 )
 select case when exists (select from noted) then 'rejected'
             when coalesce(answered.answer, earlier.answer) is not null then coalesce(answered.answer, earlier.answer)
@@ -595,8 +595,8 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
        c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.detail ->> 'confirmed_by' as "confirmedBy",
        a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
   from (
-select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
-offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
+select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
+offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
   left join clients c using (client_id)
  order by a.at desc;
 
@@ -610,16 +610,16 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
 select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_more from (
   select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
          count(*) over (partition by kind) as read_of_kind
-    from (values ('approved'), ('approved_again'), ('payment_confirmed'), ('replayed'), ('password_guessed'), ('payment_password_guessed'), ('user_password_set'), ('signed_in')) of_kind (wanted) cross join lateral (
-    select *, left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind not in ('replayed', 'password_guessed', 'user_password_set') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12) as alike from audit_events
-     where user_id = $2 and kind = wanted and kind in ('approved', 'approved_again', 'payment_confirmed', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
+    from (values ('approved'), ('approved_again'), ('replayed'), ('password_guessed'), ('payment_password_guessed'), ('user_password_set'), ('signed_in')) of_kind (wanted) cross join lateral (
+    select *, left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'approved'), client_id, case when kind not in ('replayed', 'password_guessed', 'user_password_set') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12) as alike from audit_events
+     where user_id = $2 and kind = wanted and kind in ('approved', 'approved_again', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
        and (kind not in ('approved', 'approved_again', 'signed_in')
   or detail ->> 'known_device' is distinct from 'true' and detail ->> 'session' is not null)
        and at > now() - interval '30 days' and at < now() + interval '1 day'
        and at > timestamptz 'epoch' + $3::bigint * interval '1 microsecond'
        and (left(detail ->> 'session', 16) = any ($4::text[])) is not true
        and not exists (
-         select from unnest($5::text[]) w where split_part(w, '-', 1) = left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, case when kind not in ('replayed', 'password_guessed', 'user_password_set') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)
+         select from unnest($5::text[]) w where split_part(w, '-', 1) = left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'approved'), client_id, case when kind not in ('replayed', 'password_guessed', 'user_password_set') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)
             and (extract(epoch from at) * 1000000)::bigint between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
      order by at desc limit 200) newest
    order by alike, at desc) one_of_each

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { transaction } from '../../src/store/database/database.ts';
-import { listMigrations } from '../../src/store/schema/schemaState.ts';
 
 // Each line begins with the name of its table, sequence or function. Indexes of the trail's partitions have no name here:
-// PostgreSQL, or an operator before a migration, chose it.
+// PostgreSQL chose it.
 const LINES = `
 with ours as (
   select c.*, relispartition and relname ~ '^audit_events_' as is_part from pg_class c
@@ -63,15 +61,4 @@ export function describeSchema(pool: pg.Pool): Promise<string> {
     const lines = described.rows.map(({ line }) => line).filter((line) => !/^audit_events_\d/.test(line));
     return lines.map((line) => `${line}\n`).join('');
   });
-}
-
-/** Makes an empty database of an older build. @param last its version */
-export async function beginAgain(pool: pg.Pool, last: number): Promise<void> {
-  await pool.query('drop schema public cascade; create schema public');
-  await pool.query(`create table schema_migrations (
-    version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
-  for (const { version, name } of (await listMigrations()).slice(0, last)) {
-    await pool.query(readFileSync(new URL(`../../migrations/${name}`, import.meta.url), 'utf8'));
-    await pool.query('insert into schema_migrations values ($1, $2)', [version, name]);
-  }
 }

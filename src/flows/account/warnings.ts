@@ -13,7 +13,7 @@ const MAX_SHOWN = 10;
 const COMMITTED_MS = 60_000;
 
 /** Mostly the user's own acts. */
-const OWN_ACTS: readonly HistoryKind[] = ['approved', 'approved_again', 'payment_confirmed', 'signed_in'];
+const OWN_ACTS: readonly HistoryKind[] = ['approved', 'approved_again', 'signed_in'];
 
 export function isAlarming(kind: HistoryKind): boolean {
   return (WARNING_KINDS as readonly HistoryKind[]).includes(kind) && !OWN_ACTS.includes(kind);

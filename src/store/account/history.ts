@@ -13,7 +13,6 @@ export const HISTORY_KINDS = AUDIT_KINDS.filter((kind): kind is HistoryKind => I
 export const WARNING_KINDS = [
   'approved',
   'approved_again',
-  'payment_confirmed',
   'replayed',
   'password_guessed',
   'payment_password_guessed',
@@ -90,8 +89,8 @@ const IS_NEWS = `(kind not in ('approved', 'approved_again', 'signed_in')
 
 const KINDS = WARNING_KINDS.map((kind) => `('${kind}')`).join(', ');
 
-// Events of one kind, application, network and device form one warning. A confirmed approval was once an event of its own.
-const ALIKE = `left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'payment_confirmed'), client_id, ${NETWORK}, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)`;
+// Events of one kind, application, network and device form one warning; both kinds of approval are one.
+const ALIKE = `left(encode(sha256(convert_to(row(regexp_replace(kind, '^approved.*', 'approved'), client_id, ${NETWORK}, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)`;
 
 /** A warning: the newest of similar events. */
 export interface WarningRow extends HistoryRow {

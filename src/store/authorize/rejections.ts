@@ -11,8 +11,7 @@ export interface Rejection extends Decision {
   readonly keptUntil: Date;
 }
 
-// A page is kept in the column `code_hash`, until no Allow of it can come.
-// Each rejection deletes two expired pages, so that the table stays small.
+// A page is kept until no Allow of it can come. Each rejection deletes two expired pages, so that the table stays small.
 const reject = decision<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>(
   'grant-reject',
   `
@@ -33,8 +32,8 @@ with earlier as materialized (
 ), ${momentOf('counted', 'locked_sessions')}, answered as materialized (  -- by the decisions that this one waited for, too
   select answer_to(@page, @grantId, @codeHash) as answer from locked_sessions, moment where not late
 ), noted as (
-  insert into rejections (code_hash, expires_at) select @page, @keptUntil from answered where answer is null
-  on conflict do nothing returning code_hash
+  insert into rejections (page_hash, expires_at) select @page, @keptUntil from answered where answer is null
+  on conflict do nothing returning page_hash
 ), logged as (
   ${recordEvents(
     {
@@ -50,8 +49,8 @@ with earlier as materialized (
     'noted',
   )}
 ), swept as (
-  delete from rejections where exists (select from noted) and code_hash = any (array(
-    select code_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
+  delete from rejections where exists (select from noted) and page_hash = any (array(
+    select page_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
 )
 select case when exists (select from noted) then 'rejected'
             when coalesce(answered.answer, earlier.answer) is not null then coalesce(answered.answer, earlier.answer)

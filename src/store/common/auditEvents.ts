@@ -17,7 +17,6 @@ export const IS_TOLD = {
   signed_out: true,
   session_ended: true,
   other_sessions_ended: true,
-  payment_confirmed: true,
   password_changed: true,
   payment_password_changed: true,
   password_guessed: true,

@@ -30,7 +30,7 @@ export const removeExpired = {
     'session_hash',
     `created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
   ),
-  rejections: removing('rejections', 'code_hash', 'expires_at < clock_timestamp() order by expires_at'),
+  rejections: removing('rejections', 'page_hash', 'expires_at < clock_timestamp() order by expires_at'),
   refusals: removing('refusals', 'slot', `at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`),
   /** A counter at zero equals none. */
   throttles: removing(

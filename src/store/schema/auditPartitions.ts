@@ -14,7 +14,7 @@ const MONTHS_AHEAD = 12;
 /** Fewer are a warning: time to find the owner of the tables. */
 export const MIN_MONTHS_AHEAD = 3;
 
-/** The same as in `migrations/0013_years.sql` for its own months. */
+/** The same as in `migrations/0001_schema.sql` for the partition of the rest. */
 const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
 
 const owned = write<void>(

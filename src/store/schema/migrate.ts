@@ -74,14 +74,15 @@ async function apply(connection: pg.PoolClient, { version, name }: Migration): P
   const text = await readFile(new URL(name, FOLDER), 'utf8');
   try {
     await connection.query(`create table if not exists schema_migrations (
-      version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
+      version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp(),
+      oldest_build integer check (oldest_build <= version))`);
     await executeLong(connection, text);
-    await connection.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
-    const [, oldest] = SERVES.exec(text) ?? [];
-    if (oldest !== undefined)
-      await connection.query(
-        `update schema_migrations set oldest_build = ${oldest} where version = ${version}`,
-      );
+    const [, oldest = null] = SERVES.exec(text) ?? [];
+    const values = [version, name, oldest];
+    await connection.query(
+      'insert into schema_migrations (version, name, oldest_build) values ($1, $2, $3)',
+      values,
+    );
   } catch (cause) {
     const { message } = cause as Error;
     const advice = ADVICE[codeOf(cause)] ?? '';

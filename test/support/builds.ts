@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,21 +13,40 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// The build before the newest migration, compiled from the history of the checkout.
+// Builds of other schema versions, each in a folder of its own: this one with one more migration, and earlier ones from the
+// history of the checkout.
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+const BUILT = ['bin', 'dist', 'migrations', 'views', 'package.json'];
 const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 'tsconfig.json'];
 
-/** A build of an earlier time in a folder of its own. */
-export interface PreviousBuild {
-  readonly schemaVersion: number;
-  readonly command: readonly string[];
+export interface Build {
+  readonly folder: string;
+  /** Its `assent`. */
+  readonly executable: string;
+  /** The texts of all its statements. */
   statements(): string[];
   remove(): void;
 }
 
+/** This build. @param sql of one more migration, on whose schema this build can serve */
+export function copyOfBuild(sql?: string): Build {
+  const folder = emptyFolder();
+  for (const part of BUILT) cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
+  if (sql !== undefined) {
+    const version = versionOf(readdirSync(join(folder, 'migrations')));
+    const name = `${String(version + 1).padStart(4, '0')}_made.sql`;
+    writeFileSync(
+      join(folder, 'migrations', name),
+      `-- Serves builds from schema version ${version} on.\n${sql};\n`,
+    );
+  }
+  return buildIn(folder);
+}
+
 /** Beside them stand the schema that they make, and what must be true of all rows. */
 const isMigration = (file: string) => /\b\d{4}_\w+\.sql$/.test(file);
+const versionOf = (files: readonly string[]) => files.filter(isMigration).length;
 
 /** Which builds the newest migration says that it serves, by their schema version. */
 export function oldestServed(): number {
@@ -49,7 +69,7 @@ export function lastCommitOf(schemaVersion: number): string | undefined {
 }
 
 function versionAt(commit: string): number {
-  return git('ls-tree', '--name-only', commit, 'migrations/').split('\n').filter(isMigration).length;
+  return versionOf(git('ls-tree', '--name-only', commit, 'migrations/').split('\n'));
 }
 
 function git(...args: string[]): string {
@@ -61,22 +81,26 @@ function git(...args: string[]): string {
 }
 
 /** Compiles the build of a commit with the packages that are installed now. */
-export function buildOf(commit: string, schemaVersion: number): PreviousBuild {
-  const folder = mkdtempSync(join(tmpdir(), 'assent-previous-'));
+export function buildOf(commit: string): Build {
+  const folder = emptyFolder();
   const archive = execFileSync('git', ['archive', commit, ...PARTS], { cwd: CHECKOUT, maxBuffer: 2 ** 28 });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
-  // The build of schema version 20 needs a package here that is not installed now.
-  const svg = 'export const svgSize = (_body: Buffer) => ({ width: 1, height: 1 });';
-  writeFileSync(join(folder, 'src/rules/face/svg.ts'), svg);
   execFileSync(process.execPath, [join(CHECKOUT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
-  return {
-    schemaVersion,
-    command: [process.execPath, join(folder, 'bin/assent.js')],
-    statements: () => statementsOf(join(folder, 'dist/store')),
-    remove: () => rmSync(folder, { recursive: true }),
-  };
+  return buildIn(folder);
 }
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-build-'));
+  symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+const buildIn = (folder: string): Build => ({
+  folder,
+  executable: join(folder, 'bin/assent.js'),
+  statements: () => statementsOf(join(folder, 'dist/store')),
+  remove: () => rmSync(folder, { recursive: true }),
+});
 
 /** Loads all of its store with a `statement.js` that keeps what it makes. */
 function statementsOf(store: string): string[] {
