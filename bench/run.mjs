@@ -84,7 +84,7 @@ function notesOn(server) {
 function compared(lines) {
   if (settings.against.length === 0) return [];
   const how =
-    "Medians of the rounds' own ratios, and between which their middle half is. The line is worse where that half is.";
+    "Medians of the rounds' own ratios, and their middle half: a figure is named if all of that half is worse. Whole CPU: server and PostgreSQL.";
   return [table(comparison(lines)), how];
 }
 
