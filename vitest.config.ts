@@ -36,7 +36,8 @@ const REST: Readonly<Record<string, string>> = {
     'a second replica, an older build or an outage',
   'test/processes/{image,invariants,package,playground,secrets,signals,trial}.test.ts':
     'a process or a database for each case',
-  'test/store/{hosts,pooler,tls,wrongStatistics}.test.ts': 'a PostgreSQL of their own',
+  'test/store/{hosts,pooler,tls}.test.ts': 'a PostgreSQL of their own',
+  'test/store/{plans,wrongStatistics}.test.ts': 'tables with many rows',
   'test/trial/*.test.ts': 'a PostgreSQL of their own, again and again',
 };
 

@@ -120,6 +120,16 @@ export function quartiles(numbers) {
   return low === undefined || high === undefined ? [] : [low, high];
 }
 
+/** The fewest windows of a half, and the factor that no longer counts as a gain. */
+const [WARM_WINDOWS, NO_GAIN] = [3, 1.05];
+
+/** True if running twice as long made no window faster: code compiled at run time has been compiled. @param {readonly number[]} rates */
+export function isWarm(rates) {
+  const half = rates.length >> 1;
+  const best = Math.max(...rates.slice(0, half));
+  return half >= WARM_WINDOWS && Math.max(...rates.slice(half)) <= NO_GAIN * best;
+}
+
 /** @param {readonly number[]} numbers @returns {number | null} null for no numbers */
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);

@@ -1,12 +1,13 @@
 /** `npm run bench`: prepares the site, measures each stage's lines, reports, and judges. See README.md. */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { comparison } from './comparison.mjs';
 import { describeMachine } from './machine.mjs';
 import { findPgbench } from './pgbench.mjs';
 import { describeProfile, PROFILING } from './profile.mjs';
 import { printReport, table } from './report.mjs';
 import { POSTGRES_SETTINGS, RESULTS, readSettings } from './settings.mjs';
 import { Site } from './site.mjs';
-import { against, comparison } from './stages/against.mjs';
+import { against } from './stages/against.mjs';
 import { core } from './stages/core.mjs';
 import { flood } from './stages/flood.mjs';
 import { flows } from './stages/flows.mjs';
@@ -83,7 +84,7 @@ function notesOn(server) {
 function compared(lines) {
   if (settings.against.length === 0) return [];
   const how =
-    "Medians of the rounds' own ratios, and between which their middle half is. The line is worse where that half is.";
+    "Medians of the rounds' own ratios, and their middle half: a figure is named if all of that half is worse. Whole CPU: server and PostgreSQL.";
   return [table(comparison(lines)), how];
 }
 

@@ -10,6 +10,9 @@ export const SATURATING_CONNECTIONS = 64;
 /** Concurrent browsers. */
 export const BROWSERS = SATURATING_CONNECTIONS;
 
+/** People with a browser: as few as the connections would use the same rows again and again, which flatters caches. */
+export const USERS = 512;
+
 /**
  * An operator's settings (docs/operate/database.md): a quarter of memory, the starting point of PostgreSQL's manual.
  * Everything else is PostgreSQL's default.

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inTurn } from '../rounds.mjs';
+import { inTurn, isWarm } from '../rounds.mjs';
 import { loadRound } from '../stages/shared.mjs';
 import { readSettings } from './settings.mjs';
 import { describeStand, openSite, startProduct } from './stand.mjs';
@@ -11,10 +11,7 @@ import { judgeRivals, PHASES, summarize } from './summary.mjs';
 const LOAD = fileURLToPath(new URL('load.mjs', import.meta.url));
 /** Password hashing is slow by design: more at a time would wait for too long. */
 const SIGN_INS_AT_A_TIME = 2;
-const SIGN_IN_SECONDS = 300;
-/** A product is warm when the rates of so many consecutive windows differ by at most so much. */
-const STEADY_WINDOWS = 3;
-const STEADY_WITHIN = 1.05;
+const SIGN_IN_SECONDS = 900;
 /** All codes of a round are used sooner, except where secrets are hashed at great cost. */
 const MAX_EXCHANGE_SECONDS = 10;
 
@@ -58,19 +55,13 @@ async function makeReady(running) {
   const warming = { connections: Math.max(...settings.lanes), seconds: settings.window, warmSeconds: 0 };
   /** Flows a second. @type {number[]} */
   const rates = [];
-  while (rates.length * settings.window < settings.warmup && !isSteady(rates)) {
+  while (rates.length * settings.window < settings.warmup && !isWarm(rates)) {
     const result = await loader.run({ ...job, ...warming, workload: 'flow', again: true });
     refuseErrors(result);
     rates.push(Math.round(result.perSecond));
   }
-  process.stderr.write(`  ${isSteady(rates) ? 'steady' : 'not steady'}: ${rates.join(', ')} flows/s\n`);
+  process.stderr.write(`  ${isWarm(rates) ? 'warm' : 'not warm'}: ${rates.join(', ')} flows/s\n`);
   return { ...running, loader, rates };
-}
-
-/** True if the last windows are alike: code compiled at run time has been compiled. @param {number[]} rates */
-function isSteady(rates) {
-  const last = rates.slice(-STEADY_WINDOWS);
-  return last.length === STEADY_WINDOWS && Math.max(...last) <= STEADY_WITHIN * Math.min(...last);
 }
 
 /** @param {import('../rounds.mjs').Result} result */

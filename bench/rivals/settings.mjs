@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { RESULTS } from '../settings.mjs';
-import { USERS } from './servers/server.mjs';
+import { RESULTS, USERS } from '../settings.mjs';
 
 /** @typedef {ReturnType<typeof readSettings>} Settings */
 
@@ -30,7 +29,7 @@ export function readSettings(args) {
     },
   });
   const lanes = values.lanes.split(',').map(Number);
-  if (Math.max(...lanes) > USERS) throw new Error(`--lanes: at most ${USERS}, one for each user`);
+  if (Math.max(...lanes) > USERS) throw new Error(`--lanes: at most ${USERS}, a user for each`);
   return {
     products: values.products.split(','),
     postgres: values.postgres,

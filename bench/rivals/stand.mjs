@@ -1,9 +1,8 @@
 import { describeMachine } from '../machine.mjs';
-import { POSTGRES_SETTINGS } from '../settings.mjs';
+import { POSTGRES_SETTINGS, USERS } from '../settings.mjs';
 import { Site } from '../site.mjs';
 import { postgresOnTcp } from './postgres.mjs';
 import { productOf } from './products.mjs';
-import { USERS } from './servers/server.mjs';
 
 /** All pools together. */
 const POSTGRES = { ...POSTGRES_SETTINGS, max_connections: '300' };

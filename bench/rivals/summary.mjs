@@ -1,4 +1,4 @@
-import { median, ratiosOf } from '../rounds.mjs';
+import { isWarm, median, ratiosOf } from '../rounds.mjs';
 import { judge, rivalTargets } from '../targets.mjs';
 
 /** The measurements of each product, in order. */
@@ -6,7 +6,7 @@ export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'intro
 
 /**
  * @typedef {import('../rounds.mjs').Result} Result
- * @typedef {{ machine: any, lanes: Record<string, Record<string, Result>> }} Report
+ * @typedef {{ machine: any, warmUp: Record<string, number[]>, lanes: Record<string, Record<string, Result>> }} Report
  * @typedef {(name: string, phase: string) => Result[]} Rounds of a product in one phase, in order
  */
 
@@ -17,7 +17,9 @@ const isOurs = (name) => name.startsWith('ours');
 export function summarize(reports) {
   const counts = [...new Set(reports.flatMap(({ lanes }) => Object.keys(lanes)))];
   const parts = counts.sort((a, b) => Number(b) - Number(a)).map((count) => summarizeOne(reports, count));
-  return [describe(reports), ...parts, targets(reports)].filter((part) => part !== '').join('\n\n');
+  return [describe(reports), ...parts, ...reports.flatMap(notWarm), targets(reports)]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
 /** @param {Report[]} reports */
@@ -33,6 +35,12 @@ function describe(reports) {
     .join('\n\n');
 }
 
+/** Their figures are too low. @param {Report} report */
+function notWarm({ warmUp }) {
+  const cold = Object.entries(warmUp).filter(([, rates]) => !isWarm(rates));
+  return cold.map(([name, rates]) => `${name} was not warm before its rounds: ${rates.join(', ')} flows/s`);
+}
+
 /** @param {Report[]} reports @param {string} count of connections */
 function summarizeOne(reports, count) {
   const lines = reports.map(({ lanes }) => lanes[count] ?? {});
@@ -45,18 +53,21 @@ function summarizeOne(reports, count) {
     `### ${count} connections, medians of ${number} paired rounds`,
     rates(all, rounds),
     ...all.filter(isOurs).map((own) => ratios(own, all, rounds)),
-    cpu(all, rounds),
   ].join('\n\n');
 }
 
 /** @param {string[]} names @param {Rounds} rounds */
 function rates(names, rounds) {
-  const head = ['', ...PHASES.flatMap((phase) => [`${phase} /s`, 'p50 / p99 ms']), 'memory MB', 'errors'];
+  const columns = PHASES.flatMap((phase) => [`${phase} /s`, 'CPU ms', 'p50 / p99 ms']);
+  const head = ['CPU: server + PostgreSQL, of each answer', ...columns, 'memory MB', 'errors'];
   const rows = names.map((name) => {
     const of = (/** @type {string} */ phase, /** @type {(round: Result) => number} */ pick) =>
       median(rounds(name, phase).map(pick));
+    const cpu = (/** @type {string} */ phase, /** @type {'server' | 'postgres'} */ who) =>
+      short(of(phase, (round) => (round.cpu?.[who] * 1000) / round.perSecond));
     const figures = PHASES.flatMap((phase) => [
       short(of(phase, ({ perSecond }) => perSecond)),
+      `${cpu(phase, 'server')} + ${cpu(phase, 'postgres')}`,
       `${short(of(phase, ({ p50 }) => p50))} / ${short(of(phase, ({ p99 }) => p99))}`,
     ]);
     const memory = of('introspection', (round) => round.memory?.server?.family);
@@ -94,17 +105,6 @@ function targets(reports) {
     .flatMap(judgeRivals)
     .map(({ name, value, target, met }) => [name, short(value), target, met ? 'met' : 'MISSED']);
   return rows.length === 0 ? '' : table([['target', 'measured', 'wanted', ''], ...rows]);
-}
-
-/** @param {string[]} names @param {Rounds} rounds */
-function cpu(names, rounds) {
-  const head = ['CPU ms for one answer, server + PostgreSQL', ...PHASES];
-  const rows = names.map((name) => {
-    const each = (/** @type {string} */ phase, /** @type {'server' | 'postgres'} */ who) =>
-      short(median(rounds(name, phase).map(({ cpu = {}, perSecond }) => (cpu[who] * 1000) / perSecond)));
-    return [name, ...PHASES.map((phase) => `${each(phase, 'server')} + ${each(phase, 'postgres')}`)];
-  });
-  return table([head, ...rows]);
 }
 
 /** @param {number[]} all */

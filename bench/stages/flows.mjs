@@ -2,7 +2,7 @@ import { startPeer } from '../peer.mjs';
 import { loginOf } from '../people.mjs';
 import { queryOf, tokenRequestOf } from '../questions.mjs';
 import { inTurn } from '../rounds.mjs';
-import { BROWSERS } from '../settings.mjs';
+import { BROWSERS, USERS } from '../settings.mjs';
 import { loadRound } from './shared.mjs';
 
 /** @typedef {import('./shared.mjs').RoundBench} RoundBench */
@@ -47,8 +47,7 @@ async function peer(bench) {
   const tokenRequest = tokenRequestOf(0);
   const { client_id: id, client_secret: secret } = tokenRequest;
   const server = await startPeer(site, 'peer', { id, secret });
-  // Twice as many browsers as connections, so that none is in two flows at once.
-  const items = Array.from({ length: 2 * BROWSERS }, (_, user) => ({ login: loginOf(user) }));
+  const items = Array.from({ length: USERS }, (_, user) => ({ login: loginOf(user) }));
   const job = { workload: 'peerFlow', items, again: true, query: queryOf(0), tokenRequest };
   return { name: 'peer', server, loader, prepare: async () => loadRound(bench, server, job, BROWSERS) };
 }

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { PASSWORD, REDIRECT_URI } from '../../people.mjs';
 import { freePort, startCommand } from '../../program.mjs';
-import { FOLDER, HERE, installed, pipInstall, run, SHOP, USERS } from './server.mjs';
+import { USERS } from '../../settings.mjs';
+import { FOLDER, HERE, installed, pipInstall, run, SHOP } from './server.mjs';
 
 const VERSION = '3.4.1';
 const PACKAGES = [

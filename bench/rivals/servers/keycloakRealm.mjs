@@ -1,5 +1,6 @@
 import { loginOf, PASSWORD, REDIRECT_URI, SCOPE } from '../../people.mjs';
-import { SHOP, USERS } from './server.mjs';
+import { USERS } from '../../settings.mjs';
+import { SHOP } from './server.mjs';
 
 /** Introspection answers only callers in the token's audience. */
 export const PAYMENTS = { id: 'payments', secret: 'a-secret-of-payments' };

@@ -15,7 +15,7 @@ import { CHECKOUT } from '../../settings.mjs';
  *
  * @typedef {object} Prepared
  * @property {() => Promise<Program>} launch starts the server until ready; repeatable after a stop
- * @property {(program: Program) => Promise<Omit<Target, 'product' | 'adapter' | 'port' | 'users'> & { users?: number }>} register makes application and users
+ * @property {(program: Program) => Promise<Omit<Target, 'product' | 'adapter' | 'port' | 'users'>>} register makes application and users
  *
  * @typedef {object} Server installs, starts and sets up a product
  * @property {string} version the compared one
@@ -27,8 +27,6 @@ import { CHECKOUT } from '../../settings.mjs';
 export const FOLDER = process.env.RIVALS_DIR ?? join(CHECKOUT, '.data/rivals');
 export const HERE = fileURLToPath(new URL('./', import.meta.url));
 
-/** The users of every product: at most one for each connection. */
-export const USERS = 64;
 export const POOL_SIZE = '20';
 
 /** The application, which also introspects tokens if no other client does. */

@@ -2,6 +2,7 @@ import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PASSWORD, REDIRECT_URI } from '../../people.mjs';
 import { freePort, startCommand } from '../../program.mjs';
+import { USERS } from '../../settings.mjs';
 import { FOLDER, HERE, installed, installJava, javaHome, POOL_SIZE, run, SHOP } from './server.mjs';
 
 const SOURCES = join(HERE, 'spring');
@@ -33,6 +34,7 @@ export const spring = {
       SPRING_DATASOURCE_URL: `jdbc:postgresql://${host}:${postgresPort}/${database}`,
       SPRING_DATASOURCE_USERNAME: String(user),
       SPRING_DATASOURCE_HIKARI_MAXIMUM_POOL_SIZE: POOL_SIZE,
+      USERS_COUNT: String(USERS),
       USERS_PASSWORD: PASSWORD,
       SHOP_REDIRECT_URI: REDIRECT_URI,
       SHOP_SECRET: SHOP.secret,

@@ -38,8 +38,6 @@ import org.springframework.security.web.util.matcher.MediaTypeRequestMatcher;
  */
 @SpringBootApplication
 public class Application {
-    private static final int USERS = 64;
-
     public static void main(String[] args) {
         SpringApplication.run(Application.class, args);
     }
@@ -87,9 +85,9 @@ public class Application {
     }
 
     @Bean
-    UserDetailsService users(@Value("${users.password}") String password) {
+    UserDetailsService users(@Value("${users.count}") int count, @Value("${users.password}") String password) {
         InMemoryUserDetailsManager users = new InMemoryUserDetailsManager();
-        for (int n = 1; n <= USERS; n++) {
+        for (int n = 1; n <= count; n++) {
             users.createUser(User.withUsername("user-" + n).password("{noop}" + password).roles("USER").build());
         }
         return users;
