@@ -34,7 +34,7 @@ const FILL = [
    select md5(n || login)::uuid, user_id, 'client ' || n, 1, 'account-info', 'x', sha256(login::bytea), now(), now()
      from users, generate_series(1, 2) n`,
   `insert into imported_tokens (token_hash, grant_id) select sha256(grant_id::text::bytea), grant_id from grants`,
-  `insert into rejections (code_hash, expires_at) select token_hash, now() from imported_tokens`,
+  `insert into rejections (page_hash, expires_at) select token_hash, now() from imported_tokens`,
   `insert into throttles (slot) select generate_series(1, ${ROWS})`,
   `insert into audit_events (kind, user_id, grant_id) select 'exchanged', user_id, grant_id from grants`,
 ];
