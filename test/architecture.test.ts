@@ -26,6 +26,7 @@ const PURE_PACKAGES = [
   '@zxcvbn-ts/language-common',
   'bowser',
   'libphonenumber-js/min',
+  'toad-cache',
   'unhomoglyph',
   'node:module', // to load one of these on first use
   'node:net',

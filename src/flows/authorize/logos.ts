@@ -1,26 +1,23 @@
+import { LruMap } from 'toad-cache';
 import type { Logo } from '../../rules/face/logo.ts';
 import { parseLogoPath } from '../../rules/request/client.ts';
 import { findLogo } from '../../store/operate/clientLogos.ts';
 import type { Context } from '../common/context.ts';
 
 /** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */
-const MAX_KEPT = 256;
+const MAX_LOGOS = 256;
 
 /**
  * Finds the logos of applications. A name contains a hash of the bytes, so a cached logo is never stale.
  * @returns takes a `name` as in `logoPath` after `/logo/`; returns null if unknown or removed
  */
 export function logoFinder({ db }: Context): (name: string) => Promise<Logo | null> {
-  /** The most recently requested come last. */
-  const kept = new Map<string, Buffer>();
+  const kept = new LruMap<Buffer>(MAX_LOGOS);
   return async (name) => {
     const parsed = parseLogoPath(name);
     const body = parsed && (kept.get(name) ?? (await findLogo(db, parsed)));
     if (parsed === null || body === null) return null;
-    kept.delete(name);
     kept.set(name, body);
-    const [oldest = name] = kept.keys();
-    if (kept.size > MAX_KEPT) kept.delete(oldest);
     return { file: parsed.file, body };
   };
 }

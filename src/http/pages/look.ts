@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { FifoMap } from 'toad-cache';
 import type { Context } from '../../flows/common/context.ts';
 import { eachLanguage } from '../../rules/common/perLanguage.ts';
 import type { Brand } from '../../rules/face/brand.ts';
@@ -10,6 +11,8 @@ const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url),
   .replaceAll(/\s*\n\s*/g, '\n');
 
 const SCRIPT = readFileSync(new URL('../../../views/form.js', import.meta.url));
+
+const MAX_KEPT_PAGES = 256;
 
 /** A file of our own pages. Browsers keep it: its address contains its hash. */
 function assetOf(name: string, type: string, body: Buffer) {
@@ -54,7 +57,7 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
     scriptPolicy,
     documentHead,
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
-    kept: new Map<string, readonly string[]>(),
+    kept: new FifoMap<readonly string[]>(MAX_KEPT_PAGES),
   };
 }
 

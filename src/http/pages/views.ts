@@ -80,7 +80,6 @@ export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
 /** Random: no text contains it. */
 const MARK = randomUUID();
 const MARKED = new RegExp(`${MARK}(\\w+);`);
-const MAX_KEPT = 256;
 /** Characters of a kept page's texts: several times most pages' length, so that all kept ones take some megabytes. */
 const MAX_KEY = 16_000;
 
@@ -103,8 +102,6 @@ export function pageText(page: Page, language: Language, branding: Branding, way
   if (pieces === undefined) {
     const text = renderPage(marked as unknown as Page, language, branding, `${MARK}wayBack;`);
     pieces = text.split(MARKED);
-    const [oldest] = kept.keys();
-    if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
     kept.set(key, pieces);
   }
   // Every second piece is a value's name; the value is escaped as in templates.

@@ -1,12 +1,13 @@
-const MAX_KEPT = 1_000;
+import { FifoMap } from 'toad-cache';
+
+const MAX_RESULTS = 1_000;
 
 /** Caches a pure function's results for at most its last thousand arguments. For parsers and for `Intl`. */
 export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const made = new Map<Key, Made>();
+  const made = new FifoMap<Made>(MAX_RESULTS);
   return (key) => {
     const found = made.get(key);
     if (found !== undefined) return found;
-    if (made.size >= MAX_KEPT) made.clear();
     const one = make(key);
     made.set(key, one);
     return one;
