@@ -82,7 +82,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
     await pages.register(async (decisions) => {
       await parseForms(decisions, MAX_LIMIT_FIELDS);
-      decisionRoutes(decisions, context);
+      decisionRoutes(decisions);
     });
   });
   await app.register(async (parts) => {

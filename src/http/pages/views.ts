@@ -36,10 +36,10 @@ export async function addViews(app: FastifyInstance): Promise<void> {
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
   const { request, server } = reply;
   const language = languageOf(request);
-  return reply
-    .code(status)
-    .headers(pageHeaders(page, language, server.branding))
-    .view(() => pageText(page, language, server.branding, wayBackTo(request)));
+  reply.code(status).headers(pageHeaders(page, language, server.branding));
+  const render = () => pageText(page, language, server.branding, wayBackTo(request));
+  // Fastify's reply to an undecodable path has no decorations.
+  return 'view' in reply ? reply.view(render) : (reply as FastifyReply).send(render());
 }
 
 /** @param wayBack for the form of another language, empty for none */

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
 import { disconnect } from '../../../flows/account/disconnect.ts';
 import { findHistoryPage } from '../../../flows/account/history.ts';
@@ -27,72 +27,78 @@ const ACCOUNT = '/account';
 /** A user's connected applications, their disconnection, and the history. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
+  app.get('/account', showAccount);
+  app.get('/account/history', showHistory);
 
-  app.get('/account', async (request, reply) => {
-    const session = await sessionOf(request);
-    if (session === null)
-      return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
-    const words = wordsFor(request);
-    const { texts } = words;
-    const from = cursorOf(queryParameters(request).get('older'));
-    const last = lastOutcome(reply, ACCOUNT);
-    const [page, warnings, stopped] = await Promise.all([
-      findAuthorizationsPage(context, session, from),
-      warningsOn(request, session),
-      last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
-    ]);
-    if (from !== null && page.applications.length === 0 && page.older === null) {
-      // This page is empty now: the first one has the rest.
-      return seeOther(reply, ACCOUNT);
-    }
-    const done = last?.outcome === 'disconnected' ? describeDisconnected(last.typed.join(), texts) : null;
-    const undone = noteOn(reply, ACCOUNT, session.user);
-    const title = undone === null ? texts.account.title : texts.account.titleUndone;
-    return showPage(reply, {
-      name: 'account',
-      ...ownPage(session, reply),
-      title: done?.title ?? title,
-      applications: describeApplications(page.applications, words),
-      from,
-      older: page.older && accountPath(page.older),
-      warnings,
-      done: done?.done ?? null,
-      ways: [],
-      undone,
-      ...stopped,
-    });
-  });
-
-  app.get('/account/history', async (request, reply) => {
-    const session = await sessionOf(request);
-    if (session === null) return seeOther(reply, ACCOUNT);
-    const from = queryParameters(request).get('from');
-    const { events, older } = await findHistoryPage(context, session, from);
-    const words = wordsFor(request);
-    const { history, formats } = words.texts;
-    return showPage(reply, {
-      name: 'history',
-      ...ownPage(session, reply),
-      intro: history.intro(formats.zone(context.timeZone)),
-      events: events.map((event) => describeEvent(event, words)),
-      isLater: from !== undefined,
-      older: older && `/account/history?from=${older}`,
-    });
-  });
-
-  for (const { action, field } of DISCONNECT_FORMS) {
-    app.post(`/account/${action}`, OWN_FORM, async (request, reply) => {
-      const { form, session } = await receiveForm(request);
-      if (session === null) return toSignIn(reply);
-      const [id = '', what = ''] = [form.get(field), form.get('what')];
-      const sent = { action, id, formToken: form.get('form_token') };
-      const { outcome } = await disconnect(context, session, sent, callerOf(request));
-      if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
-      else rememberOutcome(reply, outcome, ACCOUNT, { typed: [what] });
-      return seeOther(reply, accountPath(cursorOf(form.get('older'))));
-    });
-  }
+  for (const form of DISCONNECT_FORMS)
+    app.post(`/account/${form.action}`, OWN_FORM, receiveDisconnection(form));
 }
+
+async function showAccount(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const session = await sessionOf(request);
+  if (session === null) return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
+  const words = wordsFor(request);
+  const { texts } = words;
+  const from = cursorOf(queryParameters(request).get('older'));
+  const last = lastOutcome(reply, ACCOUNT);
+  const [page, warnings, stopped] = await Promise.all([
+    findAuthorizationsPage(context, session, from),
+    warningsOn(request, session),
+    last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
+  ]);
+  if (from !== null && page.applications.length === 0 && page.older === null) {
+    // This page is empty now: the first one has the rest.
+    return seeOther(reply, ACCOUNT);
+  }
+  const done = last?.outcome === 'disconnected' ? describeDisconnected(last.typed.join(), texts) : null;
+  const undone = noteOn(reply, ACCOUNT, session.user);
+  const title = undone === null ? texts.account.title : texts.account.titleUndone;
+  return showPage(reply, {
+    name: 'account',
+    ...ownPage(session, reply),
+    title: done?.title ?? title,
+    applications: describeApplications(page.applications, words),
+    from,
+    older: page.older && accountPath(page.older),
+    warnings,
+    done: done?.done ?? null,
+    ways: [],
+    undone,
+    ...stopped,
+  });
+}
+
+async function showHistory(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const session = await sessionOf(request);
+  if (session === null) return seeOther(reply, ACCOUNT);
+  const from = queryParameters(request).get('from');
+  const { events, older } = await findHistoryPage(context, session, from);
+  const words = wordsFor(request);
+  const { history, formats } = words.texts;
+  return showPage(reply, {
+    name: 'history',
+    ...ownPage(session, reply),
+    intro: history.intro(formats.zone(context.timeZone)),
+    events: events.map((event) => describeEvent(event, words)),
+    isLater: from !== undefined,
+    older: older && `/account/history?from=${older}`,
+  });
+}
+
+const receiveDisconnection =
+  ({ action, field }: (typeof DISCONNECT_FORMS)[number]) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { form, session } = await receiveForm(request);
+    if (session === null) return toSignIn(reply);
+    const [id = '', what = ''] = [form.get(field), form.get('what')];
+    const sent = { action, id, formToken: form.get('form_token') };
+    const { outcome } = await disconnect(request.server.context, session, sent, callerOf(request));
+    if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
+    else rememberOutcome(reply, outcome, ACCOUNT, { typed: [what] });
+    return seeOther(reply, accountPath(cursorOf(form.get('older'))));
+  };
 
 function accountPath(older: string | null): string {
   return older === null ? ACCOUNT : `${ACCOUNT}?older=${older}`;

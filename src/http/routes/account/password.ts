@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
@@ -26,55 +26,65 @@ function offered({ provider }: Context): readonly PathOfPassword[] {
 
 export function passwordRoutes(app: FastifyInstance, context: Context): void {
   for (const password of offered(context)) {
-    const path = `/account/${password}`;
-    app.get(path, async (request, reply) => {
-      const session = await sessionOf(request);
-      const form = session && (await findPasswordForm(context, session, PASSWORDS[password].kind));
-      if (session === null || form === null) return seeOther(reply, '/account');
-      const failed = errorAt(reply, path, path);
-      return showPage(reply, {
-        name: 'password',
-        ...ownPage(session, reply),
-        which: password,
-        keptAs: password === 'password' ? session.user.login : keptAs(session.user),
-        asked: form.currentKind === 'password' ? 'password' : 'payment-password',
-        formToken: form.formToken,
-        minCharacters: MIN_PASSWORD_CHARACTERS,
-        error: failed?.error ?? null,
-        wrong: failed?.isOfNewPassword ? 'new' : 'old',
-      });
-    });
-    app.post(path, OWN_FORM, async (request, reply) => {
-      const { form, session } = await receiveForm(request);
-      if (session === null) return toSignIn(reply);
-      const sent = {
-        kind: PASSWORDS[password].kind,
-        currentPassword: form.get('password') ?? form.get('payment_password') ?? '',
-        newPassword: form.get('new_password') ?? '',
-        formToken: form.get('form_token'),
-        deviceCookies: {
-          password: readCookie(request, 'device'),
-          'payment password': readCookie(request, 'paymentDevice'),
-        },
-      };
-      const result = await changePassword(context, session, sent, callerOf(request));
-      switch (result.outcome) {
-        case 'changed':
-          setCookie(reply, PASSWORDS[password].cookie, result.deviceCookie);
-          rememberOutcome(reply, result.outcome, SECURITY);
-          return seeOther(reply, SECURITY);
-        case 'stale':
-          rememberOutcome(reply, result.outcome, SECURITY);
-          return seeOther(reply, SECURITY);
-        case 'refused':
-          refuseForm(reply, ['password_refused', result.problem], result.problem, path);
-          return seeOther(reply, path);
-        default: {
-          const asksPayment = password === 'payment-password' && session.user.hasPaymentPassword;
-          refuseAttempt(reply, result, asksPayment ? 'paymentPassword' : 'oldPassword', path);
-          return seeOther(reply, path);
-        }
-      }
-    });
+    app.get(`/account/${password}`, showForm(password));
+    app.post(`/account/${password}`, OWN_FORM, receiveChange(password));
   }
 }
+
+const showForm =
+  (password: PathOfPassword) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const path = `/account/${password}`;
+    const session = await sessionOf(request);
+    const form =
+      session && (await findPasswordForm(request.server.context, session, PASSWORDS[password].kind));
+    if (session === null || form === null) return seeOther(reply, '/account');
+    const failed = errorAt(reply, path, path);
+    return showPage(reply, {
+      name: 'password',
+      ...ownPage(session, reply),
+      which: password,
+      keptAs: password === 'password' ? session.user.login : keptAs(session.user),
+      asked: form.currentKind === 'password' ? 'password' : 'payment-password',
+      formToken: form.formToken,
+      minCharacters: MIN_PASSWORD_CHARACTERS,
+      error: failed?.error ?? null,
+      wrong: failed?.isOfNewPassword ? 'new' : 'old',
+    });
+  };
+
+const receiveChange =
+  (password: PathOfPassword) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const path = `/account/${password}`;
+    const { form, session } = await receiveForm(request);
+    if (session === null) return toSignIn(reply);
+    const sent = {
+      kind: PASSWORDS[password].kind,
+      currentPassword: form.get('password') ?? form.get('payment_password') ?? '',
+      newPassword: form.get('new_password') ?? '',
+      formToken: form.get('form_token'),
+      deviceCookies: {
+        password: readCookie(request, 'device'),
+        'payment password': readCookie(request, 'paymentDevice'),
+      },
+    };
+    const result = await changePassword(request.server.context, session, sent, callerOf(request));
+    switch (result.outcome) {
+      case 'changed':
+        setCookie(reply, PASSWORDS[password].cookie, result.deviceCookie);
+        rememberOutcome(reply, result.outcome, SECURITY);
+        return seeOther(reply, SECURITY);
+      case 'stale':
+        rememberOutcome(reply, result.outcome, SECURITY);
+        return seeOther(reply, SECURITY);
+      case 'refused':
+        refuseForm(reply, ['password_refused', result.problem], result.problem, path);
+        return seeOther(reply, path);
+      default: {
+        const asksPayment = password === 'payment-password' && session.user.hasPaymentPassword;
+        refuseAttempt(reply, result, asksPayment ? 'paymentPassword' : 'oldPassword', path);
+        return seeOther(reply, path);
+      }
+    }
+  };

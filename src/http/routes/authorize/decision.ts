@@ -3,7 +3,6 @@ import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts'
 import { confirmPayment, confirmStep } from '../../../flows/authorize/confirmPayment.ts';
 import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
-import type { Context } from '../../../flows/common/context.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { tell } from '../../../signals/happenings.ts';
@@ -22,72 +21,83 @@ import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
 /** The decision, its confirmation and its receipt (contract 1.2). An invalid form only shows the request again. */
-export function decisionRoutes(app: FastifyInstance, context: Context): void {
-  app.post('/consent', OWN_FORM, async (request, reply) => {
-    const { form, authorizationRequest, session } = await receiveRequestForm(request);
-    const choice = form.get('decision');
-    if (session === null || (choice !== 'allow' && choice !== 'reject')) {
-      return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
-    }
-    const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
-    const sums = typedSums(form, indexes);
-    const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
-    const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
-    if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
-    const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
-    const typed = [...sums.values()];
-    refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, { typed });
-    return backToRequest(reply, authorizationRequest);
-  });
+export function decisionRoutes(app: FastifyInstance): void {
+  app.post('/consent', OWN_FORM, receiveConsent);
+  app.get('/confirm', showConfirmation);
+  app.post('/confirm', OWN_FORM, receiveConfirmation);
+  app.get('/receipt', showReceiptPage);
+  app.get('/return', returnToApplication);
+}
 
-  app.get('/confirm', async (request, reply) => {
-    const { authorizationRequest, session, decision } = await receiveDecision(request);
-    const step = session && (await confirmStep(context, { authorizationRequest, session }, decision));
-    if (step === null) {
-      const earlier = session && (await findReceipt(context, { authorizationRequest, session }, decision));
-      return backUnanswered(reply, authorizationRequest, earlier ? 'spent' : 'not_decided');
-    }
-    if (!step.mayHold) return showFull(reply, authorizationRequest);
-    if (!step.user.hasPaymentPassword) return showNoPaymentPassword(reply, authorizationRequest);
-    return showConfirm(reply, step);
-  });
+async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const { form, authorizationRequest, session } = await receiveRequestForm(request);
+  const choice = form.get('decision');
+  if (session === null || (choice !== 'allow' && choice !== 'reject')) {
+    return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
+  }
+  const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
+  const sums = typedSums(form, indexes);
+  const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
+  const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+  if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
+  const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
+  const typed = [...sums.values()];
+  refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, { typed });
+  return backToRequest(reply, authorizationRequest);
+}
 
-  app.post('/confirm', OWN_FORM, async (request, reply) => {
-    const { form, authorizationRequest, session } = await receiveRequestForm(request);
-    if (session === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
-    const decision = form.get('decision');
-    const deviceCookie = readCookie(request, 'paymentDevice');
-    const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
-    const attempt = confirmPayment(context, { authorizationRequest, session }, sent, callerOf(request));
-    attempt.catch(() => tell('paymentConfirmation', 'unavailable'));
-    const result = await attempt;
-    if (result.outcome === 'wrong' || result.outcome === 'wait') {
-      refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
-      return seeOther(reply, decisionPath('/confirm', authorizationRequest, decision ?? ''));
-    }
-    if (result.deviceCookie !== undefined) {
-      setCookie(reply, 'paymentDevice', result.deviceCookie);
-      setCookie(reply, 'seen', rememberSession(session, readCookie(request, 'seen')));
-    }
-    return answerDecision(reply, authorizationRequest, result);
-  });
+async function showConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const { authorizationRequest, session, decision } = await receiveDecision(request);
+  const step = session && (await confirmStep(context, { authorizationRequest, session }, decision));
+  if (step === null) {
+    const earlier = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+    return backUnanswered(reply, authorizationRequest, earlier ? 'spent' : 'not_decided');
+  }
+  if (!step.mayHold) return showFull(reply, authorizationRequest);
+  if (!step.user.hasPaymentPassword) return showNoPaymentPassword(reply, authorizationRequest);
+  return showConfirm(reply, step);
+}
 
-  app.get('/receipt', async (request, reply) => {
-    const { authorizationRequest, session, decision = '' } = await receiveDecision(request);
-    const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
-    if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
-    if (!receipt.isLive) return backUnanswered(reply, authorizationRequest, 'spent');
-    return showReceipt(reply, authorizationRequest, receipt, decision);
-  });
+async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const { form, authorizationRequest, session } = await receiveRequestForm(request);
+  if (session === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
+  const decision = form.get('decision');
+  const deviceCookie = readCookie(request, 'paymentDevice');
+  const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
+  const attempt = confirmPayment(context, { authorizationRequest, session }, sent, callerOf(request));
+  attempt.catch(() => tell('paymentConfirmation', 'unavailable'));
+  const result = await attempt;
+  if (result.outcome === 'wrong' || result.outcome === 'wait') {
+    refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
+    return seeOther(reply, decisionPath('/confirm', authorizationRequest, decision ?? ''));
+  }
+  if (result.deviceCookie !== undefined) {
+    setCookie(reply, 'paymentDevice', result.deviceCookie);
+    setCookie(reply, 'seen', rememberSession(session, readCookie(request, 'seen')));
+  }
+  return answerDecision(reply, authorizationRequest, result);
+}
 
-  app.get('/return', async (request, reply) => {
-    const { authorizationRequest, session, decision } = await receiveDecision(request);
-    const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
-    if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
-    const { choice, location } = receipt;
-    if (location === null) return backUnanswered(reply, authorizationRequest, 'spent');
-    return backToApplication(reply, authorizationRequest, choice, location);
-  });
+async function showReceiptPage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const { authorizationRequest, session, decision = '' } = await receiveDecision(request);
+  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+  if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
+  if (!receipt.isLive) return backUnanswered(reply, authorizationRequest, 'spent');
+  return showReceipt(reply, authorizationRequest, receipt, decision);
+}
+
+async function returnToApplication(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const { authorizationRequest, session, decision } = await receiveDecision(request);
+  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+  if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
+  const { choice, location } = receipt;
+  if (location === null) return backUnanswered(reply, authorizationRequest, 'spent');
+  return backToApplication(reply, authorizationRequest, choice, location);
 }
 
 /** A page about a signed decision. @throws {OAuthError} if its request is no longer valid */

@@ -13,49 +13,53 @@ import { bodyParameters } from '../../request/parameters.ts';
 
 /** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */
 export function signInRoutes(app: FastifyInstance, context: Context): void {
-  const signInHere = async (request: FastifyRequest, reply: FastifyReply) => {
-    const form = bodyParameters(request);
-    const authorizationRequest = await carriedRequest(request);
-    const login = form.get('login')?.trim() ?? ''; // phones add a space after a completed word
-    const password = form.get('password') ?? '';
-    const isOwn = isFromOwnPage(request);
-    const formToken = isOwn ? form.get('form_token') : undefined;
-    const sent = { authorizationRequest, login, password, formToken };
-    const cookies = readCookies(request);
-    const attempt = signIn(context, sent, cookies, callerOf(request));
-    attempt.then(
-      ({ outcome }) => tell('signIn', outcome),
-      () => tell('signIn', 'unavailable'),
-    );
-    const result = await attempt;
-    if (result.outcome === 'signed_in') keepSignedIn(reply, result);
-    else if (result.outcome === 'stale') rememberOutcome(reply, 'not_signed_in', authorizationRequest);
-    else refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
-    // The sign-in page again says why, or hints that cookies are off.
-    const isLost = result.outcome === 'stale' && cookies.preLogin === null && isOwn;
-    return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
-  };
-  if (context.provider === null) app.post('/sign-in', OWN_FORM, signInHere);
+  if (context.provider === null) app.post('/sign-in', OWN_FORM, receiveSignIn);
+  app.post('/sign-out', OWN_FORM, receiveSignOut);
+}
 
-  app.post('/sign-out', OWN_FORM, async (request, reply) => {
-    const { form, session } = await receiveForm(request);
-    // Before the request is checked: signing out must work even if the request can't continue.
-    const outcome =
-      session && (await signOut(context, session, form.get('form_token'), callerOf(request))).outcome;
-    if (outcome === 'signed_out') {
-      clearCookie(reply, 'session');
-      forgetKeptLanguage(reply);
-      forgetOutcome(reply);
-    }
-    const authorizationRequest = await carriedRequest(request);
-    // The account page itself shows who is signed in.
-    if (outcome === 'stale' && authorizationRequest !== null) {
-      rememberOutcome(reply, 'not_signed_out', authorizationRequest);
-    }
-    if (outcome === 'signed_out') rememberOutcome(reply, outcome, authorizationRequest);
-    const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : null;
-    return backToRequest(reply, authorizationRequest, more);
-  });
+async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const form = bodyParameters(request);
+  const authorizationRequest = await carriedRequest(request);
+  const login = form.get('login')?.trim() ?? ''; // phones add a space after a completed word
+  const password = form.get('password') ?? '';
+  const isOwn = isFromOwnPage(request);
+  const formToken = isOwn ? form.get('form_token') : undefined;
+  const sent = { authorizationRequest, login, password, formToken };
+  const cookies = readCookies(request);
+  const attempt = signIn(context, sent, cookies, callerOf(request));
+  attempt.then(
+    ({ outcome }) => tell('signIn', outcome),
+    () => tell('signIn', 'unavailable'),
+  );
+  const result = await attempt;
+  if (result.outcome === 'signed_in') keepSignedIn(reply, result);
+  else if (result.outcome === 'stale') rememberOutcome(reply, 'not_signed_in', authorizationRequest);
+  else refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
+  // The sign-in page again says why, or hints that cookies are off.
+  const isLost = result.outcome === 'stale' && cookies.preLogin === null && isOwn;
+  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
+}
+
+async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = request.server;
+  const { form, session } = await receiveForm(request);
+  // Before the request is checked: signing out must work even if the request can't continue.
+  const outcome =
+    session && (await signOut(context, session, form.get('form_token'), callerOf(request))).outcome;
+  if (outcome === 'signed_out') {
+    clearCookie(reply, 'session');
+    forgetKeptLanguage(reply);
+    forgetOutcome(reply);
+  }
+  const authorizationRequest = await carriedRequest(request);
+  // The account page itself shows who is signed in.
+  if (outcome === 'stale' && authorizationRequest !== null) {
+    rememberOutcome(reply, 'not_signed_out', authorizationRequest);
+  }
+  if (outcome === 'signed_out') rememberOutcome(reply, outcome, authorizationRequest);
+  const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : null;
+  return backToRequest(reply, authorizationRequest, more);
 }
 
 /** Sets the cookies of a new session. The pre-login session continues: a sign-in form in another tab stays valid. */
