@@ -9,7 +9,7 @@ import { countWords, sentencesOf } from './prose.ts';
 
 const KILOBYTE = 1000;
 const MAX_PAGE = 16 * KILOBYTE;
-const MAX_BOOK = 280 * KILOBYTE;
+const MAX_BOOK = 288 * KILOBYTE;
 const MAX_WORDS = 30;
 const PEOPLE = /\b(?:nobody|somebody|whoever|everybody|anybody|for who|who guesses)\b/gi;
 
