@@ -1,4 +1,4 @@
-import { invalidRequest, OAuthError } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_INSTANCE_NAME_BYTES } from '../common/limits.ts';
 import { byteLength, findUnclearInName } from '../common/text.ts';
 import type { Client } from './client.ts';
@@ -25,7 +25,7 @@ export function postedParameters(query: Parameters, body: Parameters): Parameter
   if (!query.hasAny(CHECKED)) return body;
   if (body.hasAny(CHECKED)) {
     const message = 'The parameters were sent in the body and in the URL at once.';
-    throw invalidRequest('sent_in_two_places', message);
+    throw new OAuthError('sent_in_two_places', message);
   }
   return query;
 }
@@ -44,7 +44,7 @@ export function parseAuthorizationRequest(parameters: Parameters, registered: Cl
   const state = parameters.get('state') ?? null;
   const codeChallenge = parseCodeChallenge(parameters);
   if (client.oauth21 && codeChallenge === null)
-    throw invalidRequest('needs_pkce', 'The parameter code_challenge is missing.', {
+    throw new OAuthError('needs_pkce', 'The parameter code_challenge is missing.', {
       parameter: 'code_challenge',
     });
   const canonicalQuery = formatCanonicalQuery(parameters);
@@ -58,7 +58,7 @@ function checkClient(client: Client | null): Client {
   const message = 'The application is not registered here, or it may not ask for authorization.';
   const ruleId = client === null ? 'client_unregistered' : 'client_blocked';
   const rule = client === null ? 'client_id is not registered' : 'the client is blocked';
-  throw new OAuthError('unauthorized_client', ruleId, message, { rule });
+  throw new OAuthError(ruleId, message, rule);
 }
 
 /** Contract 2.2, redirect_uri: identical, character by character, to the registered one, except for appended parameters. */
@@ -68,7 +68,7 @@ function checkRedirectUri(sent: string, client: Client): string {
   if (mismatch === null) return sent;
   const [ruleId, rule] = mismatch;
   const message = 'The parameter redirect_uri is not the registered one.';
-  throw invalidRequest(ruleId, message, { parameter: 'redirect_uri', rule });
+  throw new OAuthError(ruleId, message, { parameter: 'redirect_uri', rule });
 }
 
 /** Contract 2.2, instance_name; null, itself an instance, without one. @throws {OAuthError} `invalid_request` */
@@ -77,13 +77,13 @@ export function parseInstanceName(value: string | undefined): string | null {
   const parameter = 'instance_name';
   if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
     const message = `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`;
-    throw invalidRequest('instance_name_too_long', message, { parameter });
+    throw new OAuthError('instance_name_too_long', message, { parameter });
   }
   const unclear = findUnclearInName(value);
   if (unclear === undefined) return value;
   const message =
     'The parameter instance_name has invisible characters, or spaces other than single ones between words.';
-  throw invalidRequest('unclear_instance_name', message, { parameter, rule: `instance_name: ${unclear}` });
+  throw new OAuthError('unclear_instance_name', message, { parameter, rule: `instance_name: ${unclear}` });
 }
 
 /** The query in the canonical form of our URL and forms: known parameters in order, no empty ones, no secret; spaces as `%20`. */
@@ -93,5 +93,5 @@ function formatCanonicalQuery(parameters: Parameters): string {
   const locales = parameters.find('ui_locales') ?? '';
   const wish = locales.length > MAX_LOCALES ? [] : field('ui_locales', locales);
   if (byteLength(query) <= MAX_CANONICAL_QUERY_BYTES) return [query, ...wish].join('&');
-  throw invalidRequest('too_long', `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
+  throw new OAuthError('too_long', `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
 }

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import { parseClientCredentials } from './clientCredentials.ts';
 import { parseCodeVerifier } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
@@ -20,7 +20,7 @@ export function parseTokenRequest(query: Parameters, body: Parameters, authoriza
   // RFC 6749 section 2.3.1: the parameters are in the body.
   if (query.hasAny(TOKEN_PARAMETERS)) {
     const message = 'Send the parameters in the body: a URL ends up in access logs.';
-    throw invalidRequest('parameters_in_url', message);
+    throw new OAuthError('parameters_in_url', message);
   }
   const { id, secret } = parseClientCredentials(body, authorization);
   body.requireValue('grant_type', 'authorization_code', 'wrong_grant_type');
