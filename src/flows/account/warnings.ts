@@ -7,7 +7,7 @@ import { eventsOf, type HistoryKind } from './history.ts';
 
 export { WARNING_DAYS } from '../../store/account/history.ts';
 
-const MAX_SHOWN = 10;
+const MAX_WARNINGS_SHOWN = 10;
 
 /** Exceeds any transaction that records an event. */
 const COMMITTED_MS = 60_000;
@@ -26,7 +26,7 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
-  const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_SHOWN);
+  const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_WARNINGS_SHOWN);
   const warnings = warningsOf(rows, context);
   // Guesses need no password: they follow all events that prove its use.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
@@ -79,7 +79,7 @@ export async function seeWarnings(
 /** Marks all warnings as seen. @returns the new cookie */
 export async function seeAll(context: Context, session: Session, cookie: string | null): Promise<string> {
   const before = seenBy(session, cookie);
-  const shown = (await findUnseen(context, session, before, MAX_SHOWN)).map(({ seen }) => seen);
+  const shown = (await findUnseen(context, session, before, MAX_WARNINGS_SHOWN)).map(({ seen }) => seen);
   const seen = { ...before, warnings: [...before.warnings, ...shown] };
   return changeSeen(session, cookie, shortened(seen, session.now));
 }

@@ -4,7 +4,7 @@ import { findLogo } from '../../store/operate/clientLogos.ts';
 import type { Context } from '../common/context.ts';
 
 /** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */
-const MAX_KEPT = 256;
+const MAX_LOGOS_KEPT = 256;
 
 /**
  * Finds the logos of applications. A name contains a hash of the bytes, so a cached logo is never stale.
@@ -20,7 +20,7 @@ export function logoFinder({ db }: Context): (name: string) => Promise<Logo | nu
     kept.delete(name);
     kept.set(name, body);
     const [oldest = name] = kept.keys();
-    if (kept.size > MAX_KEPT) kept.delete(oldest);
+    if (kept.size > MAX_LOGOS_KEPT) kept.delete(oldest);
     return { file: parsed.file, body };
   };
 }

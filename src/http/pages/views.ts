@@ -66,7 +66,7 @@ export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
 /** Random: no text contains it. */
 const MARK = randomUUID();
 const MARKED = new RegExp(`${MARK}(\\w+);`);
-const MAX_KEPT = 256;
+const MAX_PAGES_KEPT = 256;
 /** Characters of a kept page's texts: several times most pages' length, so that all kept ones take some megabytes. */
 const MAX_KEY = 16_000;
 
@@ -90,7 +90,7 @@ export function pageText(page: Page, language: Language, branding: Branding, way
     const text = renderPage(marked as unknown as Page, language, branding, `${MARK}wayBack;`);
     pieces = text.split(MARKED);
     const [oldest] = kept.keys();
-    if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
+    if (oldest !== undefined && kept.size >= MAX_PAGES_KEPT) kept.delete(oldest);
     kept.set(key, pieces);
   }
   // Every second piece is a value's name; the value is escaped as in templates.

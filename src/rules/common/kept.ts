@@ -1,4 +1,4 @@
-const MAX_KEPT = 1_000;
+const MAX_RESULTS_KEPT = 1_000;
 
 /** Caches a pure function's results for at most its last thousand arguments. For parsers and for `Intl`. */
 export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
@@ -6,7 +6,7 @@ export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   return (key) => {
     const found = made.get(key);
     if (found !== undefined) return found;
-    if (made.size >= MAX_KEPT) made.clear();
+    if (made.size >= MAX_RESULTS_KEPT) made.clear();
     const one = make(key);
     made.set(key, one);
     return one;
