@@ -1,6 +1,6 @@
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { shownNetwork } from '../../rules/common/network.ts';
-import { parseScope } from '../../rules/scope/scope.ts';
+import { parseScope, type Right } from '../../rules/scope/scope.ts';
 import { findHistory, type HistoryKind, type HistoryRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import type { Session } from '../signIn/session.ts';
@@ -9,8 +9,16 @@ export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts'
 
 const MAX_EVENTS_SHOWN = 20;
 
-/** An event for its user: with the granted rights, and the user's network, such as `203.0.113.0/24`. */
-export type HistoryEvent = ReturnType<typeof eventsOf<HistoryRow>>[number];
+/** An event for its user. */
+export type HistoryEvent = EventOf<HistoryRow>;
+
+/** The row of an event, with what the user reads instead of scope and address. */
+export type EventOf<Row extends HistoryRow> = Omit<Row, 'address' | 'micros' | 'scope'> & {
+  /** Allowed by it; null for other events, and for scopes too long for the page. */
+  readonly rights: readonly Right[] | null;
+  /** The user's, such as `203.0.113.0/24`; null if unknown, and for a program's event. */
+  readonly network: string | null;
+};
 
 /** A page of the user's events, newest first, starting at another page's `older`; null if there are none. */
 export async function findHistoryPage({ db, currency }: Context, { user }: Session, from = '') {
@@ -29,7 +37,7 @@ const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
 
 /** Rights are included while their scopes fit on a page. */
-export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string) {
+export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string): EventOf<Row>[] {
   let length = 0;
   return rows.map((row) => {
     length += row.scope?.length ?? 0;

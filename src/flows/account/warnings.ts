@@ -3,7 +3,7 @@ import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import { changeSeen, type Seen, seenBy, seenIdOf } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
-import { eventsOf, type HistoryKind } from './history.ts';
+import { type EventOf, eventsOf, type HistoryKind } from './history.ts';
 
 export { WARNING_DAYS } from '../../store/account/history.ts';
 
@@ -20,7 +20,10 @@ export function isAlarming(kind: HistoryKind): boolean {
 }
 
 /** Events possibly caused by another person, grouped by kind, application, network and device. */
-export type Warning = ReturnType<typeof warningsOf>[number];
+export interface Warning extends Omit<EventOf<WarningRow>, 'kind'> {
+  /** A confirmed approval is one of its confirmation: nothing else of it is news. */
+  readonly kind: Exclude<WarningRow['kind'], 'approved' | 'approved_again'> | 'provider_confirmed';
+}
 
 export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 
@@ -39,14 +42,13 @@ export async function findWarnings(context: Context, session: Session, cookie: s
   };
 }
 
-function warningsOf(rows: readonly WarningRow[], { currency }: Context) {
+function warningsOf(rows: readonly WarningRow[], { currency }: Context): Warning[] {
   return eventsOf(rows, currency).map((event) => ({ ...event, kind: kindOf(event) }));
 }
 
-/** A confirmed approval is one of its confirmation: nothing else of it is news. */
-function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>) {
+function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>): Warning['kind'] {
   if (kind !== 'approved' && kind !== 'approved_again') return kind;
-  return confirmedBy === 'provider' ? ('provider_confirmed' as const) : ('payment_confirmed' as const);
+  return confirmedBy === 'provider' ? 'provider_confirmed' : 'payment_confirmed';
 }
 
 function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {

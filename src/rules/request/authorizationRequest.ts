@@ -1,6 +1,7 @@
 import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_INSTANCE_NAME_BYTES } from '../common/limits.ts';
 import { byteLength, findUnclearInName } from '../common/text.ts';
+import type { Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
@@ -17,8 +18,26 @@ export const AUTHORIZATION_PARAMETERS: readonly string[] = [...CHECKED, 'ui_loca
 /** Enough for all languages that one person reads. */
 const MAX_LOCALES = 100;
 
-/** An authorization request that passed every check of contract 2.2; `scope` is what it grants, `askedScope` is as sent. */
-export type AuthorizationRequest = Readonly<ReturnType<typeof parseAuthorizationRequest>>;
+/** An authorization request that passed every check of contract 2.2. */
+export interface AuthorizationRequest {
+  readonly client: Client;
+  /** The registered one, perhaps with appended parameters. */
+  readonly redirectUri: string;
+  /** What it grants: `askedScope`, completed by `parseRequestedScope`. */
+  readonly scope: string;
+  /** As sent, byte for byte. */
+  readonly askedScope: string;
+  /** Those of `scope`, at least one. */
+  readonly rights: readonly Right[];
+  /** Null, itself an instance, without one. */
+  readonly instanceName: string | null;
+  /** Returned byte for byte (RFC 6749 section 4.1.2); null for none. */
+  readonly state: string | null;
+  /** base64url of a SHA-256 (RFC 7636 section 4.2, S256); null without PKCE. */
+  readonly codeChallenge: string | null;
+  /** The known parameters in a fixed order, for our URLs and forms. */
+  readonly canonicalQuery: string;
+}
 
 /** In the body (contract 4.1), or in the URL if an SDK posts an empty body. @throws {OAuthError} if in both */
 export function postedParameters(query: Parameters, body: Parameters): Parameters {
@@ -34,7 +53,11 @@ export function postedParameters(query: Parameters, body: Parameters): Parameter
  * Checks the application (contract 7.1), then the parameters (contract 2.2), the redirect URI first.
  * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (contract 4.1)
  */
-export function parseAuthorizationRequest(parameters: Parameters, registered: Client | null, offer: Offer) {
+export function parseAuthorizationRequest(
+  parameters: Parameters,
+  registered: Client | null,
+  offer: Offer,
+): AuthorizationRequest {
   const client = checkClient(registered);
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), client);
   parameters.requireValue('response_type', 'code', 'wrong_response_type');
