@@ -59,7 +59,7 @@ export interface RequestedAccess extends Checked {
     | null;
   /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
   readonly others: readonly (readonly Right[])[] | null;
-  /** True if the user never allowed the application anything: no grant of the two is found. */
+  /** True if no grant of this user and application was found, live or not. */
   readonly firstSeen: boolean;
   readonly signOutToken: string;
 }
