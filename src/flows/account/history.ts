@@ -9,11 +9,8 @@ export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts'
 
 const MAX_EVENTS_SHOWN = 20;
 
-/** An event for its user. */
-export type HistoryEvent = EventOf<HistoryRow>;
-
-/** The row of an event, with what the user reads instead of scope and address. */
-export type EventOf<Row extends HistoryRow> = Omit<Row, 'address' | 'micros' | 'scope'> & {
+/** An event for its user: its row, with rights and network instead of scope and address. */
+export type HistoryEvent<Row extends HistoryRow = HistoryRow> = Omit<Row, 'address' | 'micros' | 'scope'> & {
   /** Allowed by it; null for other events, and for scopes too long for the page. */
   readonly rights: readonly Right[] | null;
   /** The user's, such as `203.0.113.0/24`; null if unknown, and for a program's event. */
@@ -37,7 +34,10 @@ const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
 
 /** Rights are included while their scopes fit on a page. */
-export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string): EventOf<Row>[] {
+export function eventsOf<Row extends HistoryRow>(
+  rows: readonly Row[],
+  currency: string,
+): HistoryEvent<Row>[] {
   let length = 0;
   return rows.map((row) => {
     length += row.scope?.length ?? 0;

@@ -3,7 +3,7 @@ import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import { changeSeen, type Seen, seenBy, seenIdOf } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
-import { type EventOf, eventsOf, type HistoryKind } from './history.ts';
+import { eventsOf, type HistoryEvent, type HistoryKind } from './history.ts';
 
 export { WARNING_DAYS } from '../../store/account/history.ts';
 
@@ -20,7 +20,7 @@ export function isAlarming(kind: HistoryKind): boolean {
 }
 
 /** Events possibly caused by another person, grouped by kind, application, network and device. */
-export interface Warning extends Omit<EventOf<WarningRow>, 'kind'> {
+export interface Warning extends Omit<HistoryEvent<WarningRow>, 'kind'> {
   /** A confirmed approval is one of its confirmation: nothing else of it is news. */
   readonly kind: Exclude<WarningRow['kind'], 'approved' | 'approved_again'> | 'provider_confirmed';
 }

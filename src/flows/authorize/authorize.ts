@@ -25,15 +25,13 @@ import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.
 // 6. The browser returns to the application: from a page of a password by a receipt, because such a page may lead to no other site.
 // 7. The application exchanges the code for a token (`exchange.ts`).
 
-/** A page between a checked request and its answer: its contents, and the tokens of its forms. */
-export type Step = SignInStep | FullStep | ConsentStep;
-
 type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
 
-/** The notice that the user has the maximum of live instances. */
-interface FullStep extends Checked {
-  readonly step: 'full';
-}
+/**
+ * A page between a checked request and its answer: its contents, and the tokens of its forms. `full` is the notice that the user
+ * has the maximum of live instances.
+ */
+export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
 
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
