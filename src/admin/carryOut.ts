@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { LIMIT } from '../operations/fields.ts';
 import {
   type AnyOperation,
-  type Caller,
+  type OperationContext,
   type Pages,
   type Row,
   readInput,
@@ -14,7 +14,7 @@ import { Refusal } from '../rules/common/error.ts';
 import type { Place } from './places.ts';
 
 /** What operations need beside their operator and input. */
-export type Surroundings = Pick<Caller, 'db' | 'serviceNames' | 'offer'>;
+export type Surroundings = Pick<OperationContext, 'db' | 'serviceNames' | 'offer'>;
 
 /** Rows of a list in one answer. */
 const MAX_ROWS = 1_000;

@@ -35,12 +35,12 @@ declare module 'fastify' {
 }
 
 /** Operations that run at once: a flood of them leaves users the threads for passwords, and PostgreSQL. */
-const MAX_AT_ONCE = 2;
+const MAX_REQUESTS_AT_ONCE = 2;
 /** To PostgreSQL: one for each operation, and one that finds the operators of others. */
-export const CONNECTIONS = MAX_AT_ONCE + 1;
+export const CONNECTIONS = MAX_REQUESTS_AT_ONCE + 1;
 const MAX_BODY_BYTES = 64 * 1024;
 /** Requests of one network without the token of an operator. */
-const MAX_FAILURES_PER_MINUTE = 20;
+const MAX_OPERATOR_FAILURES_PER_MINUTE = 20;
 
 /** The operators' API as a Fastify instance, ready to listen. */
 export function buildAdminApp(
@@ -74,7 +74,7 @@ export function buildAdminApp(
     else parse(request, body, done);
   });
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
-  const noteFailure = limitFailures(MAX_FAILURES_PER_MINUTE, 60_000);
+  const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
   app.addHook('onRequest', async (request, reply) => {
     request.operator = await authenticate(request, surroundings);
     if (request.operator === null) refuseStranger(reply, noteFailure(networkOf(addressOf(request))));
@@ -84,7 +84,7 @@ export function buildAdminApp(
   app.setNotFoundHandler(() => {
     throw new Refusal('no_address', 'There is nothing at this address.');
   });
-  const inTurn = takingTurns(MAX_AT_ONCE);
+  const inTurn = takingTurns(MAX_REQUESTS_AT_ONCE);
   for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, inTurn);
   return app;
 }

@@ -1,5 +1,5 @@
 import * as audit from '../operations/audit.ts';
-import { type Caller, readInput, snakeCase } from '../operations/operation.ts';
+import { type OperationContext, readInput, snakeCase } from '../operations/operation.ts';
 import type { Arguments, Options } from './commands.ts';
 import type { Shell } from './shell.ts';
 import { withStore } from './withStore.ts';
@@ -7,10 +7,10 @@ import { withStore } from './withStore.ts';
 /** `assent audit next [cursor]`, for programs that follow the trail. */
 export async function followTrail(shell: Shell, { all = false }: Options, [first]: Arguments): Promise<void> {
   let input = readInput(audit.next, first === undefined ? {} : { after: first });
-  const follow = async (caller: Caller) => {
+  const follow = async (context: OperationContext) => {
     let events: object[];
     do {
-      const { cursor, ...part } = audit.next.output.parse(await audit.next.run(caller, input));
+      const { cursor, ...part } = audit.next.output.parse(await audit.next.run(context, input));
       events = part.events.map(snakeCase);
       shell.print({ events, cursor }, [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
       input = readInput(audit.next, { after: cursor });

@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import {
   type AnyOperation,
-  type Caller,
   type Operation,
+  type OperationContext,
   type Pages,
   type Row,
   readInput,
@@ -68,8 +68,8 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
 ): (usage: string) => CommandRow {
   const { says, none = '', view } = settings;
   const effect = settings.anySchema ? null : operation.effect;
-  const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
-    const result = await operation.run(caller, input);
+  const show = async (shell: Shell, context: OperationContext, input: z.output<Input>) => {
+    const result = await operation.run(context, input);
     const { inWords } = view && !shell.inJson ? await import('./words.ts') : {};
     const shown = (thing: unknown) => {
       const document = operation.output.parse(thing);
@@ -99,7 +99,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
         ].filter(([, value]) => value !== undefined);
         const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
         const input = readInput(operation, said, settings.incomplete);
-        await withStore(shell, (caller) => show(shell, caller, input), { yes: given.yes, effect });
+        await withStore(shell, (context) => show(shell, context, input), { yes: given.yes, effect });
       },
     };
   };

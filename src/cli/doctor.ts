@@ -1,7 +1,7 @@
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config/config.ts';
 import { fetchBounded, methodOf, openProvider, type ProviderSettings } from '../flows/common/provider.ts';
 import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
-import { type Caller, perform } from '../operations/operation.ts';
+import { type OperationContext, perform } from '../operations/operation.ts';
 import { openServerStore } from '../process/openStore.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
@@ -15,7 +15,7 @@ const ADDRESS_TIMEOUT_MS = 5_000;
 export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
   if (invariants) readDatabaseConfig(shell.streams.env); // a wrong variable is no finding here but an error
   const findings = invariants
-    ? await checkStore(shell, (caller) => perform(checkInvariants, caller, { patience }))
+    ? await checkStore(shell, (context) => perform(checkInvariants, context, { patience }))
     : await checkAll(shell);
   const lines = findings.map(({ level, text, remedy }) => {
     return `${level.padEnd(6)}  ${text}${remedy === null ? '' : `: ${remedy}`}`;
@@ -41,7 +41,7 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
   return [
     ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
-    ...(await checkStore(shell, (caller) => perform(checkDatabase, caller, {}))),
+    ...(await checkStore(shell, (context) => perform(checkDatabase, context, {}))),
     ...(config === null ? [] : await examineAddress(config.baseUrl)),
     ...(config?.provider ? await examineProvider(config.provider) : []),
   ];
@@ -62,12 +62,12 @@ function readOrExplain(shell: Shell) {
 /** The database's findings; none if the configuration names no database. */
 async function checkStore(
   shell: Shell,
-  look: (caller: Pick<Caller, 'db' | 'operator'>) => Promise<Finding[]>,
+  look: (context: Pick<OperationContext, 'db' | 'operator'>) => Promise<Finding[]>,
 ): Promise<Finding[]> {
   try {
     const store = await openServerStore(readDatabaseConfig(shell.streams.env), storeLog(shell));
-    const caller = { db: store.pool, operator: '' }; // it only reads: no operator in the audit trail
-    return await look(caller).finally(() => store.close());
+    const context = { db: store.pool, operator: '' }; // it only reads: no operator in the audit trail
+    return await look(context).finally(() => store.close());
   } catch (error) {
     if (error instanceof ConfigError) return [];
     return [{ check: 'database', ...wrong(explainTrouble(error), 'see docs/operate/database.md') }];

@@ -1,4 +1,4 @@
-import type { Caller } from '../operations/operation.ts';
+import type { OperationContext } from '../operations/operation.ts';
 import { migrateAndTell } from '../process/openStore.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { grantServerRole } from '../store/schema/serverRole.ts';
@@ -7,7 +7,7 @@ import type { Shell } from './shell.ts';
 import { storeLog, withStore } from './withStore.ts';
 
 export function runMigrate(shell: Shell, { status = false, serverRole }: Options): Promise<void> {
-  const work = async ({ db, operator }: Caller) => {
+  const work = async ({ db, operator }: OperationContext) => {
     const applied = status ? [] : await migrateAndTell(db, storeLog(shell), true);
     const { version, known, text } = await schemaState(db);
     if (serverRole !== undefined) {

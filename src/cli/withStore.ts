@@ -1,5 +1,5 @@
 import { readDatabaseConfig, readOffer, readOperator, readServiceNames } from '../config/config.ts';
-import type { Caller } from '../operations/operation.ts';
+import type { OperationContext } from '../operations/operation.ts';
 import { checkSchema, migrateAndTell, openStore, type StoreLog } from '../process/openStore.ts';
 import type { Effect } from '../rules/account/role.ts';
 import type { Shell } from './shell.ts';
@@ -17,7 +17,7 @@ export function storeLog(shell: Shell): StoreLog {
  */
 export async function withStore(
   shell: Shell,
-  work: (caller: Caller) => Promise<void>,
+  work: (context: OperationContext) => Promise<void>,
   { effect, yes = false }: { effect: Effect | null; yes?: boolean },
 ): Promise<void> {
   const { env } = shell.streams;

@@ -26,6 +26,7 @@ const TRIAL_DIRECTORY = 'demo/wallet/directory.json';
 /** The route to the database: the operator's by URL, trial mode's embedded one by folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
 
+/** Inferred: `readConfig` names and describes each field once, beside the variable that it is read from. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** Wrong values in the environment, one line each. */

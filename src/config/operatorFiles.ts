@@ -7,7 +7,7 @@ import { hexOf, sha256 } from '../secrets/digest.ts';
 
 // Files written by the operator. Each is read whole, once; no other file is read.
 
-const MAX_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 64 * 1024;
 /** Size of a directory with about 50,000 names. */
 export const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;
 
@@ -51,7 +51,7 @@ export function logoOf(body: Buffer): Logo {
 }
 
 /** @throws {FileError} if unreadable */
-export function readText(file: string, maxBytes = MAX_BYTES): string {
+export function readText(file: string, maxBytes = MAX_FILE_BYTES): string {
   return new TextDecoder().decode(readBytes(file, maxBytes)); // leaves out a byte order mark
 }
 

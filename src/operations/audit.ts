@@ -11,7 +11,7 @@ import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
 import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
-import { type Caller, found, listing, operation } from './operation.ts';
+import { found, listing, type OperationContext, operation } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
 export function audited<Result extends boolean | number | null>(
@@ -122,9 +122,9 @@ export const prune = operation({
   }),
   output: z.object({ months: z.array(z.string()).readonly() }),
   effect: 'destroys',
-  async run(caller, { keep }) {
-    await confirmPruning(caller, keep);
-    const { months, busy } = await pruneAuditPartitions(caller.db, keep, caller.operator);
+  async run(context, { keep }) {
+    await confirmPruning(context, keep);
+    const { months, busy } = await pruneAuditPartitions(context.db, keep, context.operator);
     if (!busy) return { months };
     const dropped = months.map((month) => `dropped ${month}\n`).join('');
     throw new Refusal('state', `${dropped}a month is being read, most likely by a backup: try again later`);
@@ -132,7 +132,7 @@ export const prune = operation({
 });
 
 /** Asks before dropping partitions of the audit trail. @param keep how many to keep */
-export function confirmPruning({ db, confirm }: Caller, keep: number): Promise<void> {
+export function confirmPruning({ db, confirm }: OperationContext, keep: number): Promise<void> {
   return confirm(async () => {
     const { rows = 0, months } = (await findPrunable(db, keep)) ?? {};
     const counted = `${rows} row${rows === 1 ? '' : 's'}`;

@@ -17,7 +17,7 @@ import { audited } from './audit.ts';
 import { blockOperations } from './blocking.ts';
 import { AFTER, FORCE, ID, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
-import { type Caller, found, listing, operation, rowsAfter } from './operation.ts';
+import { found, listing, type OperationContext, operation, rowsAfter } from './operation.ts';
 import { makeSecret, secretOperations } from './secrets.ts';
 
 const CEILING = z
@@ -84,16 +84,16 @@ export const create = operation({
   output: CLIENT.extend({
     clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
-  async run(caller, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
-    const { operator } = caller;
+  async run(context, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
+    const { operator } = context;
     const verified = given.verified || known !== undefined;
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
     const weak = known === undefined ? undefined : checkIssued('secret', known);
     if (weak && !force) throw new Refusal('refused_value', weak, 'secret');
-    const warnings = await checkSettings(caller, settings, force);
+    const warnings = await checkSettings(context, settings, force);
     const detail = { ...settingsOf(settings), verified };
-    const secret = await transaction(caller.db, async (db) => {
+    const secret = await transaction(context.db, async (db) => {
       if ((await insertClient(db, { clientId, ...settings })) === 0)
         throw new Refusal('state', `the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
@@ -101,7 +101,7 @@ export const create = operation({
       const made = verified && (await makeSecret(db, 'client', clientId, operator, known));
       return made && known === undefined && { clientSecret: made.secret };
     });
-    for (const warning of warnings) caller.warn(warning);
+    for (const warning of warnings) context.warn(warning);
     return { clientId, status: 'active' as const, ...settings, ...secret };
   },
 });
@@ -133,18 +133,18 @@ export const update = operation({
     })
     .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'a change is missing'),
   output: CLIENT,
-  async run(caller, { clientId, force, logo, ...others }) {
+  async run(context, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
-    const warnings = await checkSettings(caller, settings, force, clientId);
-    const client = await transaction(caller.db, async (db) => {
+    const warnings = await checkSettings(context, settings, force, clientId);
+    const client = await transaction(context.db, async (db) => {
       const { before, after } = found(await updateClient(db, clientId, settings), 'client', clientId);
       if (logo !== undefined) await writeLogo(db, clientId, logo);
       const changed = changesBetween(before, after);
-      const act = { kind: 'client_updated', operator: caller.operator, clientId, detail: changed } as const;
+      const act = { kind: 'client_updated', operator: context.operator, clientId, detail: changed } as const;
       if (Object.keys(changed).length > 0) await recordAct(db, act);
       return { ...after, changed };
     });
-    for (const warning of warnings) caller.warn(warning);
+    for (const warning of warnings) context.warn(warning);
     return client;
   },
 });
@@ -160,12 +160,12 @@ export const remove = operation({
   input: CLIENT_ID,
   output: z.object({ clientId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',
-  async run(caller, { clientId }) {
-    const { db, operator, confirm } = caller;
+  async run(context, { clientId }) {
+    const { db, operator, confirm } = context;
     const { name } = await requireClient(db, clientId);
     await confirm(() => lossOf(db, { clientId }, `delete the application ${name} and `));
-    await block.run(caller, { clientId });
-    const revoked = await revokeAll(caller, { clientId });
+    await block.run(context, { clientId });
+    const revoked = await revokeAll(context, { clientId });
     const act = { kind: 'client_deleted', operator, clientId } as const;
     await audited(db, act, (connection) => deleteRegistered.client(connection, { id: clientId }));
     return { clientId, status: 'deleted' as const, revoked };
@@ -183,7 +183,7 @@ async function requireClient(db: pg.Pool, clientId: string) {
 
 /** @returns warnings about accepted settings @throws {Refusal} */
 async function checkSettings(
-  { db, serviceNames, offer }: Caller,
+  { db, serviceNames, offer }: OperationContext,
   settings: Partial<ClientSettings>,
   force: boolean,
   clientId?: string,

@@ -16,9 +16,9 @@ import {
   type ListedGrant,
   listGrants,
 } from '../store/operate/liveGrants.ts';
-import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
+import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
-import { type Caller, found, type Loss, listing, operation, type Pages } from './operation.ts';
+import { found, type Loss, listing, type OperationContext, operation, type Pages } from './operation.ts';
 import { findRevived } from './revived.ts';
 
 export const GRANT = z.object({
@@ -118,26 +118,29 @@ export const revoke = operation({
     revoked: z.int(),
   }),
   effect: 'destroys',
-  async run(caller, { trail, ...input }) {
+  async run(context, { trail, ...input }) {
     if (input.grantId !== undefined) {
-      await requireGrant(caller.db, input.grantId);
-      return { ...input, revoked: await revokePages(caller, [[{ id: input.grantId }]]) };
+      await requireGrant(context.db, input.grantId);
+      return { ...input, revoked: await revokePages(context, [[{ id: input.grantId }]]) };
     }
     if (trail !== undefined)
-      return { ...input, trail: trail.name, revoked: await revokeEnded(caller, trail) };
-    const which = await filterOf(caller.db, input);
-    await caller.confirm(() => lossOf(caller.db, which));
-    return { ...input, revoked: await revokeAll(caller, which) };
+      return { ...input, trail: trail.name, revoked: await revokeEnded(context, trail) };
+    const which = await filterOf(context.db, input);
+    await context.confirm(() => lossOf(context.db, which));
+    return { ...input, revoked: await revokeAll(context, which) };
   },
 });
 
-async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAIL>): Promise<number> {
-  const { ids, people, ends, unreadable } = await findRevived(caller.db, lines);
+async function revokeEnded(
+  context: OperationContext,
+  { name, lines }: z.output<typeof TRAIL>,
+): Promise<number> {
+  const { ids, people, ends, unreadable } = await findRevived(context.db, lines);
   if (unreadable > 0)
-    caller.warn(`lines that can't be read: ${unreadable} in ${name}; what they say is not carried out`);
+    context.warn(`lines that can't be read: ${unreadable} in ${name}; what they say is not carried out`);
   if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
-  await caller.confirm(async () => lossFrom({ grants: ids.length, people }));
-  return revokePages(caller, [ids.map((id) => ({ id }))]);
+  await context.confirm(async () => lossFrom({ grants: ids.length, people }));
+  return revokePages(context, [ids.map((id) => ({ id }))]);
 }
 
 type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined };
@@ -160,19 +163,19 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
   return { deed: `${deed}revoke ${counted}${of}`, count: deed === '' ? grants : 1 };
 }
 
-type Revoker = Pick<Caller, 'db' | 'operator' | 'progress'>;
+type Revoker = Pick<OperationContext, 'db' | 'operator' | 'progress'>;
 
 /** Revokes all matching live grants. @returns how many */
-export function revokeAll(caller: Revoker, filter: GrantFilter): Promise<number> {
-  return revokePages(caller, findLiveGrants(caller.db, filter));
+export function revokeAll(context: Revoker, filter: GrantFilter): Promise<number> {
+  return revokePages(context, findLiveGrants(context.db, filter));
 }
 
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */
 async function revokePages({ db, operator, progress }: Revoker, pages: Pages<{ id: string }>) {
   let revoked = 0;
   for await (const page of pages) {
-    for (let from = 0; from < page.length; from += MAX_AT_ONCE) {
-      const grantIds = page.slice(from, from + MAX_AT_ONCE).map(({ id }) => id);
+    for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
+      const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT).map(({ id }) => id);
       const decideBy = performance.now() + DECISION_MS;
       revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
       progress(revoked);

@@ -36,11 +36,11 @@ export const maintain = operation({
     leftUndone: z.array(z.string()).describe('what there was to do and wasn’t done, a sentence each'),
   }),
   effect: 'destroys',
-  async run(caller, { keep }) {
-    const { db: pool, operator, warn } = caller;
+  async run(context, { keep }) {
+    const { db: pool, operator, warn } = context;
     const { version, known, text, remedy } = await schemaState(pool);
     if (version !== known) throw new Refusal('state', `${text}: ${remedy}`);
-    if (keep !== undefined) await confirmPruning(caller, keep);
+    if (keep !== undefined) await confirmPruning(context, keep);
     const expired = await removeAllExpired(pool);
     if (!(await ownsTables(pool))) {
       warn(`left undone: ${NOT_OWNER}`);

@@ -14,7 +14,7 @@ export interface Loss {
 }
 
 /** The operator of an operation, and the callbacks of its surface. */
-export interface Caller extends Importer {
+export interface OperationContext extends Importer {
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
   /** What the operator's token opens, and until when; undefined for a command. */
@@ -42,7 +42,7 @@ export interface Operation<
   /** Of a list: the value of its input `after` with which it goes on behind this row. */
   after?(row: Result extends Pages<infer Row> ? Row : never): string;
   /** @throws {Refusal} */
-  run(caller: Caller, input: z.output<Input>): Promise<Result>;
+  run(context: OperationContext, input: z.output<Input>): Promise<Result>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the operation's schema checks an input
@@ -101,17 +101,17 @@ export function readInput<Input extends z.ZodObject>(
 const invalid = (field: string, why: string) =>
   new Refusal('invalid_field', `${snake(field)}: ${why}`, snake(field));
 
-/** Runs an operation without warnings or progress. @throws {Refusal} before a loss, unless the caller confirms it */
+/** Runs an operation without warnings or progress. @throws {Refusal} before a loss, unless `confirm` allows it */
 export function perform<Input extends z.ZodObject, Result>(
   operation: Operation<Input, z.ZodType, Result>,
-  caller: Pick<Caller, 'db' | 'operator'> & Partial<Caller>,
+  context: Pick<OperationContext, 'db' | 'operator'> & Partial<OperationContext>,
   given: z.input<Input>,
 ): Promise<Result> {
-  const confirm: Caller['confirm'] = async (loss) => {
+  const confirm: OperationContext['confirm'] = async (loss) => {
     throw new Refusal('not_confirmed', `not confirmed: it would ${(await loss()).deed}`);
   };
   const silent = { serviceNames: () => [], offer: () => BUILT_IN_OFFER, warn() {}, progress() {}, confirm };
-  return operation.run({ ...silent, ...caller }, readInput(operation, given));
+  return operation.run({ ...silent, ...context }, readInput(operation, given));
 }
 
 /** The thing named by an input. @throws {Refusal} */

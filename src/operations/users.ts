@@ -169,12 +169,12 @@ export const remove = operation({
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',
-  async run(caller, input) {
-    const { db, operator, confirm } = caller;
+  async run(context, input) {
+    const { db, operator, confirm } = context;
     const { userId, login, externalId } = await requireUser(db, input.login);
     await confirm(() => lossOf(db, { userId }, `erase the user ${login} for good and `));
-    await block.run(caller, { login: userId });
-    const revoked = await revokeAll(caller, { userId });
+    await block.run(context, { login: userId });
+    const revoked = await revokeAll(context, { userId });
     const detail = { names: digestsOf(login, externalId) };
     const act = { kind: 'user_deleted', operator, userId, detail } as const;
     await audited(db, act, (connection) => deleteRegistered.user(connection, { id: userId }));

@@ -3,7 +3,7 @@
 // Password hashes by their form, ours and other services'. Pure: reading one loads no native code.
 
 /** A hash decides what its check costs us: this memory at most, and about a second. */
-export const MAX_BYTES = 128 * 2 ** 20;
+export const MAX_MEMORY_BYTES = 128 * 2 ** 20;
 
 /** @param {string} head @param {string} letters @returns a form with salts of 8 to 64 bytes and keys of 16 to 64 */
 const phc = (head, letters = 'A-Za-z0-9+/') =>
@@ -19,7 +19,7 @@ const FORMS = {
   argon2: [
     phc('argon2(?:d|i|id)\\$v=(?:16|19)\\$m=(?<m>[1-9]\\d{0,5}),t=(?<t>[1-9]\\d{0,5}),p=(?<p>[1-9]\\d?)'),
     ({ m = 0, t = 0, p = 0 }) => ({
-      allowed: p <= 16 && m >= 8 * p && 1024 * m <= MAX_BYTES && m * t <= 2 ** 20,
+      allowed: p <= 16 && m >= 8 * p && 1024 * m <= MAX_MEMORY_BYTES && m * t <= 2 ** 20,
       costly: m * t > 2 ** 19,
       bytes: 1024 * m,
     }),
@@ -36,7 +36,7 @@ const FORMS = {
     phc('scrypt\\$ln=(?<ln>[1-9]\\d?),r=(?<r>[1-9]\\d{0,4}),p=(?<p>[1-9]\\d?)', 'A-Za-z0-9+/.'),
     ({ ln = 0, r = 0, p = 0 }) => ({
       // RFC 7914, section 2: N is less than 2^(128 * r / 8).
-      allowed: p <= 16 && ln < 16 * r && 128 * 2 ** ln * r * p <= MAX_BYTES,
+      allowed: p <= 16 && ln < 16 * r && 128 * 2 ** ln * r * p <= MAX_MEMORY_BYTES,
       costly: 128 * 2 ** ln * r * p > 80 * 2 ** 20,
       bytes: 128 * r * (2 ** ln + p),
     }),

@@ -2,7 +2,7 @@
 import { pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto';
 import { hashSync, verifySync as verifyArgon2 } from '@node-rs/argon2';
 import { verifySync as verifyBcrypt } from '@node-rs/bcrypt';
-import { isOwn, MAX_BYTES, readHash } from './foreignHash.js';
+import { isOwn, MAX_MEMORY_BYTES, readHash } from './foreignHash.js';
 
 // A thread's work for `password.ts`, in JavaScript: the tests' threads can't load TypeScript.
 
@@ -48,7 +48,7 @@ function matches(password, { hash, algorithm, numbers, salt, key }) {
   const { bits, i = 0, ln = 0, r = 0, p = 0 } = numbers;
   const bytes =
     algorithm === 'scrypt'
-      ? scryptSync(password, salt, key.length, { N: 2 ** ln, r, p, maxmem: 2 * MAX_BYTES })
+      ? scryptSync(password, salt, key.length, { N: 2 ** ln, r, p, maxmem: 2 * MAX_MEMORY_BYTES })
       : pbkdf2Sync(password, salt, i, key.length, `sha${bits}`);
   return timingSafeEqual(bytes, key);
 }

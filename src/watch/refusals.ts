@@ -1,7 +1,7 @@
 import type { Context } from '../flows/common/context.ts';
 import { limitFailures } from '../flows/common/failureLimit.ts';
 import { networkOf } from '../rules/common/network.ts';
-import { insertRefusals, MAX_KEPT, type RefusalOf, WINDOW_MS } from '../store/operate/refusals.ts';
+import { insertRefusals, MAX_REFUSALS_KEPT, type RefusalOf, WINDOW_MS } from '../store/operate/refusals.ts';
 
 /** The log fields of an error without its own. */
 export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours', rule_id: 'server_error' } as const;
@@ -24,7 +24,7 @@ export class RefusalLog {
   #waiting: RefusalOf[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** By network: refusals to be dropped later must not fill a batch. */
-  readonly #note = limitFailures(MAX_KEPT, WINDOW_MS);
+  readonly #note = limitFailures(MAX_REFUSALS_KEPT, WINDOW_MS);
 
   constructor(context: Context) {
     this.#context = context;

@@ -8,7 +8,7 @@ import type { Shell } from '../../src/cli/shell.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { FROM_FILES } from '../../src/config/environment.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
-import { RULE_IDS, remedyFor } from '../../src/rules/common/remedies.ts';
+import { RULE_IDS, remedyFor } from '../../src/rules/common/refusals.ts';
 
 // The reference parts of docs/, made from the schemas: `npx vitest run test/docs -u` writes them, without -u they are compared.
 

@@ -3,7 +3,7 @@ import type { Note } from '../../src/http/browser/outcomes.ts';
 import { type Cause, wordsOf } from '../../src/http/pages/deadEnds.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import type { Texts } from '../../src/languages/languages.ts';
-import type { OAuthErrorCode } from '../../src/rules/common/error.ts';
+import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
 import { fieldsFor, follow } from '../support/account.ts';
 import { confirm, decide, obtainCode, press, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { expireCode } from '../support/state.ts';

@@ -1,4 +1,5 @@
 import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
+import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { grantedRights, spends } from '../../rules/scope/scope.ts';
 import { isUuid } from '../../secrets/uuid.ts';
 import {
@@ -10,9 +11,7 @@ import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
 import { formOf, signForm } from '../common/signedForm.ts';
 
-const MAX_SHOWN = 10;
-/** Total characters of their scopes; the first authorization is shown at any length. */
-const MAX_SCOPE = 16_000;
+const MAX_AUTHORIZATIONS_SHOWN = 10;
 
 /** One live authorization: rights, confirmation, expiry, day of last use (UTC), and state. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
@@ -25,12 +24,12 @@ export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number]
  * @returns them by application; `older`: the id at which the next page begins, null for none
  */
 export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
-  const wanted = { userId: session.user.userId, olderThan: from, most: MAX_SHOWN };
+  const wanted = { userId: session.user.userId, olderThan: from, most: MAX_AUTHORIZATIONS_SHOWN };
   const { found, nextFrom } = await findAccountGrants(context.db, wanted);
   let length = 0;
   const fitting = found.filter(({ scope }, at) => {
     length += scope.length;
-    return at === 0 || length <= MAX_SCOPE;
+    return at === 0 || length <= MAX_SHOWN_SCOPE_CHARACTERS;
   });
   const older = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
   const authorizations = fitting.map((grant) => authorizationOf(context, session, grant));

@@ -1,26 +1,30 @@
+import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { shownNetwork } from '../../rules/common/network.ts';
-import { parseScope } from '../../rules/scope/scope.ts';
+import { parseScope, type Right } from '../../rules/scope/scope.ts';
 import { findHistory, type HistoryKind, type HistoryRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import type { Session } from '../signIn/session.ts';
 
 export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts';
 
-const MAX_SHOWN = 20;
-/** Total characters of one page's scopes. */
-const MAX_SCOPE = 16_000;
+const MAX_EVENTS_SHOWN = 20;
 
-/** An event for its user: with the granted rights, and the user's network, such as `203.0.113.0/24`. */
-export type HistoryEvent = ReturnType<typeof eventsOf<HistoryRow>>[number];
+/** An event for its user: its row, with rights and network instead of scope and address. */
+export type HistoryEvent<Row extends HistoryRow = HistoryRow> = Omit<Row, 'address' | 'micros' | 'scope'> & {
+  /** Allowed by it; null for other events, and for scopes too long for the page. */
+  readonly rights: readonly Right[] | null;
+  /** The user's, such as `203.0.113.0/24`; null if unknown, and for a program's event. */
+  readonly network: string | null;
+};
 
 /** A page of the user's events, newest first, starting at another page's `older`; null if there are none. */
 export async function findHistoryPage({ db, currency }: Context, { user }: Session, from = '') {
   const cursor = cursorIn(from);
-  const rows = await findHistory(db, { userId: user.userId, ...cursor, most: MAX_SHOWN + 1 });
-  const shown = rows.slice(0, MAX_SHOWN);
+  const rows = await findHistory(db, { userId: user.userId, ...cursor, most: MAX_EVENTS_SHOWN + 1 });
+  const shown = rows.slice(0, MAX_EVENTS_SHOWN);
   return {
     events: eventsOf(shown, currency),
-    older: rows.length > MAX_SHOWN ? nextCursor(cursor, shown) : null,
+    older: rows.length > MAX_EVENTS_SHOWN ? nextCursor(cursor, shown) : null,
   };
 }
 
@@ -30,13 +34,16 @@ const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
 
 /** Rights are included while their scopes fit on a page. */
-export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string) {
+export function eventsOf<Row extends HistoryRow>(
+  rows: readonly Row[],
+  currency: string,
+): HistoryEvent<Row>[] {
   let length = 0;
   return rows.map((row) => {
     length += row.scope?.length ?? 0;
     const { address, micros: _, scope, ...event } = row;
     const isPersons = address !== null && !BY_PROGRAMS.includes(row.kind);
-    const isTold = length <= MAX_SCOPE && scope !== null && ALLOWED.includes(row.kind);
+    const isTold = length <= MAX_SHOWN_SCOPE_CHARACTERS && scope !== null && ALLOWED.includes(row.kind);
     const rights = isTold ? parseScope(scope, currency) : null;
     return { ...event, rights, network: isPersons ? shownNetwork(address) : null };
   });

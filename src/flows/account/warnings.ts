@@ -3,11 +3,11 @@ import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import { changeSeen, type Seen, seenBy, seenIdOf } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
-import { eventsOf, type HistoryKind } from './history.ts';
+import { eventsOf, type HistoryEvent, type HistoryKind } from './history.ts';
 
 export { WARNING_DAYS } from '../../store/account/history.ts';
 
-const MAX_SHOWN = 10;
+const MAX_WARNINGS_SHOWN = 10;
 
 /** Exceeds any transaction that records an event. */
 const COMMITTED_MS = 60_000;
@@ -20,13 +20,19 @@ export function isAlarming(kind: HistoryKind): boolean {
 }
 
 /** Events possibly caused by another person, grouped by kind, application, network and device. */
-export type Warning = ReturnType<typeof warningsOf>[number];
+export interface Warning extends Omit<HistoryEvent<WarningRow>, 'kind'> {
+  /** A confirmed approval is one of its confirmation: nothing else of it is news. */
+  readonly kind:
+    | Exclude<WarningRow['kind'], 'approved' | 'approved_again'>
+    | 'payment_confirmed'
+    | 'provider_confirmed';
+}
 
 export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
-  const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_SHOWN);
+  const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_WARNINGS_SHOWN);
   const warnings = warningsOf(rows, context);
   // Guesses need no password: they follow all events that prove its use.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
@@ -39,14 +45,13 @@ export async function findWarnings(context: Context, session: Session, cookie: s
   };
 }
 
-function warningsOf(rows: readonly WarningRow[], { currency }: Context) {
+function warningsOf(rows: readonly WarningRow[], { currency }: Context): Warning[] {
   return eventsOf(rows, currency).map((event) => ({ ...event, kind: kindOf(event) }));
 }
 
-/** A confirmed approval is one of its confirmation: nothing else of it is news. */
-function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>) {
+function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>): Warning['kind'] {
   if (kind !== 'approved' && kind !== 'approved_again') return kind;
-  return confirmedBy === 'provider' ? ('provider_confirmed' as const) : ('payment_confirmed' as const);
+  return confirmedBy === 'provider' ? 'provider_confirmed' : 'payment_confirmed';
 }
 
 function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {
@@ -79,7 +84,7 @@ export async function seeWarnings(
 /** Marks all warnings as seen. @returns the new cookie */
 export async function seeAll(context: Context, session: Session, cookie: string | null): Promise<string> {
   const before = seenBy(session, cookie);
-  const shown = (await findUnseen(context, session, before, MAX_SHOWN)).map(({ seen }) => seen);
+  const shown = (await findUnseen(context, session, before, MAX_WARNINGS_SHOWN)).map(({ seen }) => seen);
   const seen = { ...before, warnings: [...before.warnings, ...shown] };
   return changeSeen(session, cookie, shortened(seen, session.now));
 }

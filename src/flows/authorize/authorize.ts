@@ -3,12 +3,12 @@ import { OAuthError } from '../../rules/common/error.ts';
 import { lifetimeFrom } from '../../rules/common/lifetimes.ts';
 import { parseAuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import type { Parameters } from '../../rules/request/parameters.ts';
-import { grantedRights } from '../../rules/scope/scope.ts';
+import { grantedRights, type Right } from '../../rules/scope/scope.ts';
 import { findClient } from '../../store/common/clients.ts';
-import { findInstance } from '../../store/common/grants.ts';
+import { findInstance, type Grant } from '../../store/common/grants.ts';
 import type { Context } from '../common/context.ts';
 import type { SentCookies } from '../signIn/openSession.ts';
-import { currentSession, signOutToken } from '../signIn/session.ts';
+import { currentSession, type Session, signOutToken } from '../signIn/session.ts';
 import { type SignInStep, signInStep } from '../signIn/signIn.ts';
 import { needsConfirmation } from './decide.ts';
 import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.ts';
@@ -25,13 +25,42 @@ import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.
 // 6. The browser returns to the application: from a page of a password by a receipt, because such a page may lead to no other site.
 // 7. The application exchanges the code for a token (`exchange.ts`).
 
-/** A page between a checked request and its answer: its contents, and the tokens of its forms. */
-export type Step = SignInStep | Awaited<ReturnType<typeof nextStep>>;
+type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
 
-export type ConsentStep = Extract<Step, { step: 'consent' }>;
+/**
+ * A page between a checked request and its answer: its contents, and the tokens of its forms. `full` is the notice that the user
+ * has the maximum of live instances.
+ */
+export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
 
-/** The access that a page asks the user to allow (contract 1.2). */
-export type RequestedAccess = Awaited<ReturnType<typeof findAccess>>;
+export interface ConsentStep extends RequestedAccess {
+  readonly step: 'consent';
+  /** The token of the form with Allow and Reject. */
+  readonly decisionToken: string;
+  /** Allow leads to the confirmation. */
+  readonly needsConfirmation: boolean;
+}
+
+/** The access that a page asks the user to allow (contract 1.2), and what the user has allowed its application so far. */
+export interface RequestedAccess extends Checked {
+  readonly user: Pick<Session['user'], 'name' | 'login' | 'hasPaymentPassword'>;
+  /** False for the maximum of live instances. */
+  readonly mayHold: boolean;
+  /** Of the grant; 0 for none. */
+  readonly revision: number;
+  /** Of a token that is issued now; a begun day counts as one left. */
+  readonly expiresAt: Date;
+  readonly daysLeft: number;
+  /** The live authorization that Allow replaces; null for none. */
+  readonly earlier:
+    | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
+    | null;
+  /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
+  readonly others: readonly (readonly Right[])[] | null;
+  /** True if no grant of this user and application was found, live or not. */
+  readonly firstSeen: boolean;
+  readonly signOutToken: string;
+}
 
 /** The authorization endpoint (contract 4.1): chooses the next page. Writes nothing. @throws {OAuthError} */
 export async function authorize(
@@ -63,21 +92,19 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
 }
 
 /** Chooses a signed-in user's next page (contract 1.2), and is alone in that: pages only lead back to the request. */
-export async function nextStep(context: Context, pending: PendingAuthorization) {
+export async function nextStep(context: Context, pending: PendingAuthorization): Promise<Step> {
   const access = await findAccess(context, pending);
   const { authorizationRequest } = pending;
-  if (!access.mayHold) return { step: 'full', authorizationRequest } as const;
+  if (!access.mayHold) return { step: 'full', authorizationRequest };
   return {
     step: 'consent',
     decisionToken: signPage(context, pending, access.revision),
-    /** Allow leads to the confirmation. */
     needsConfirmation: needsConfirmation(context, pending),
     ...access, // last: V8 of Node 20 takes a microsecond for each property added to a copy
-  } as const;
+  };
 }
 
-/** What a request asks for, and what the user has allowed its application so far. */
-export async function findAccess(context: Context, pending: PendingAuthorization) {
+export async function findAccess(context: Context, pending: PendingAuthorization): Promise<RequestedAccess> {
   const { authorizationRequest, session } = pending;
   const { clientId } = authorizationRequest.client;
   const { userId, name, login, hasPaymentPassword } = session.user;
@@ -87,18 +114,14 @@ export async function findAccess(context: Context, pending: PendingAuthorization
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },
-    /** False for the maximum of live instances. */
     mayHold,
-    /** Of the grant; 0 for none. */
     revision: grant?.revision ?? 0,
     ...lifetimeFrom(session.now),
-    /** The live authorization that Allow replaces; null for none. */
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,
       lastUsedOn: earlier.lastUsedOn,
       rights: grantedRights(earlier, context.currency),
     },
-    /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
     others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
     firstSeen,
     signOutToken: signOutToken(context, session),

@@ -125,9 +125,7 @@ export async function carryOut(
     case 'rejected':
       return answered('reject');
     case 'blocked':
-      throw new OAuthError('unauthorized_client', 'client_or_user_blocked', NOT_POSSIBLE, {
-        rule: 'the client or the user was blocked',
-      });
+      throw new OAuthError('client_or_user_blocked', NOT_POSSIBLE, 'the client or the user was blocked');
     case 'ended':
       return { outcome: 'stale' };
     default:

@@ -56,21 +56,25 @@ export function signForm(
   return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried])));
 }
 
+/** A form as its valid token brings it back. */
+export interface SignedForm {
+  /** The grant's revision on the page; 0 for none. */
+  readonly revision: number;
+  /** As given to {@link signForm}. */
+  readonly carried: readonly string[];
+  /** The entry of `SECRETS` that signed it. */
+  readonly keyId: Buffer;
+  /** SHA-256 of the signed payload. */
+  readonly digest: Digest;
+}
+
 /** Checks a form's token. @returns null if it was not made by us for this form, or has expired */
-export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form) {
+export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form): SignedForm | null {
   const signed = keyRing.verify('form', token ?? '');
   if (signed === undefined) return null;
   const [digest, revision, expiresAt, ...carried]: Payload = JSON.parse(signed.payload.toString());
   if (digest !== digestOf(form) || form.owner.now.getTime() >= expiresAt) return null;
-  return {
-    /** The grant's revision on the page; 0 for none. */
-    revision,
-    carried,
-    /** The entry of `SECRETS` that signed it. */
-    keyId: signed.keyId,
-    /** SHA-256 of the signed payload. */
-    digest: sha256(signed.payload),
-  };
+  return { revision, carried, keyId: signed.keyId, digest: sha256(signed.payload) };
 }
 
 /** The signed payload without expiry and what it carries: the same for every token of one form and revision. */

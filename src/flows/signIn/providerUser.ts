@@ -1,10 +1,10 @@
 import { loginKey } from '../../rules/account/loginKey.ts';
 import { checkExternalId, checkLogin, checkName } from '../../rules/account/registration.ts';
 import type { Caller } from '../../rules/common/caller.ts';
-import { invalidRequest } from '../../rules/common/error.ts';
+import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_LOGIN_BYTES } from '../../rules/common/limits.ts';
 import { lookAlikeProblem, skeleton } from '../../rules/common/lookAlike.ts';
-import type { RuleId } from '../../rules/common/remedies.ts';
+import type { OAuthRuleId } from '../../rules/common/refusals.ts';
 import { randomHex } from '../../secrets/random.ts';
 import {
   findUserByExternalId,
@@ -80,7 +80,7 @@ function passes(check: (text: string) => void, text: unknown): text is string {
   }
 }
 
-/** A sign-in at the provider that can't be completed, shown as a page. */
-export function refused(ruleId: RuleId, rule: string) {
-  return invalidRequest(ruleId, 'The sign-in could not be completed.', { rule });
+/** A sign-in at the provider that can't be completed, shown as a page; `user_blocked` has another code at an exchange. */
+export function refused(ruleId: OAuthRuleId, rule: string) {
+  return new OAuthError(ruleId, 'The sign-in could not be completed.', { code: 'invalid_request', rule });
 }

@@ -40,17 +40,22 @@ export async function signIn(context: Context, sent: SentSignIn, cookies: SentCo
 }
 
 /** The sign-in page before a request or, if that is null, before the account page. */
-export type SignInStep = ReturnType<typeof signInStep>;
+export interface SignInStep {
+  readonly step: 'sign-in';
+  readonly authorizationRequest: AuthorizationRequest | null;
+  readonly formToken: string;
+  /** The pre-login cookie to set; null if the browser has one. */
+  readonly newCookie: string | null;
+}
 
-/** The sign-in page for a browser with this pre-login cookie; `newCookie` is the one to set, null if it has one. */
 export function signInStep(
   context: Context,
   authorizationRequest: AuthorizationRequest | null,
   preLoginCookie: string | null,
-) {
+): SignInStep {
   const { owner, newCookie } = preLoginSession(context, preLoginCookie);
   const formToken = signForm(context, signInForm(owner, authorizationRequest));
-  return { step: 'sign-in', authorizationRequest, formToken, newCookie } as const;
+  return { step: 'sign-in', authorizationRequest, formToken, newCookie };
 }
 
 function signInForm(owner: FormOwner, authorizationRequest: AuthorizationRequest | null): Form {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../rules/common/caller.ts';
-import { OAuthError, type OAuthErrorCode } from '../../rules/common/error.ts';
+import { OAuthError } from '../../rules/common/error.ts';
 import { tokenLifetimeSeconds } from '../../rules/common/lifetimes.ts';
 import type { TokenRequest } from '../../rules/request/tokenRequest.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
@@ -38,32 +38,29 @@ export async function exchange({ db }: Context, tokenRequest: TokenRequest, call
   }
   const isMalformed = result.verdict === 'code_unknown' && code.grantId === null;
   const ruleId = isMalformed ? 'code_malformed' : result.verdict;
-  const [error, message, rule] = REFUSALS[ruleId];
-  throw new OAuthError(error, ruleId, message, { rule });
+  const [message, rule] = REFUSALS[ruleId];
+  throw new OAuthError(ruleId, message, rule);
 }
 
 export const NOT_AUTHENTICATED = 'The client is unknown, blocked or not authenticated.';
-const INVALID_CODE = ['invalid_grant', 'The code is not valid.'] as const;
+const INVALID_CODE = 'The code is not valid.';
 
-type Refusal = readonly [OAuthErrorCode, message: string, rule: string];
-
-/** Contract 7.2: the errors for the application, and the rules for the log. */
-const REFUSALS: Record<ExchangeRefusal | 'code_malformed', Refusal> = {
-  client_unknown_or_blocked: ['unauthorized_client', NOT_AUTHENTICATED, 'unknown or blocked client'],
-  secret_wrong: ['unauthorized_client', NOT_AUTHENTICATED, 'wrong or missing client_secret'],
-  code_malformed: [...INVALID_CODE, 'code never issued: it has not the form of ours'],
-  code_unknown: [...INVALID_CODE, 'code never issued to this client, or annulled'],
-  code_expired: [...INVALID_CODE, 'code expired'],
-  client_changed: [...INVALID_CODE, 'the client was changed after the code was given'],
+/** Contract 7.2: the messages for the application, and the rules for the log. */
+const REFUSALS: Record<ExchangeRefusal | 'code_malformed', readonly [message: string, rule: string]> = {
+  client_unknown_or_blocked: [NOT_AUTHENTICATED, 'unknown or blocked client'],
+  secret_wrong: [NOT_AUTHENTICATED, 'wrong or missing client_secret'],
+  code_malformed: [INVALID_CODE, 'code never issued: it has not the form of ours'],
+  code_unknown: [INVALID_CODE, 'code never issued to this client, or annulled'],
+  code_expired: [INVALID_CODE, 'code expired'],
+  client_changed: [INVALID_CODE, 'the client was changed after the code was given'],
   redirect_uri_differs: [
-    'invalid_request',
     'The parameter redirect_uri is not the one of the authorization request.',
     'redirect_uri differs from the authorization request; the code stays usable',
   ],
-  verifier_missing: [...INVALID_CODE, 'no code_verifier after a code_challenge; the code stays usable'],
-  verifier_unneeded: [...INVALID_CODE, 'code_verifier after no code_challenge; the code stays usable'],
-  verifier_mismatch: [...INVALID_CODE, 'code_verifier does not match; the code stays usable'],
-  code_replayed: [...INVALID_CODE, 'code used again: the token issued from it is revoked'],
-  code_used: [...INVALID_CODE, 'code used or revoked before'],
-  user_blocked: [...INVALID_CODE, 'the user is blocked'],
+  verifier_missing: [INVALID_CODE, 'no code_verifier after a code_challenge; the code stays usable'],
+  verifier_unneeded: [INVALID_CODE, 'code_verifier after no code_challenge; the code stays usable'],
+  verifier_mismatch: [INVALID_CODE, 'code_verifier does not match; the code stays usable'],
+  code_replayed: [INVALID_CODE, 'code used again: the token issued from it is revoked'],
+  code_used: [INVALID_CODE, 'code used or revoked before'],
+  user_blocked: [INVALID_CODE, 'the user is blocked'],
 };

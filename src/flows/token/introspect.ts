@@ -1,16 +1,46 @@
 import { tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
-import { limitsAmong, moneySources, rightData } from '../../rules/scope/rightData.ts';
-import { grantedRights } from '../../rules/scope/scope.ts';
+import { limitsAmong, moneySources, type RightData, rightData } from '../../rules/scope/rightData.ts';
+import { grantedRights, type MoneySource } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 import { findToken, type IssuedToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
+/** The answer about a token (RFC 7662 section 2.2), by its members' names in JSON. */
+export type Introspection = { readonly active: false } | ActiveToken;
+
+interface ActiveToken {
+  readonly active: true;
+  /** As requested, byte for byte. */
+  readonly scope: string;
+  readonly client_id: string;
+  /** The login; `sub` is the user's id. */
+  readonly username: string;
+  readonly sub: string;
+  /** The user's id in another system; omitted for none. */
+  readonly external_id?: string;
+  /** The same for each authorization of this user, client and instance name: budgets are counted by it. */
+  readonly grant_id: string;
+  readonly token_type: 'bearer';
+  readonly instance_name?: string;
+  /** Seconds since 1970, like `exp`. */
+  readonly iat: number;
+  readonly exp: number;
+  /** The token's rights, ready parsed: a target in `scope` may resemble a right. */
+  readonly rights: readonly RightData[];
+  readonly payment_limits: readonly RightData[];
+  readonly money_sources: readonly MoneySource[];
+}
+
 const INACTIVE = { active: false } as const;
 
 /** A token's rights for a resource server (RFC 7662 section 2.2): unknown, expired, revoked … look the same. Null for others. */
-export async function introspect(context: Context, { id, secret }: Credentials, accessToken: string) {
+export async function introspect(
+  context: Context,
+  { id, secret }: Credentials,
+  accessToken: string,
+): Promise<Introspection | null> {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, token } = await findToken(context.db, lookup);
@@ -20,25 +50,25 @@ export async function introspect(context: Context, { id, secret }: Credentials, 
   return token.now < expiresAt ? describe(token, expiresAt, context.currency) : INACTIVE;
 }
 
-function describe(token: IssuedToken, expiresAt: Date, currency: string) {
+function describe(token: IssuedToken, expiresAt: Date, currency: string): ActiveToken {
   const granted = grantedRights(token, currency);
   const rights = rightData(granted);
   return {
     active: true,
-    scope: token.scope, // as requested, byte for byte
+    scope: token.scope,
     client_id: token.clientId,
     username: token.login,
     sub: token.userId,
     ...(token.externalId === null ? {} : { external_id: token.externalId }),
-    grant_id: token.grantId, // the same for each authorization of this user, client and instance name: budgets are counted by it
+    grant_id: token.grantId,
     token_type: 'bearer',
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
     iat: secondsSince1970(token.tokenIssuedAt),
     exp: secondsSince1970(expiresAt),
-    rights, // the token's rights, ready parsed: a target in `scope` may resemble a right
+    rights,
     payment_limits: limitsAmong(rights),
     money_sources: moneySources(granted),
-  } as const;
+  };
 }
 
 function secondsSince1970(time: Date): number {

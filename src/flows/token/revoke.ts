@@ -22,9 +22,8 @@ export async function revokeByClient(
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
   const { authenticated } = await revokeToken(context.db, given);
   if (authenticated) return;
-  throw new OAuthError('unauthorized_client', 'client_not_authenticated', NOT_AUTHENTICATED, {
-    rule: 'unknown or blocked client, or wrong client_secret',
-  });
+  const rule = 'unknown or blocked client, or wrong client_secret';
+  throw new OAuthError('client_not_authenticated', NOT_AUTHENTICATED, rule);
 }
 
 /** The bearer of an access token revokes it; possession is the proof. */

@@ -27,7 +27,7 @@ const [REQUEST_SECONDS, OTHER_SECONDS] = [10 * 60, 60];
 const LATE_SECONDS = 10;
 
 /** Proxies accept 8 KB of cookies, browsers 4 KB of one. */
-const MAX_CHARACTERS = 2_000;
+const MAX_COOKIE_CHARACTERS = 2_000;
 
 /** @param seconds to keep it @param form the path of the form whose page alone shows it @param typed forgotten if too long */
 export interface More {
@@ -43,7 +43,7 @@ export function rememberOutcome(reply: FastifyReply, outcome: string, about: Abo
   const { form, seconds: maxAge = usual, typed = [] } = more;
   const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
   const whole = encoded([...content, ...typed]);
-  setCookie(reply, 'outcome', whole.length > MAX_CHARACTERS ? encoded(content) : whole, {
+  setCookie(reply, 'outcome', whole.length > MAX_COOKIE_CHARACTERS ? encoded(content) : whole, {
     maxAge: maxAge + LATE_SECONDS,
   });
 }

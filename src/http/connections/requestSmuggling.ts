@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { invalidRequest, type OAuthError } from '../../rules/common/error.ts';
+import { OAuthError } from '../../rules/common/error.ts';
 import { readForwarded } from '../request/caller.ts';
 
 /** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but uses them for framing (CVE-2026-58044). */
@@ -28,20 +28,20 @@ export function preventSmuggling(app: FastifyInstance): void {
 /** Runs for every request, so it allocates only for a refusal. @param raw alternating names and values */
 function problemOf(raw: readonly string[]): OAuthError | undefined {
   if (raw.length > 2 * MAX_HEADERS)
-    return invalidRequest('too_many_headers', 'The request has too many headers.');
+    return new OAuthError('too_many_headers', 'The request has too many headers.');
   let hosts = 0;
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   // RFC 9112 section 3.2: 400 for several, since a proxy may have routed by either.
-  return hosts > 1 ? invalidRequest('two_hosts', 'The request names two hosts.') : undefined;
+  return hosts > 1 ? new OAuthError('two_hosts', 'The request names two hosts.') : undefined;
 }
 
 /** The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path (RFC 9112, section 3.2). */
 function problemOfTarget(target = ''): OAuthError | undefined {
   const isTarget = target.startsWith('/') || /^https?:\/\//i.test(target);
-  return isTarget ? undefined : invalidRequest('no_path', 'The request asks for no path.');
+  return isTarget ? undefined : new OAuthError('no_path', 'The request asks for no path.');
 }
 
 /** Calls `refuse` after earlier responses, or closes if the malformed input belongs to an answered request. */

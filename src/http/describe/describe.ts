@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/common/context.ts';
 import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
-import { TEXTS, type Texts } from '../../languages/languages.ts';
+import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
 import { kept } from '../../rules/common/kept.ts';
 import type { Limit } from '../../rules/common/money.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
@@ -12,9 +13,12 @@ import { languageOf } from '../browser/language.ts';
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A page's language and texts, and the operator's own words. */
-export type Words = ReturnType<typeof wordsFor>;
+export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory' | 'provider' | 'timeZone'> {
+  readonly language: Language;
+  readonly texts: Texts;
+}
 
-export function wordsFor(request: FastifyRequest) {
+export function wordsFor(request: FastifyRequest): Words {
   const language = languageOf(request);
   const { brand, catalogue, directory, provider, timeZone } = request.server.context;
   return { brand, catalogue, directory, provider, timeZone, language, texts: TEXTS[language] };

@@ -1,32 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
-import type { OAuthErrorCode } from '../../rules/common/error.ts';
-import { each, type RuleId, remedyFor } from '../../rules/common/remedies.ts';
+import { each, type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
 import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
 import { toAccount } from '../describe/links.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
 
-/** Rules that share a reason. Others have one by their own name, or are `unreadable`. */
-const SHARED_REASONS: Partial<Record<RuleId, Reason>> = {
-  ...each('unknown_application', 'client_unregistered', 'client_blocked'),
-  client_or_user_blocked: 'no_longer_possible',
-  ...each('wrong_return_address', 'redirect_uri_unregistered', 'redirect_uri_appended'),
-  redirect_uri_too_long: 'wrong_return_address',
-  needs_pkce: 'missing_parameter',
-  ...each('wrong_parameter', 'wrong_response_type', 'wrong_code_challenge'),
-  ...each('wrong_parameter', 'unclear_instance_name', 'instance_name_too_long'),
-  ...each('wrong_parameter', 'doubled_parameter', 'undecodable_parameter', 'sent_in_two_places'),
-  too_many_parameters: 'too_long',
-  ...each('unreadable_rights', 'openid_scope', 'right_not_offered'),
-  too_many_tries: 'sign_in_wait',
-  ...each('sign_in_failed', 'sign_in_unfinished', 'sign_in_unconfirmed'),
-  ...each('sign_in_refused', 'sign_in_user_unknown', 'sign_in_user_unusable', 'user_blocked'),
-};
-
+/** The reason of a page for a broken rule. */
 export function reasonOf(ruleId: RuleId): Reason {
-  return SHARED_REASONS[ruleId] ?? (isReason(ruleId) ? ruleId : 'unreadable');
+  const { reason }: { readonly reason: Reason | null } = RULES[ruleId];
+  return reason ?? (isReason(ruleId) ? ruleId : 'unreadable');
 }
 
 /** The cause of an error page: a fault of a request, or another dead end. */

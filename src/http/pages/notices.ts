@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../rules/common/limits.ts';
-import type { RuleId } from '../../rules/common/remedies.ts';
+import type { RuleId } from '../../rules/common/refusals.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';

@@ -24,7 +24,7 @@ export async function parseForms(app: FastifyInstance, more = 0): Promise<void> 
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL
-    throw new OAuthError('invalid_request', 'body_not_a_form', NOT_A_FORM);
+    throw new OAuthError('body_not_a_form', NOT_A_FORM);
   });
 }
 

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Context } from '../../flows/common/context.ts';
 import type { Unavailable } from '../../flows/common/unavailable.ts';
-import type { RuleId } from '../../rules/common/remedies.ts';
+import type { RuleId } from '../../rules/common/refusals.ts';
 import type { RefusalLog } from '../../watch/refusals.ts';
 import type { Connection } from '../connections/connectionLimit.ts';
 import type { Branding } from '../pages/look.ts';

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limitFailures } from '../../flows/common/failureLimit.ts';
 import { whyUnavailable } from '../../flows/common/unavailable.ts';
-import { invalidRequest, OAuthError } from '../../rules/common/error.ts';
+import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
 import { networkOf } from '../../rules/common/network.ts';
 import { tell } from '../../signals/happenings.ts';
@@ -113,8 +113,8 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   const isTooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
   const more = { rule: `the body can't be read: ${code}`, cause: error };
   return isTooLong
-    ? invalidRequest('too_long', 'The request is too long.', more)
-    : invalidRequest('unreadable_body', NOT_A_FORM, more);
+    ? new OAuthError('too_long', 'The request is too long.', more)
+    : new OAuthError('unreadable_body', NOT_A_FORM, more);
 }
 
 // Our own errors: status, code, JSON description, and the page's cause.

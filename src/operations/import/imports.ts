@@ -14,7 +14,7 @@ import { CLIENT, GRANT, USER } from './rows.ts';
 const BATCH_BYTES = 2_000_000;
 const MIN_LINE_BYTES = 2_000;
 const MAX_LINE_BYTES = 64 * 1024;
-const MAX_SHOWN = 20;
+const MAX_LINES_SHOWN = 20;
 
 type Chunks = AsyncIterable<string | Buffer>;
 
@@ -53,9 +53,9 @@ const OUTPUT = z.object({
   unchanged: z.int().describe('they are there already'),
   skipped: z.int().describe('expired, or tokens of newer or revoked authorizations, or deleted here'),
   bad: z.int(),
-  badLines: z.array(NOTED_LINE).describe(`the first ${MAX_SHOWN}`),
+  badLines: z.array(NOTED_LINE).describe(`the first ${MAX_LINES_SHOWN}`),
   forced: z.int().optional().describe('imported only because of --force'),
-  forcedLines: z.array(NOTED_LINE).optional().describe(`the first ${MAX_SHOWN}`),
+  forcedLines: z.array(NOTED_LINE).optional().describe(`the first ${MAX_LINES_SHOWN}`),
 });
 
 export type Imported = z.output<typeof OUTPUT>;
@@ -63,7 +63,7 @@ export type Imported = z.output<typeof OUTPUT>;
 /** Such as `imported`, `imported, name: looks like …` or `login: is of no user`. */
 const VERDICT = /^(?<count>imported|unchanged|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
 
-/** A `Caller` that is asked nothing; `operation.ts` is above this folder. */
+/** An `OperationContext` that is asked nothing; `operation.ts` is above this folder. */
 export interface Importer {
   readonly db: pg.Pool;
   /** The name in the audit trail. */
@@ -113,8 +113,8 @@ const importOf = (
       report?.(noted);
       const allowed = noted.filter((line) => line.forced);
       forced += allowed.length;
-      forcedLines.push(...allowed.slice(0, MAX_SHOWN - forcedLines.length));
-      badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_SHOWN - badLines.length));
+      forcedLines.push(...allowed.slice(0, MAX_LINES_SHOWN - forcedLines.length));
+      badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_LINES_SHOWN - badLines.length));
       progress(counts.imported, 'imported so far');
     }
     rights.tell(importer.warn);

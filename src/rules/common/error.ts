@@ -1,11 +1,11 @@
-import type { RuleId } from './remedies.ts';
-
-/** The error codes of refused requests (contract 7.1 and 7.2), without `access_denied`, the user's answer. */
-export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
+import { type OAuthErrorCode, type OAuthRuleId, RULES } from './refusals.ts';
 
 interface Details extends ErrorOptions {
+  /** Given only by checks of a rule with two codes. */
+  readonly code?: OAuthErrorCode;
   /** Omitted if the message names the exact rule. */
   readonly rule?: string | undefined;
+  /** By default `scope` for `invalid_scope`. */
   readonly parameter?: string;
 }
 
@@ -16,7 +16,7 @@ interface Details extends ErrorOptions {
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;
-  readonly ruleId: RuleId;
+  readonly ruleId: OAuthRuleId;
   readonly rule: string;
   /** Its name, one of ours; null if the rule concerns no single one. */
   readonly parameter: string | null;
@@ -25,12 +25,14 @@ export class OAuthError extends Error {
   /** Its website if the operator has reviewed it; null otherwise. */
   clientSite: string | null = null;
 
-  constructor(code: OAuthErrorCode, ruleId: RuleId, message: string, details: Details = {}) {
+  /** @param more the exact rule, or several details */
+  constructor(ruleId: OAuthRuleId, message: string, more: string | Details = {}) {
+    const details = typeof more === 'string' ? { rule: more } : more;
     super(message, details);
-    this.code = code;
+    this.code = details.code ?? RULES[ruleId].code;
     this.ruleId = ruleId;
     this.rule = details.rule ?? message;
-    this.parameter = details.parameter ?? null;
+    this.parameter = details.parameter ?? (this.code === 'invalid_scope' ? 'scope' : null);
   }
 
   /** Notes the request's application, once it is known. */
@@ -40,13 +42,6 @@ export class OAuthError extends Error {
     return this;
   }
 }
-
-export const invalidRequest = (ruleId: RuleId, message: string, details?: Details): OAuthError =>
-  new OAuthError('invalid_request', ruleId, message, details);
-
-/** A refusal with `invalid_scope`. @param rule omitted if the message is complete */
-export const invalidScope = (ruleId: RuleId, message: string, rule?: string): OAuthError =>
-  new OAuthError('invalid_scope', ruleId, message, { rule, parameter: 'scope' });
 
 /** Why a request of an operator is refused, and the HTTP status that says so. */
 export const REFUSALS = {

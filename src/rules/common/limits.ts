@@ -37,5 +37,10 @@ export const MAX_KNOWN_USERS = 3;
 export const MAX_DECISIONS = 1_000;
 export const DECISION_DECAY_SECONDS = 2;
 
+/** Scopes on one page of authorizations or events; the first authorization is shown at any length. */
+export const MAX_SHOWN_SCOPE_CHARACTERS = 16_000;
+/** JSON with scopes of one application that a page adds up: reading them takes a millisecond or two. */
+export const MAX_SUMMED_SCOPE_CHARACTERS = 32_000;
+
 /** Failed requests of programs from one network in a minute: far more than any working application makes. */
 export const MAX_FAILURES_PER_MINUTE = 1_000;

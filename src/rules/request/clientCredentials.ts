@@ -1,4 +1,4 @@
-import { invalidRequest } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import { decodeForm, type Parameters } from './parameters.ts';
 
 /** The identifier of an application or a resource server, and its secret if sent. */
@@ -10,12 +10,10 @@ export function parseClientCredentials(body: Parameters, authorization: string |
   const id = body.get('client_id');
   const secret = body.get('client_secret') ?? null;
   if (basic === null) return { id: id ?? body.require('client_id'), secret };
-  if (secret !== null && basic.secret !== null) {
-    throw invalidRequest('two_client_secrets', 'The client secret was sent in the form and by HTTP Basic.');
-  }
-  if (id !== undefined && id !== basic.id) {
-    throw invalidRequest('two_client_ids', 'The form and HTTP Basic name two different applications.');
-  }
+  if (secret !== null && basic.secret !== null)
+    throw new OAuthError('two_client_secrets', 'The client secret was sent in the form and by HTTP Basic.');
+  if (id !== undefined && id !== basic.id)
+    throw new OAuthError('two_client_ids', 'The form and HTTP Basic name two different applications.');
   return { id: basic.id, secret: basic.secret ?? secret };
 }
 
@@ -31,8 +29,7 @@ export function parseBasicCredentials(authorization: string | undefined) {
   const id = decodeForm(text.slice(0, colon));
   const secret = decodeForm(text.slice(colon + 1));
   // U+FFFD, escaped, is another program's replacement of bytes that were not UTF-8.
-  if (colon < 1 || id === undefined || secret === undefined || (id + secret).includes('\uFFFD')) {
-    throw invalidRequest('unreadable_credentials', 'The Authorization header is not readable HTTP Basic.');
-  }
+  if (colon < 1 || id === undefined || secret === undefined || (id + secret).includes('\uFFFD'))
+    throw new OAuthError('unreadable_credentials', 'The Authorization header is not readable HTTP Basic.');
   return { id, secret: secret === '' ? null : secret };
 }

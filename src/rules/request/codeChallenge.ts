@@ -1,8 +1,8 @@
-import { invalidRequest } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import type { Parameters } from './parameters.ts';
 
 const wrong = (parameter: string, message: string) =>
-  invalidRequest('wrong_code_challenge', message, { parameter });
+  new OAuthError('wrong_code_challenge', message, { parameter });
 
 /**
  * The PKCE challenge of an authorization request (RFC 7636 section 4.3), base64url of a SHA-256; null if missing. S256 only,
@@ -29,5 +29,5 @@ export function parseCodeVerifier(parameters: Parameters): string | null {
   if (verifier === undefined) return null;
   if (/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) return verifier;
   const message = 'code_verifier must have 43 to 128 letters, digits or -._~ characters.';
-  throw invalidRequest('wrong_code_verifier', message);
+  throw new OAuthError('wrong_code_verifier', message);
 }

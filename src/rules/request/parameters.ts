@@ -1,11 +1,11 @@
-import { invalidRequest, OAuthError, type OAuthErrorCode } from '../common/error.ts';
-import type { RuleId } from '../common/remedies.ts';
+import { OAuthError } from '../common/error.ts';
+import type { OAuthErrorCode, OAuthRuleId } from '../common/refusals.ts';
 
 /** Several times the parameters of any request and form, except a form with limits. */
 export const MAX_PARAMETERS = 64;
 
 /** A faulty value of a parameter: the broken rule, and what the message says of the parameter. */
-type Fault = readonly [RuleId, said: string];
+type Fault = readonly [OAuthRuleId, said: string];
 const DOUBLED: Fault = ['doubled_parameter', 'was sent more than once'];
 const UNDECODABLE: Fault = ['undecodable_parameter', 'is not text in percent-encoded UTF-8'];
 
@@ -21,7 +21,7 @@ export class Parameters {
   constructor(encoded: string, most = MAX_PARAMETERS) {
     this.#pairs = encoded.split('&', most + 1);
     if (this.#pairs.length > most)
-      throw invalidRequest('too_many_parameters', `The request has more than ${most} parameters.`);
+      throw new OAuthError('too_many_parameters', `The request has more than ${most} parameters.`);
     for (const pair of this.#pairs) {
       const [name, value] = splitPair(pair);
       if (name === undefined) continue;
@@ -43,7 +43,7 @@ export class Parameters {
     if (typeof value !== 'object') return value === '' ? undefined : value;
     const code = value === DOUBLED ? 'invalid_request' : malformed;
     const [ruleId, said] = value;
-    throw new OAuthError(code, ruleId, `The parameter ${name} ${said}.`, { parameter: name });
+    throw new OAuthError(ruleId, `The parameter ${name} ${said}.`, { code, parameter: name });
   }
 
   /** Like {@link get}, but `undefined` for a fault: for a parameter that never refuses a request. */
@@ -63,13 +63,13 @@ export class Parameters {
   require(name: string): string {
     const value = this.get(name);
     if (value !== undefined) return value;
-    throw invalidRequest('missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
+    throw new OAuthError('missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
   }
 
   /** Requires a fixed value. @throws {OAuthError} `invalid_request` for another or none */
-  requireValue(name: string, value: string, ruleId: RuleId): void {
+  requireValue(name: string, value: string, ruleId: OAuthRuleId): void {
     if (this.require(name) === value) return;
-    throw invalidRequest(ruleId, `The parameter ${name} must be ${value}.`, { parameter: name });
+    throw new OAuthError(ruleId, `The parameter ${name} must be ${value}.`, { parameter: name });
   }
 }
 

@@ -1,6 +1,6 @@
 import { MAX_CANONICAL_QUERY_BYTES, MAX_REDIRECT_URI_CHARACTERS } from '../common/limits.ts';
 import { isLoopback } from '../common/network.ts';
-import type { RuleId } from '../common/remedies.ts';
+import type { OAuthRuleId } from '../common/refusals.ts';
 
 /** Parameters of our response, or of one that libraries mistake for it: a redirect URI would forge it. */
 const ANSWER_PARAMETERS = [
@@ -24,7 +24,7 @@ export function withPortOf(registered: string, sent: string): string {
 export function redirectUriMismatch(
   registered: string,
   sent: string,
-): readonly [RuleId, rule: string] | null {
+): readonly [OAuthRuleId, rule: string] | null {
   if (sent === registered) return null;
   if (sent.length > MAX_CANONICAL_QUERY_BYTES) {
     return ['redirect_uri_too_long', `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`];

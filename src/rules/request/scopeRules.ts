@@ -1,4 +1,4 @@
-import { invalidScope } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
@@ -34,7 +34,7 @@ type Asking = Pick<Client, 'allowedRights' | 'most'>;
 export function parseRequestedScope(scope: string, offer: Offer, client: Asking) {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
-    throw invalidScope('too_long', message);
+    throw new OAuthError('too_long', message, { code: 'invalid_scope' });
   }
   const parsed = keptScope(scope, offer.currency);
   for (const right of parsed) refuseUnavailable(right, offer, client);
@@ -46,7 +46,7 @@ export function parseRequestedScope(scope: string, offer: Offer, client: Asking)
     CONTRADICTIONS.find(([, broken]) => broken(rights)) ?? [];
   if (contradiction !== undefined) {
     const message = 'The requested rights contradict each other.';
-    throw invalidScope('contradiction', message, `scope: ${contradiction}`);
+    throw new OAuthError('contradiction', message, `scope: ${contradiction}`);
   }
   if (client.most !== null) for (const right of rights) refuseExcess(right, client.most);
   return { rights, scope: isComplete ? scope : formatScope(rights) };
@@ -57,14 +57,14 @@ function refuseUnavailable(right: Right, offer: Offer, { allowedRights }: Asking
   if (offer.defaultLimit !== null && !offer.catalogue.has(name)) {
     const message = 'The parameter scope asks a right that this service does not offer.';
     if (/^(openid|profile|email)$/.test(name))
-      throw invalidScope('openid_scope', message, `scope: this is not an OpenID provider: not ${name}`);
-    throw invalidScope('right_not_offered', message, `scope: ${name} is not in the catalogue`);
+      throw new OAuthError('openid_scope', message, `scope: this is not an OpenID provider: not ${name}`);
+    throw new OAuthError('right_not_offered', message, `scope: ${name} is not in the catalogue`);
   }
   const misformed = formProblem(right, offer);
-  if (misformed) throw invalidScope('unreadable_rights', NOT_A_RIGHT, `scope: ${name} ${misformed}`);
+  if (misformed) throw new OAuthError('unreadable_rights', NOT_A_RIGHT, `scope: ${name} ${misformed}`);
   if (allowedRights === null || allowedRights.includes(name)) return;
   const message = 'The application may not ask one of these rights.';
-  throw invalidScope('right_not_allowed', message, `scope: the application may not ask ${name}`);
+  throw new OAuthError('right_not_allowed', message, `scope: the application may not ask ${name}`);
 }
 
 /** The grammar reads any form of a right that is not built in. @returns the end of a sentence; false for none */
@@ -100,7 +100,7 @@ function refuseUnclear({ name, target = '', type }: Right): void {
   const unclear = findUnclear(target) ?? (isMixed ? 'letters of several scripts in one word' : undefined);
   if (unclear === undefined) return;
   const message = 'A target in the parameter scope has characters that can’t be seen or told apart.';
-  throw invalidScope('unclear_target', message, `scope: the target of ${name} has ${unclear}`);
+  throw new OAuthError('unclear_target', message, `scope: the target of ${name} has ${unclear}`);
 }
 
 function refuseExcess({ name, limit }: Right, most: Ceiling): void {
@@ -108,7 +108,7 @@ function refuseExcess({ name, limit }: Right, most: Ceiling): void {
   const message = 'The application may not ask to spend so much.';
   const [ceiling, asked] = [`${most.days},${most.sum}`, `${limit.days ?? ''},${limit.sum}`];
   const rule = `scope: the application may ask at most ${ceiling}, and ${name} has ${asked}`;
-  throw invalidScope('above_ceiling', message, rule);
+  throw new OAuthError('above_ceiling', message, rule);
 }
 
 /** The cases of "logically contradictory" (contract 7.1), beside a whole with its part. */

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import { parseClientCredentials } from './clientCredentials.ts';
 import { parseCodeVerifier } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
@@ -13,14 +13,27 @@ const TOKEN_PARAMETERS = [
 ];
 
 /** A well-formed token request (contract 2.4); `store/token/exchanges.ts` decides on it. */
-export type TokenRequest = Readonly<ReturnType<typeof parseTokenRequest>>;
+export interface TokenRequest {
+  readonly code: string;
+  readonly clientId: string;
+  /** Of the form or HTTP Basic (RFC 6749 section 2.3.1); null for none. */
+  readonly clientSecret: string | null;
+  /** As at the authorization request, byte for byte (RFC 6749 section 4.1.3). */
+  readonly redirectUri: string;
+  /** The PKCE verifier (RFC 7636 section 4.1); null for none. */
+  readonly codeVerifier: string | null;
+}
 
 /** Checks the form of a token request (contract 2.4, 4.2 and 7.2), in this order. @throws {OAuthError} `invalid_request` */
-export function parseTokenRequest(query: Parameters, body: Parameters, authorization: string | undefined) {
+export function parseTokenRequest(
+  query: Parameters,
+  body: Parameters,
+  authorization: string | undefined,
+): TokenRequest {
   // RFC 6749 section 2.3.1: the parameters are in the body.
   if (query.hasAny(TOKEN_PARAMETERS)) {
     const message = 'Send the parameters in the body: a URL ends up in access logs.';
-    throw invalidRequest('parameters_in_url', message);
+    throw new OAuthError('parameters_in_url', message);
   }
   const { id, secret } = parseClientCredentials(body, authorization);
   body.requireValue('grant_type', 'authorization_code', 'wrong_grant_type');

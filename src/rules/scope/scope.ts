@@ -1,4 +1,4 @@
-import { invalidScope } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import { kept } from '../common/kept.ts';
 import { defaultLimit, type Limit } from '../common/money.ts';
 import { BUILT_IN_RIGHTS, isRightName, NAME } from './rights.ts';
@@ -37,7 +37,7 @@ export function parseScope(scope: string, currency: string): Right[] {
     rights.push(parseRight(scanner, currency));
     if (!scanner.atEnd && !scanner.skipSpaces()) scanner.fail('a space between two rights');
   }
-  if (rights.length === 0) throw invalidScope('no_rights', 'The parameter scope is missing or empty.');
+  if (rights.length === 0) throw new OAuthError('no_rights', 'The parameter scope is missing or empty.');
   return rights;
 }
 

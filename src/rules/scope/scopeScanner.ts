@@ -1,4 +1,4 @@
-import { invalidScope } from '../common/error.ts';
+import { OAuthError } from '../common/error.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
 
 export const NOT_A_RIGHT = 'The parameter scope has a value that is not a right of this service.';
@@ -55,10 +55,7 @@ export class Scanner {
 
   /** @throws {OAuthError} `invalid_scope`, with what was expected and where */
   fail(expected: string): never {
-    throw invalidScope(
-      'unreadable_rights',
-      NOT_A_RIGHT,
-      `scope: expected ${expected} before or at character ${this.#at + 1}`,
-    );
+    const rule = `scope: expected ${expected} before or at character ${this.#at + 1}`;
+    throw new OAuthError('unreadable_rights', NOT_A_RIGHT, rule);
   }
 }

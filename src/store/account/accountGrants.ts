@@ -1,3 +1,4 @@
+import { MAX_SUMMED_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE, spendsIn } from '../common/grants.ts';
@@ -15,7 +16,7 @@ export interface AccountGrant extends Grant {
 }
 
 /** Grants read, live or not: bounds the cost of a page, however many a user has. */
-const MAX_READ = 500;
+const MAX_GRANTS_READ = 500;
 
 interface Wanted {
   readonly userId: string;
@@ -34,12 +35,12 @@ with passed as (
     from grants g
    where g.user_id = @userId and (g.confirmed_at, g.grant_id) < (
            coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @olderThan), 'infinity'), @olderThan)
-   ${IN_ORDER} limit ${MAX_READ}
+   ${IN_ORDER} limit ${MAX_GRANTS_READ}
 )
 select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
-       ${IS_LIVE} as live, g.n = ${MAX_READ} as last
+       ${IS_LIVE} as live, g.n = ${MAX_GRANTS_READ} as last
   from passed g join clients c using (client_id)
- where ${IS_LIVE} or g.n = ${MAX_READ}
+ where ${IS_LIVE} or g.n = ${MAX_GRANTS_READ}
  order by g.n limit @most + 1`,
 );
 
@@ -52,9 +53,7 @@ export async function findAccountGrants(db: Database, wanted: Wanted) {
   return { found, nextFrom: hasMore ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
 }
 
-const MAX_COUNTED = 1_000;
-/** Characters of JSON: reading more scopes of an application takes milliseconds. */
-const MAX_SCOPES = 32_000;
+const MAX_GRANTS_COUNTED = 1_000;
 
 /** A user's live grants of an application; `orMore` if only the newest were counted. */
 interface GrantCount {
@@ -69,10 +68,10 @@ export const countAccountGrants = findAll<{ userId: string; clientIds: readonly 
   'account-grant-count',
   `
 with read as materialized (
-  select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
+  select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_GRANTS_COUNTED}
 )
-select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as "orMore",
-       live, case when length(scopes::text) <= ${MAX_SCOPES} then scopes end as scopes
+select client_id as "clientId", (select count(*) from read) = ${MAX_GRANTS_COUNTED} as "orMore",
+       live, case when length(scopes::text) <= ${MAX_SUMMED_SCOPE_CHARACTERS} then scopes end as scopes
   from unnest(@clientIds::text[]) as c (client_id) cross join lateral (
     select count(*)::int as live, coalesce(json_agg(scope) filter (where ${spendsIn('scope')}), '[]') as scopes
       from read g where g.client_id = c.client_id and ${IS_LIVE}) counted`,

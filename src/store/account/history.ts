@@ -62,7 +62,7 @@ offset (select count(*) from (select from audit_events where ${OF_HISTORY} and a
 
 export const WARNING_DAYS = 30;
 /** Events of each kind that are searched for warnings. */
-const MAX_READ = 200;
+const MAX_EVENTS_READ = 200;
 
 /** A user, and the warnings that one of that user's browsers doesn't need. Times are microseconds since 1970. */
 interface SeenByUser {
@@ -111,7 +111,7 @@ export const findWarningEvents = findAll<SeenByUser & { most: number }, WarningR
   'history-find-warnings',
   select(
     `
-select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_READ}) over () as has_more from (
+select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_EVENTS_READ}) over () as has_more from (
   select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
          count(*) over (partition by kind) as read_of_kind
     from (values ${KINDS}) of_kind (wanted) cross join lateral (
@@ -124,7 +124,7 @@ select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_READ}) over (
        and not exists (
          select from unnest(@warnings::text[]) w where split_part(w, '-', 1) = ${ALIKE}
             and ${microsOf('at')} between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
-     order by at desc limit ${MAX_READ}) newest
+     order by at desc limit ${MAX_EVENTS_READ}) newest
    order by alike, at desc) one_of_each
  order by row_number() over (partition by kind order by at desc), at desc limit @most`,
     `,

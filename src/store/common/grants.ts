@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { GrantTimes } from '../../rules/account/grantState.ts';
+import { MAX_SUMMED_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { BUILT_IN_RIGHTS } from '../../rules/scope/rights.ts';
 import type { TokenLookup } from '../../secrets/tokens.ts';
 import { findBatched } from '../database/batch.ts';
@@ -64,8 +65,6 @@ interface InstanceRow extends Grant {
 
 /** Grants read beyond the allowed ones: bounds the cost of a page. */
 const MAX_BESIDE = 1_000;
-/** Characters of JSON with the scopes of other instances, for the same reason: reading them takes a millisecond or two. */
-const MAX_SCOPES = 32_000;
 
 /** The user's newest grants, including those beyond the maximum of live ones. */
 const NEWEST = `(select * from grants where user_id = input.user_id
@@ -78,7 +77,7 @@ const find = findBatched<Instance, InstanceRow>(
 select input.n::int as n, ${GRANT_COLUMNS},
        coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
        g.grant_id is null and beside.known = 0 as "firstSeen",
-       case when beside.read < input.max_instances + ${MAX_BESIDE} and length(beside.scopes::text) <= ${MAX_SCOPES}
+       case when beside.read < input.max_instances + ${MAX_BESIDE} and length(beside.scopes::text) <= ${MAX_SUMMED_SCOPE_CHARACTERS}
             then beside.scopes end as others
   from ${input}
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts

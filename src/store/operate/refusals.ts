@@ -21,7 +21,7 @@ export interface KeptRefusal {
 export type RefusalOf = KeptRefusal & { readonly network: number };
 
 /** Refusals kept of one network in one window: in a week it fills at most two thirds of the slots. */
-export const MAX_KEPT = 60;
+export const MAX_REFUSALS_KEPT = 60;
 export const WINDOW_MS = 600_000;
 const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
@@ -47,7 +47,7 @@ select network, at, reference, method, path, status, error, rule, rule_id,
        (select client_id from clients where client_id = r.client_id)
   from (select *, row_number() over (partition by network order by n) as place from ${input}) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
-                                       limit ${MAX_KEPT}) recent) <= ${MAX_KEPT}
+                                       limit ${MAX_REFUSALS_KEPT}) recent) <= ${MAX_REFUSALS_KEPT}
 on conflict (slot) do update
    set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,

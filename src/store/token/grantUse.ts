@@ -29,11 +29,11 @@ update grants set last_used_on = ${TODAY}
 );
 
 /** Rows that one statement locks: an exchange or an approval of one of them waits for some tens of milliseconds. */
-const MAX_ROWS = 500;
+const MAX_ROWS_A_STATEMENT = 500;
 /** Uses wait this long for others, so that noting them takes few statements. */
 const NOTED_EVERY_MS = 250;
 /** If there are more, some are noted with their next use. */
-const MAX_WAITING = 10 * MAX_ROWS;
+const MAX_WAITING = 10 * MAX_ROWS_A_STATEMENT;
 
 /** By pool: the uses to note. One statement at a time, so that a locked table takes one connection. */
 const waiting = new WeakMap<pg.Pool, GrantUse[]>();
@@ -53,7 +53,7 @@ async function noteAll(db: pg.Pool, uses: GrantUse[]): Promise<void> {
   while (uses.length > 0) {
     await setTimeout(NOTED_EVERY_MS, undefined, { ref: false });
     const round = uses.splice(0);
-    while (round.length > 0) await markUsed(db, round.splice(0, MAX_ROWS)).catch(() => {});
+    while (round.length > 0) await markUsed(db, round.splice(0, MAX_ROWS_A_STATEMENT)).catch(() => {});
   }
   waiting.delete(db);
 }

@@ -55,7 +55,7 @@ export async function revokeGrantOfUser(db: Database, asked: OneOfUser): Promise
 }
 
 /** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
-export const MAX_AT_ONCE = 500;
+export const MAX_GRANTS_A_STATEMENT = 500;
 
 /** Null for all applications. */
 type AllOfUser = Caller & { readonly userId: string; readonly clientId: string | null };
@@ -66,9 +66,9 @@ const allOfUser = decision<AllOfUser, { hasMore: boolean; revoked: number }>(
     kind: 'revoked_by_user',
     where: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = @userId offset 0) g
-     where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
+     where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_GRANTS_A_STATEMENT}))`,
     by: OF_CALLER,
-    result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "hasMore", (select count(*)::int from revoked) as revoked`,
+    result: `(select count(*) from locked) = ${MAX_GRANTS_A_STATEMENT} as "hasMore", (select count(*)::int from revoked) as revoked`,
   }),
 );
 

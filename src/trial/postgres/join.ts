@@ -3,7 +3,7 @@ import { findBinaries, openBinaries } from './binaries.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { findPlace } from './place.ts';
 import { interruptPostmaster, readPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
-import { closeSession, openSession, type Session } from './session.ts';
+import { type ClusterSession, closeSession, openSession } from './session.ts';
 
 /** A process's part in a cluster. */
 interface Member {
@@ -61,7 +61,7 @@ export async function leaveEmbeddedPostgres(): Promise<void> {
 }
 
 /** Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped. */
-async function leaveCluster(cluster: Cluster, session: Session | undefined): Promise<boolean> {
+async function leaveCluster(cluster: Cluster, session: ClusterSession | undefined): Promise<boolean> {
   const folder = cluster.place.cluster;
   const isLast = session && (await closeSession(session));
   const mine = isLast ? readPostmaster(folder)?.pid : startedPid(cluster);

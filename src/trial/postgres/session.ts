@@ -25,13 +25,13 @@ const FIRST_PAUSE_MS = 50;
 const MAX_HESITATION_MS = 200;
 
 /** A process's use of the cluster: a lock, which PostgreSQL releases when the process dies, and the options of `pg`. */
-export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
+export type ClusterSession = NonNullable<Awaited<ReturnType<typeof trySession>>>;
 
 /**
  * Takes the shared lock. Starts PostgreSQL unless one is starting, running or stopping.
  * @throws {Error} if it doesn't answer within {@link START_DEADLINE_MS}, or joining is cancelled
  */
-export async function openSession(cluster: Cluster): Promise<Session> {
+export async function openSession(cluster: Cluster): Promise<ClusterSession> {
   const { place, log, cancelled } = cluster;
   const crashed = readPostmaster(place.cluster) !== undefined;
   let nextStart = Date.now() + (crashed ? Math.random() * MAX_HESITATION_MS : 0);
@@ -58,7 +58,7 @@ export async function openSession(cluster: Cluster): Promise<Session> {
  * Releases the shared lock and tries the exclusive one. A process that joins meanwhile waits for it, sees its connection
  * close, and starts PostgreSQL again. @returns true for the last user; undefined if the connection is broken
  */
-export async function closeSession({ client }: Session): Promise<boolean | undefined> {
+export async function closeSession({ client }: ClusterSession): Promise<boolean | undefined> {
   try {
     await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
     const tryLock = 'select pg_try_advisory_lock($1) as last';

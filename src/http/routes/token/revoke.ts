@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
 import { revokeByBearer, revokeByClient } from '../../../flows/token/revoke.ts';
-import { invalidRequest } from '../../../rules/common/error.ts';
+import { OAuthError } from '../../../rules/common/error.ts';
 import { parseClientCredentials } from '../../../rules/request/clientCredentials.ts';
 import { callerOf } from '../../request/caller.ts';
 import { sendJson } from '../../request/json.ts';
@@ -19,10 +19,8 @@ export function revokeRoutes(app: FastifyInstance, context: Context): void {
 
   app.post('/api/revoke', async (request, reply) => {
     const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
-    if (token === undefined) {
-      const message = 'Send the access token in the Authorization header, as Bearer.';
-      throw invalidRequest('missing_bearer', message);
-    }
+    if (token === undefined)
+      throw new OAuthError('missing_bearer', 'Send the access token in the Authorization header, as Bearer.');
     await revokeByBearer(context, token, callerOf(request));
     return sendJson(reply, 200, {});
   });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { RULE_IDS, type RuleId, remedyFor } from '../../src/rules/common/remedies.ts';
+import { RULE_IDS, type RuleId, remedyFor } from '../../src/rules/common/refusals.ts';
 
 /** What an operator is led to, and the rules whose remedy leads there. */
 const REMEDIES: readonly (readonly [remedy: RegExp, RuleId[]])[] = [
@@ -40,7 +40,7 @@ describe('what to do about a refusal', () => {
   it('is of a rule that a check names: that every such rule has one is for the compiler', () => {
     const sources = readdirSync(new URL('../../src', import.meta.url), { recursive: true })
       .map(String)
-      .filter((file) => file.endsWith('.ts') && !/\/(remedies|deadEnds)\.ts$/.test(file))
+      .filter((file) => file.endsWith('.ts') && !/(common\/refusals|deadEnds)\.ts$/.test(file))
       .map((file) => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8'));
     const unmade = RULE_IDS.filter((id) => !sources.some((source) => source.includes(`'${id}'`)));
     expect(unmade).toEqual([]);
