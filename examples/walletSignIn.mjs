@@ -76,7 +76,7 @@ const routes = {
 
 createServer(async (request, response) => {
   const { pathname, searchParams } = new URL(ISSUER + request.url);
-  const route = routes[`${request.method} ${pathname}`] ?? (() => 'There is nothing at this address.');
+  const route = routes[`${request.method} ${pathname}`] ?? (() => 'Not found.');
   const answer = await route(searchParams, new URLSearchParams(await text(request)), request.headers);
   if (answer instanceof URL) return response.writeHead(302, { location: answer.href }).end();
   if (typeof answer === 'string') return response.writeHead(200, { 'content-type': 'text/html' }).end(answer);

@@ -56,7 +56,7 @@ describe('the layout', () => {
     expect(reached.filter((to) => to !== part && !allows(allowed ?? [], to))).toEqual([]);
   });
 
-  it('lets each part import only those below it', () => {
+  it('lets each part import only lower parts', () => {
     const parts = Object.keys(MAY_IMPORT);
     const upward = parts.flatMap((part, floor) =>
       parts
@@ -66,7 +66,7 @@ describe('the layout', () => {
     expect(upward).toEqual([]);
   });
 
-  it('keeps no drawer of more than 14 files', () => {
+  it('has no folder of more than 14 files', () => {
     const sizes = Object.keys(MAY_IMPORT).map(
       (part) => [part, files.filter((file) => partOf(file) === part).length] as const,
     );
@@ -74,7 +74,7 @@ describe('the layout', () => {
   });
 
   it.each([...folders, '../demo'])(
-    'introduces src/%s in a few lines: what it owns, what it leaves to others, where to start',
+    'describes src/%s in a few lines: what it owns, what it leaves to others, where to start',
     (folder) => {
       const introduction = text(`${folder}/README.md`);
       for (const word of ['Owns', 'Leaves', 'Start with'])
@@ -87,7 +87,7 @@ describe('the layout', () => {
     },
   );
 
-  it('keeps the demo application apart: it has the client that others copy, and nothing of src', () => {
+  it('keeps the demo application separate: it has the sample client, and nothing of src', () => {
     const others = demoFiles.flatMap(importsOf).filter((file) => !demoFiles.includes(file));
     expect([...new Set(others)]).toEqual(['../examples/oauthClient.mjs']);
   });
@@ -108,11 +108,11 @@ describe('the layout', () => {
     expect(text('process/server.ts')).toMatch(/adminPort !== null\) await openAdmin/);
   });
 
-  it('imports types alone of node:http: names of it would load undici, on Node 26', () => {
+  it('imports only types of node:http: other names would load undici on Node 26', () => {
     expect(files.filter((file) => /^import (?!type).*'node:https?'/m.test(text(file)))).toEqual([]);
   });
 
-  it('speaks to the database in the store only', () => {
+  it('accesses the database only in the store', () => {
     // The one of trial mode holds its lock on a connection of its own.
     const speakers = files.filter(
       (file) => /\.query(<[^(]*>)?\(/.test(text(file)) && !file.startsWith('trial/postgres/'),
@@ -127,7 +127,7 @@ describe('the layout', () => {
     expect(packages.filter((name) => !PURE_PACKAGES.includes(name))).toEqual([]);
   });
 
-  it('gives each advisory lock a key of its own: trial mode has all of them in one database', () => {
+  it('gives each advisory lock a unique key, because trial mode has all of them in one database', () => {
     const keys = files.flatMap((file) =>
       [...text(file).matchAll(/_LOCK = ([\d_]+);/g)].map(([, key]) => key),
     );
@@ -135,7 +135,7 @@ describe('the layout', () => {
     expect(new Set(keys).size, keys.join()).toBe(keys.length);
   });
 
-  it('has no circle of imports', () => {
+  it('has no import cycles', () => {
     const circles: string[] = [];
     const done = new Set<string>();
     const visit = (file: string, path: readonly string[]): void => {

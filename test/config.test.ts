@@ -37,7 +37,7 @@ function problems(
 }
 
 describe('the environment', () => {
-  it('may be empty: trial mode', () => {
+  it('may be empty, which is trial mode', () => {
     expect(readConfig({})).toMatchObject({
       databaseUrl: null,
       host: 'localhost',
@@ -57,7 +57,7 @@ describe('the environment', () => {
     });
   });
 
-  it('needs an address and secrets beside a database, and has no demo there', () => {
+  it('requires an address and secrets with a database, and then has no demo', () => {
     expect(problems({ DATABASE_URL })).toEqual([
       'BASE_URL is required when DATABASE_URL is set.',
       'SECRETS is required when DATABASE_URL is set.',
@@ -66,11 +66,11 @@ describe('the environment', () => {
   });
 
   it.each(['WORKERS', 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'])(
-    'no longer has %s: the start ends with what to do',
+    'refuses the removed %s at the start, with a remedy',
     (name) => {
       expect(problems({ ...COMPLETE, [name]: '1' })).toEqual([
         expect.stringMatching(
-          `^${name} is no longer read: .+\\. Leave it out.+; see docs/operate/upgrade\\.md#100\\.$`,
+          `^${name} is no longer read: .+\\. Unset it.+; see docs/operate/upgrade\\.md#100\\.$`,
         ),
       ]);
       expect(readConfig({ ...COMPLETE, [name]: '' })).toEqual(readConfig(COMPLETE));
@@ -95,14 +95,14 @@ describe('the environment', () => {
     ['DEFAULT_LIMIT', '3000 0,5 1,0 1,5.123 ,5 1,-5 1,1e3'],
     ['PAYMENT_PASSWORD', 'always'],
     ['DATABASE_URL', 'mysql://x/y x'],
-  ])('refuses a wrong %s in one line that says what is allowed', (name, values) => {
+  ])('refuses a wrong %s in one line with the allowed values', (name, values) => {
     for (const value of values.split(' '))
       expect(problems({ ...COMPLETE, DEFAULT_LIMIT: '1,30', [name]: value })).toEqual([
         expect.stringMatching(`^${name} must .{10,}\\.$`),
       ]);
   });
 
-  it('takes the secret of docker-compose.yml on this machine only', () => {
+  it('accepts the secret of docker-compose.yml on this machine only', () => {
     const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
     const [, published = ''] = /SECRETS: \$\{SECRETS:-(.+)\}/.exec(compose) ?? [];
     const environment = { ...COMPLETE, SECRETS: published };
@@ -110,7 +110,7 @@ describe('the environment', () => {
     expect(problems(environment)).toEqual([expect.stringMatching(/^SECRETS must be your own/)]);
   });
 
-  it('needs DEFAULT_LIMIT beside a CURRENCY that is not RUB', () => {
+  it('requires DEFAULT_LIMIT if CURRENCY is not RUB', () => {
     expect(problems({ ...COMPLETE, CURRENCY: 'EUR' })).toEqual([
       'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.',
     ]);
@@ -132,7 +132,7 @@ describe('the environment', () => {
     [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustProxy: ['10.0.0.0/8', '::1'] }],
     [{ PGPASSWORD: 'p' }, { databasePassword: 'p' }],
     [{ PGPASSWORD: '' }, { databasePassword: null }],
-  ])('is read, with an empty value for none: %o', (given: Record<string, string>, read) => {
+  ])('treats an empty value as unset: %o', (given: Record<string, string>, read) => {
     expect(readConfig(given)).toMatchObject(read);
   });
 });
@@ -145,7 +145,7 @@ describe('SIGN_IN_ISSUER', () => {
     SIGN_IN_CLIENT_SECRET: 'hidden at the wallet',
   };
 
-  it('is read with all that belongs to it', () => {
+  it('is read with its other variables', () => {
     const provider = {
       issuer: AT_WALLET.SIGN_IN_ISSUER,
       clientId: 'assent',
@@ -160,7 +160,7 @@ describe('SIGN_IN_ISSUER', () => {
     expect(readConfig({ ...COMPLETE, SIGN_IN_ISSUER: '' }).provider).toBeNull();
   });
 
-  it('has its client secret in a file too, which no one is told', () => {
+  it('may have its client secret in a file, which is not shown', () => {
     const SIGN_IN_CLIENT_SECRET_FILE = write('client-secret', 'hidden in a file\n');
     const environment = { ...AT_WALLET, SIGN_IN_CLIENT_SECRET: '', SIGN_IN_CLIENT_SECRET_FILE };
     expect(readConfig(environment).provider?.clientSecret).toBe('hidden in a file');
@@ -176,11 +176,11 @@ describe('SIGN_IN_ISSUER', () => {
       expect(JSON.stringify(described)).not.toContain('hidden');
     }
     expect(problems({ ...AT_WALLET, SIGN_IN_CLIENT_SECRET_FILE })).toEqual([
-      'SIGN_IN_CLIENT_SECRET and SIGN_IN_CLIENT_SECRET_FILE are both set: leave one of them out.',
+      'SIGN_IN_CLIENT_SECRET and SIGN_IN_CLIENT_SECRET_FILE are both set: unset one of them.',
     ]);
   });
 
-  it('needs a client, and each of the others needs it', () => {
+  it('requires a client, and the other variables require it', () => {
     const { SIGN_IN_ISSUER } = AT_WALLET;
     expect(problems({ ...COMPLETE, SIGN_IN_ISSUER })).toEqual([
       'SIGN_IN_CLIENT_ID is required when SIGN_IN_ISSUER is set.',
@@ -229,7 +229,7 @@ describe('SIGN_IN_ISSUER', () => {
   });
 });
 
-it('PAYMENT_PASSWORD is optional unless it says that it is required', () => {
+it('PAYMENT_PASSWORD is optional by default', () => {
   const read = (PAYMENT_PASSWORD: string) => readConfig({ PAYMENT_PASSWORD }).requiresPaymentPassword;
   expect(['', 'optional', 'required'].map(read)).toEqual([false, false, true]);
 });
@@ -248,10 +248,10 @@ describe('CATALOGUE', () => {
   it.each([
     ['{"account-info": {"en": "Look"}}', /account-info.+ru/],
     ['{"payment.to-account": "Transfer money"}', /\{target\}/],
-    ['{"payment-p2p": " "}', /only characters that can be seen/],
+    ['{"payment-p2p": " "}', /only visible characters are allowed/],
     ['{"payment.to-pattern": "{target} or {target}"}', /once/],
     ['{"fly": "Fly"}', /^CATALOGUE .+catalogue\.json/],
-  ])('is refused with what is wrong: %s', (text, problem) => {
+  ])('is refused with the mistake: %s', (text, problem) => {
     expect(problems({ CATALOGUE: write('catalogue.json', text) })[0]).toMatch(problem);
   });
 });
@@ -261,7 +261,7 @@ describe('trial mode', () => {
     { BASE_URL: 'http://127.0.0.1:3000' },
     { BASE_URL: 'http://[::1]:3000', HOST: '::1' },
     { BASE_URL: 'http://localhost:3000', HOST: '127.0.0.1', NODE_ENV: 'development' },
-  ])('is for this machine: %o', (environment) => {
+  ])('runs on this machine: %o', (environment) => {
     expect(readConfig(environment).databaseUrl).toBeNull();
     expect(readDatabaseConfig(environment).databaseUrl).toBeNull();
   });
@@ -272,7 +272,7 @@ describe('trial mode', () => {
     { BASE_URL: 'http://192.168.1.7:3000' },
     { BASE_URL: 'https://localhost.pay.example', DATABASE_URL: '' },
   ])(
-    'is not begun, nor are its data taken by a command, where DATABASE_URL was forgotten: %o',
+    'does not start, and its data is not used by a command, if DATABASE_URL was forgotten: %o',
     (environment) => {
       for (const read of [readConfig, readDatabaseConfig])
         expect(problems(environment, read)).toEqual([
@@ -281,17 +281,17 @@ describe('trial mode', () => {
     },
   );
 
-  it.each(['0.0.0.0', '::', 'pay.example'])('is not open to others at HOST=%s', (HOST) => {
+  it.each(['0.0.0.0', '::', 'pay.example'])('does not listen to others at HOST=%s', (HOST) => {
     expect(problems({ HOST })).toEqual([expect.stringMatching(/^DATABASE_URL is required: .+HOST/)]);
     expect(readDatabaseConfig({ HOST }).databaseUrl).toBeNull(); // a command listens nowhere
   });
 
-  it('is nothing that a whole configuration is asked about', () => {
+  it('is not asked about with a complete configuration', () => {
     expect(problems({ ...COMPLETE, NODE_ENV: 'production', HOST: '0.0.0.0' })).toEqual([]);
   });
 });
 
-describe('a variable that is mistyped', () => {
+describe('a mistyped variable', () => {
   const told = (written: string, meant: string) =>
     `${written} is unknown, and looks like ${meant}, which is not set.`;
 
@@ -304,15 +304,15 @@ describe('a variable that is mistyped', () => {
     ['TRUST_PROXIES', null],
     ['MAX_CONECTION', 'MAX_CONNECTIONS'],
     ['PG_PASSWORD', 'PGPASSWORD'],
-  ])('is a warning with what it looks like: %s, %s', (written, meant) => {
+  ])('is a warning with the similar name: %s, %s', (written, meant) => {
     expect(readConfig({ [written]: 'x' }).warnings).toEqual(meant === null ? [] : [told(written, meant)]);
   });
 
-  it('is an error of commands where it is that of the database: they would work on other data', () => {
+  it('is an error of commands if it resembles the database’s, because they would use other data', () => {
     expect(problems({ DATABSE_URL: 'x' }, readDatabaseConfig)).toEqual([told('DATABSE_URL', 'DATABASE_URL')]);
   });
 
-  it('is told beside what is wrong, as it may be why', () => {
+  it('is reported with other mistakes, which it may explain', () => {
     expect(problems({ DATABASE_URL, BASE_URL, SERCETS: SECRETS })).toEqual([
       'SECRETS is required when DATABASE_URL is set.',
       told('SERCETS', 'SECRETS'),
@@ -320,12 +320,12 @@ describe('a variable that is mistyped', () => {
     expect(problems({ BASE_URL, DATABSE_URL: 'x' }, readDatabaseConfig)).toHaveLength(2);
   });
 
-  it('is none where the right one is set, or it is empty', () => {
+  it('is not reported if the right one is set, or if it is empty', () => {
     expect(readConfig({ ...COMPLETE, DATABSE_URL: 'x', SECRET: 'x' }).warnings).toEqual([]);
     expect(readConfig({ DATABSE_URL: '' }).warnings).toEqual([]);
   });
 
-  it('is no ordinary variable with a name that is rather near, or short', () => {
+  it('does not include ordinary variables with a less similar or short name', () => {
     const ordinary =
       'PORTS DEMOS BRANDS HOSTNAME SSH_CONNECTION PGDATABASE DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_SSL METRICS_HOST METRICS_PATH API_URL APP_URL SITE_URL BASE_PATH ASSENT_PORT ASSENT_OPERATOR';
     const environment = Object.fromEntries(ordinary.split(' ').map((name) => [name, '1']));
@@ -333,13 +333,13 @@ describe('a variable that is mistyped', () => {
   });
 });
 
-describe('what is in force', () => {
+describe('the effective configuration', () => {
   const of = (environment: Record<string, string>) =>
     Object.fromEntries(
       describeVariables(environment).map(({ variable, value, origin }) => [variable, [value, origin]]),
     );
 
-  it('is said of every variable, with where it is from', () => {
+  it('shows every variable with its origin', () => {
     expect(Object.keys(of({})).toSorted()).toEqual(Object.keys(VARIABLES).toSorted());
     expect(
       of({ PORT: '4000', CATALOGUE: '', ASSENT_OPERATOR: 'olga', PAYMENT_PASSWORD: 'required' }),
@@ -358,7 +358,7 @@ describe('what is in force', () => {
     });
   });
 
-  it('tells no secret, wherever one stands', () => {
+  it('shows no secret', () => {
     const address = 'postgres://a:hid@den:x@h:1,i/db?sslmode=require&password=hidden&p%61ssword=hidden\n';
     const environment = {
       BASE_URL,
@@ -377,13 +377,13 @@ describe('what is in force', () => {
     });
   });
 
-  it('is not said where the server would not start', () => {
+  it('is not shown if the server would not start', () => {
     expect(problems({ ...COMPLETE, PORT: '0' }, describeVariables)).toHaveLength(1);
   });
 });
 
 describe('a secret in a file', () => {
-  it('is as good as in the variable, without the end of its line', () => {
+  it('equals the variable, without its final newline', () => {
     const secret = ` it's ${'x'.repeat(32)}\n$HOME `;
     for (const end of ['', '\n', '\r\n']) {
       const PGPASSWORD_FILE = write('secret', secret + end);
@@ -414,15 +414,15 @@ describe('a secret in a file', () => {
     expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
     const value = COMPLETE[name as 'SECRETS'] ?? 'x';
     const both = { ...COMPLETE, PGPASSWORD: 'secret', [variable]: write('secret', value) };
-    expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
+    expect(problems(both)).toEqual([`${name} and ${variable} are both set: unset one of them.`]);
   });
 
-  it('is none when the variable is empty', () => {
+  it('is unset when the variable is empty', () => {
     const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };
     expect(readConfig({ ...COMPLETE, ...empty })).toEqual(readConfig(COMPLETE));
   });
 
-  it('is judged like one in the variable, and not told', () => {
+  it('is validated like the variable, and not shown', () => {
     expect(problems({ DATABASE_URL, BASE_URL, SECRETS_FILE: write('secret', 'hidden') })).toEqual([
       expect.stringMatching(/^SECRETS from SECRETS_FILE must be entries of 32/),
     ]);
@@ -432,7 +432,7 @@ describe('a secret in a file', () => {
     ]);
   });
 
-  it('of the server is no business of a command', () => {
+  it('of the server is not read by a command', () => {
     expect(readDatabaseConfig({ DATABASE_URL, SECRETS_FILE: '/nowhere' }).databaseUrl).toBe(DATABASE_URL);
   });
 });
@@ -442,7 +442,7 @@ const SEE_BRAND = '; see docs/operate/configuration.md#brand';
 const SEE_DIRECTORY = '; see docs/operate/configuration.md#directory';
 
 describe('BRAND', () => {
-  it('is Assent itself for an operator who says nothing, and an invented wallet in trial mode', () => {
+  it('is Assent by default, and an invented wallet in trial mode', () => {
     expect(readConfig(COMPLETE).brand).toBe(BUILT_IN_BRAND);
     const { name, logo, accent, support } = readConfig({}).brand;
     expect(name).toEqual({ en: 'Poltino', ru: 'Полтино' });
@@ -450,7 +450,7 @@ describe('BRAND', () => {
     expect([accent, support?.url]).toEqual([expect.anything(), expect.stringMatching(/\.example/)]);
   });
 
-  it('names a file, and the logo stands beside it', () => {
+  it('is a file, with the logo beside it', () => {
     const body = png(32, 32);
     write('face.png', body);
     const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
@@ -471,11 +471,13 @@ describe('BRAND', () => {
     expect(problems({ ...COMPLETE, BRAND: join(folder, 'none.json') })).toEqual([
       `BRAND ${join(folder, 'none.json')}: can't be read: ENOENT${SEE_BRAND}.`,
     ]);
-    expect(problems({ ...COMPLETE, BRAND: folder })).toEqual([`BRAND ${folder}: is no file${SEE_BRAND}.`]);
+    expect(problems({ ...COMPLETE, BRAND: folder })).toEqual([
+      `BRAND ${folder}: is not a regular file${SEE_BRAND}.`,
+    ]);
   });
 
   it.each([
-    ['too large', Buffer.alloc(65_537), 'has 65537 bytes, and may have 65536'],
+    ['too large', Buffer.alloc(65_537), 'has 65537 bytes, the maximum is 65536'],
     ['without a viewBox', svg('', ''), 'needs a viewBox .+'],
   ])('is refused when its logo is %s', (_what, body, problem) => {
     write('logo.svg', body);
@@ -487,12 +489,12 @@ describe('BRAND', () => {
 });
 
 describe('DIRECTORY', () => {
-  it('is empty for an operator who says nothing, and has some invented names in trial mode', () => {
+  it('is empty by default, and has some invented names in trial mode', () => {
     expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
     expect(readConfig({}).directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
   });
 
-  it('names a file, whose mistakes are told beside those of the others', () => {
+  it('is a file, whose mistakes are reported with those of the others', () => {
     const DIRECTORY = write('names.json', '{"shops":{"1":"One"}}');
     expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.shop.get('1')?.en).toBe('One');
     write('names.json', '{"more":1}');
@@ -502,7 +504,7 @@ describe('DIRECTORY', () => {
     ]);
     write('names.json', ' '.repeat(4 * 1024 * 1024 + 1));
     expect(problems({ ...COMPLETE, DIRECTORY })).toEqual([
-      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, and may have 4194304${SEE_DIRECTORY}.`,
+      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, the maximum is 4194304${SEE_DIRECTORY}.`,
     ]);
   });
 });

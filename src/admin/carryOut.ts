@@ -31,7 +31,7 @@ export async function carryOut(
   const { operation } = place;
   const { operator } = request;
   if (operator === null || !permits(operator.role, operation.effect))
-    throw new Refusal('not_permitted', `this takes an operator with the role ${operation.effect}`);
+    throw new Refusal('not_permitted', `this requires an operator with the role ${operation.effect}`);
   const { isConfirmed, given } = readRequest(place, request);
   const input = readInput(operation, given);
   const warnings: string[] = [];
@@ -86,7 +86,7 @@ function withLimit({ input }: AnyOperation, given: Row): Row {
   return isFirst ? { limit: MAX_ROWS, ...given } : given;
 }
 
-const unknownField = (name: string) => new Refusal('unknown_field', `There is no field ${name} here.`, name);
+const unknownField = (name: string) => new Refusal('unknown_field', `There is no field ${name}.`, name);
 
 /** Numbers are text in a query. */
 const fromText = (value: unknown, type: unknown) =>

@@ -16,8 +16,8 @@ export function answerProblem(error: FastifyError, request: FastifyRequest, repl
 }
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
-const LATER = 'Please try again in a moment. What has begun may still be done: look before you repeat it.';
-const OURS = 'The fault is ours: the log has its cause under the reference.';
+const LATER = 'Try again in a moment. The operation may still complete: check before you repeat it.';
+const OURS = 'Internal error: the log has the cause under the reference.';
 
 function verdictOn(error: FastifyError) {
   const { message: detail, statusCode = error instanceof OAuthError ? 400 : 500 } = error;

@@ -82,7 +82,7 @@ export function buildAdminApp(
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(answerProblem);
   app.setNotFoundHandler(() => {
-    throw new Refusal('no_address', 'There is nothing at this address.');
+    throw new Refusal('no_address', 'Not found.');
   });
   const inTurn = takingTurns(MAX_REQUESTS_AT_ONCE);
   for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, inTurn);
@@ -99,7 +99,7 @@ async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): 
 function refuseStranger(reply: FastifyReply, wait: number): never {
   if (wait === 0) throw new Refusal('no_operator', 'Send an operator’s token as Authorization: Bearer.');
   reply.header('retry-after', wait);
-  throw new Refusal('too_many_failures', 'Too many requests of this network had no operator’s token.');
+  throw new Refusal('too_many_failures', 'Too many requests from this network had no operator’s token.');
 }
 
 /** The routes of one path; its other methods get 405. */
@@ -112,7 +112,7 @@ function addRoutes(app: FastifyInstance, path: string, surroundings: Surrounding
       url,
       handler: (request, reply) =>
         inTurn(async () => {
-          if (reply.isLate) throw new OverloadedError('refused while it waited');
+          if (reply.isLate) throw new OverloadedError('refused while waiting: no answer in time');
           return sendJson(reply, place.isMade ? 201 : 200, await carryOut(place, request, surroundings));
         }),
     });
@@ -120,7 +120,7 @@ function addRoutes(app: FastifyInstance, path: string, surroundings: Surrounding
   const allowed: readonly string[] = places.map(({ method }) => method);
   const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
     reply.header('allow', allowed.join(', '));
-    throw new Refusal('wrong_method', `This address takes ${allowed.join(', ')}.`);
+    throw new Refusal('wrong_method', `Method not allowed: use ${allowed.join(' or ')}.`);
   };
   const method = app.supportedMethods.filter((one) => !allowed.includes(one));
   app.route({ method, url, onRequest: refuse, handler: refuse });

@@ -11,7 +11,7 @@ import type { Options } from './commands.ts';
 
 const RIGHT = new Option(
   '--right <names...>',
-  `the only rights that it may request, or "all" (initially); separated by spaces or commas, and after the id. There are: ${[...BUILT_IN_RIGHTS.keys()].join(', ')}, and those of CATALOGUE`,
+  `the only rights that it may request, or "all" (initially), separated by spaces or commas, after the id. Rights: ${[...BUILT_IN_RIGHTS.keys()].join(', ')}, and those of CATALOGUE`,
 ).argParser((text, before?: readonly string[]) => [...new Set([...(before ?? []), ...text.split(',')])]);
 const MOST = new Option(
   '--most <days,sum>',
@@ -66,6 +66,6 @@ function logoIn(file: string): Logo {
 function readMost(text: string): Ceiling | 'none' {
   const most = text === 'none' ? text : parseCeiling(text);
   if (most === undefined)
-    throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
+    throw new InvalidArgumentError('Must be days and a sum, such as 30,5000 or 7,999.50, or "none".');
   return most;
 }

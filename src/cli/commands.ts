@@ -86,7 +86,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
       const derived = optionOf(operation.input, name, schema);
       return { name, derived, options: settings.options?.[name]?.(derived) ?? [derived] };
     });
-    const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do it without asking')] : [];
+    const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
     return {
       summary: settings.summary ?? operation.summary,
       operations: [operation],

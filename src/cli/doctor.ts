@@ -78,7 +78,7 @@ async function examineAddress(baseUrl: string): Promise<Finding[]> {
   const { protocol, hostname } = new URL(baseUrl);
   const isHttps = protocol === 'https:';
   const plainHttp = isLoopback(hostname)
-    ? ok(`BASE_URL ${baseUrl} is this machine`)
+    ? ok(`BASE_URL ${baseUrl} is on this machine`)
     : wrong(`BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
   const noPrefix = 'cookies have no prefix __Host-: other hosts could set them';
   const cookies = isHttps
@@ -101,11 +101,11 @@ async function checkReachable(baseUrl: string) {
     const { issuer } = (await answer.json()) as { issuer?: unknown };
     if (issuer === baseUrl) return ok(`Assent answers at ${baseUrl}`);
     const who = typeof issuer === 'string' ? `an issuer ${issuer}` : `status ${answer.status}`;
-    return wrong(`${who} answers at ${baseUrl}`, 'lead BASE_URL to this server, path by path');
+    return wrong(`${who} answers at ${baseUrl}`, 'route all paths of BASE_URL to this server');
   } catch (error) {
     const { message, cause } = error as Error;
     const why = cause instanceof Error ? cause.message || cause.name : message;
-    const text = `nothing that is Assent answers at ${baseUrl} from here (${why})`;
+    const text = `no Assent server answers at ${baseUrl} from here (${why})`;
     return advice(text, 'start the server, or check the proxy and the DNS');
   }
 }
@@ -127,12 +127,12 @@ async function examineProvider(settings: ProviderSettings): Promise<Finding[]> {
     const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata;
     return [
       judge('provider', true, `the provider answers at ${settings.issuer}, and has this issuer`, ''),
-      judge('signature', canCheck, `it signs by ${signedBy}`, 'let it sign ID tokens by RS256 or ES256'),
-      judge('credentials', !!methodOf(metadata), `it takes ${methods}`, 'let it take client_secret_basic'),
-      judge('keys', keys > 0, `${keys} of its keys can be read at ${at}`, 'let jwks_uri be read here'),
+      judge('signature', canCheck, `it signs with ${signedBy}`, 'configure RS256 or ES256 for ID tokens'),
+      judge('credentials', !!methodOf(metadata), `it accepts ${methods}`, 'allow client_secret_basic there'),
+      judge('keys', keys > 0, `${keys} of its keys found at ${at}`, 'make its jwks_uri reachable'),
     ];
   } catch (error) {
-    const remedy = `open the way to SIGN_IN_ISSUER, and compare ${settings.issuer} with the issuer in its metadata, to the letter`;
+    const remedy = `allow connections to SIGN_IN_ISSUER, and compare ${settings.issuer} with the issuer in its metadata exactly`;
     return [judge('provider', false, (error as Error).message, remedy)];
   }
 }

@@ -27,7 +27,7 @@ export const IMPORTING = {
     const { forced = 0 } = counts;
     const counted = Object.entries({ ...counts, bad }).map(([name, count]) => `${name}: ${count}`);
     const lines = [...sentences(forcedLines, forced, 'forced'), ...sentences(badLines, bad, 'bad')];
-    return [...lines, `${counted.join(', ')}${dryRun ? ' (a dry run: nothing was kept)' : ''}`].join('\n');
+    return [...lines, `${counted.join(', ')}${dryRun ? ' (dry run: nothing was written)' : ''}`].join('\n');
   },
 };
 
@@ -44,5 +44,5 @@ function sentences(lines: Imported['badLines'], count: number, what: 'bad' | 'fo
 function refuseTaken(file: string): void {
   accessSync(dirname(file), constants.W_OK);
   if (lstatSync(file, { throwIfNoEntry: false }))
-    throw new Refusal('usage', `${file} is there already: give --bad the name of a new file`);
+    throw new Refusal('usage', `${file} already exists: pass --bad a new file name`);
 }

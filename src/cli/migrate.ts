@@ -13,10 +13,10 @@ export function runMigrate(shell: Shell, { status = false, serverRole }: Options
     if (serverRole !== undefined) {
       if (version > known)
         throw new Error(
-          `the schema is newer than this build: give ${serverRole} its rights by the newer one`,
+          `the schema is newer than this build: grant ${serverRole} its privileges with the newer build`,
         );
       await grantServerRole(db, serverRole, operator);
-      shell.say(`${serverRole} may read and write rows, and change no table`);
+      shell.say(`${serverRole} may read and write rows, but not change tables`);
     }
     shell.print(
       { version, known, applied: applied.map(({ name }) => name), server_role: serverRole ?? null },

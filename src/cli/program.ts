@@ -12,7 +12,7 @@ export async function runCommand(argv: readonly string[], shell: Shell, version:
     .description('An OAuth 2.0 authorization server for a payment service.')
     .addHelpText('after', '\nThe environment variables are described in docs/operate/configuration.md.')
     .version(version, '--version', 'print the version')
-    .option('--json', 'print one JSON document, and errors as JSON; ask nothing')
+    .option('--json', 'print one JSON document, and errors as JSON; never prompt')
     .exitOverride()
     .configureHelp({
       showGlobalOptions: true,
@@ -47,7 +47,7 @@ function refuseIgnored(command: Command): void {
     (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
   );
   if (ignored !== undefined)
-    throw new Refusal('usage', `${parent.name()} ${command.name()} takes no ${ignored.long}`);
+    throw new Refusal('usage', `${parent.name()} ${command.name()} does not accept ${ignored.long}`);
 }
 
 /** Commander has already printed usage errors, help and the version for people. */
@@ -57,7 +57,7 @@ function explainUsage(shell: Shell, { code, exitCode, message }: CommanderError,
     else if (exitCode === 0) shell.print({ help }, help);
     else
       shell.complain(
-        code === 'commander.help' ? 'say which command: --help lists them' : message.replace(/^error: /, ''),
+        code === 'commander.help' ? 'missing command: --help lists them' : message.replace(/^error: /, ''),
       );
   }
   shell.exitCode = exitCode === 0 ? 0 : EXIT_USAGE;

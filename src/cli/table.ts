@@ -22,14 +22,14 @@ import { ASKING, readSecret } from './terminal.ts';
 const STATUS_SET = {
   says({ status, changed }: { status: string; changed: boolean }, input: Readonly<Record<string, string>>) {
     const [name] = Object.values(input);
-    return changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
+    return changed ? `${name} is ${status}` : `${name} was already ${status}: nothing changed`;
   },
 };
 const revokedSentence = (revoked: number) => `authorizations revoked: ${revoked}`;
 
 const SECRETS = {
   summary:
-    'add, list and retire secrets; several may be valid at once, so that one can be replaced without a break',
+    'add, list and retire secrets; several may be valid at once, so that one can be replaced without downtime',
 };
 const SECRET_RETIRED = {
   says: (_retired: unknown, { secretId }: Readonly<Record<string, string>>) => `retired ${secretId}`,
@@ -44,7 +44,7 @@ export const COMMANDS: CommandTable = {
   },
 
   migrate: {
-    summary: 'bring the database schema to this build’s version',
+    summary: 'migrate the database schema to this build’s version',
     options: [
       new Option('--status', 'change nothing, only show the version of the schema'),
       new Option(
@@ -59,12 +59,12 @@ export const COMMANDS: CommandTable = {
     anySchema: true,
     says: ({ expired, made, pruned, strays, analyzed }) =>
       [
-        `removed what had expired: ${Object.entries(expired)
+        `removed expired rows: ${Object.entries(expired)
           .map(([table, rows]) => `${rows} ${table}`)
           .join(', ')}`,
-        ...made.map((name) => `made ${name}`),
+        ...made.map((name) => `created ${name}`),
         ...pruned.map((month) => `dropped ${month}`),
-        ...(strays > 0 ? [`${strays} rows of the trail belong to no month that may have a partition`] : []),
+        ...(strays > 0 ? [`${strays} rows of the trail are in no month that may have a partition`] : []),
         ...(analyzed ? ['analyzed the trail'] : []),
       ].join('\n'),
   }),
@@ -75,7 +75,7 @@ export const COMMANDS: CommandTable = {
   'client create': command(clients.create, {
     options: {
       ...SETTING_OPTIONS,
-      secret: () => [new Option('--secret-stdin', 'read the secret that it has already from standard input')],
+      secret: () => [new Option('--secret-stdin', 'read its existing secret from standard input')],
     },
     read: async (options, shell) => ({
       ...readSettings(options),
@@ -88,7 +88,7 @@ export const COMMANDS: CommandTable = {
     options: CHANGE_OPTIONS,
     read: readSettings,
     incomplete:
-      'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed, --not-reviewed, --user-limits, --no-user-limits, --oauth-2.1 or --no-oauth-2.1',
+      'nothing to change: pass at least one of --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed, --not-reviewed, --user-limits, --no-user-limits, --oauth-2.1 or --no-oauth-2.1',
     says({ changed }) {
       const names = Object.keys(changed);
       return names.length === 0 ? 'there is nothing to change' : `changed ${names.join(', ')}`;
@@ -110,7 +110,7 @@ export const COMMANDS: CommandTable = {
   user: { summary: 'create, import, list, block, sign out and delete users, and set their passwords' },
   'user create <login>': command(users.create, {
     ...ASKING,
-    summary: 'create a user; asks for the passwords without showing them',
+    summary: 'create a user; prompts for the passwords without showing them',
   }),
   'user import [file]': command(imports.users, IMPORTING),
   'user list': command(users.list, { none: 'no users' }),
@@ -121,7 +121,7 @@ export const COMMANDS: CommandTable = {
     }),
   }),
   'user update <login>': command(users.update, {
-    incomplete: 'say what to change: --login, --name or --external-id',
+    incomplete: 'nothing to change: pass at least one of --login, --name or --external-id',
   }),
   'user block <login>': command(users.block, STATUS_SET),
   'user unblock <login>': command(users.unblock, STATUS_SET),
@@ -155,10 +155,10 @@ export const COMMANDS: CommandTable = {
   'operator list': command(operators.list, { none: 'no operators' }),
   'operator retire <name>': command(operators.retire, { says: ({ name }) => `retired ${name}` }),
 
-  grant: { summary: 'list, import and revoke what users have allowed' },
+  grant: { summary: 'list, import and revoke the authorizations of users' },
   'grant import [file]': command(imports.grants, IMPORTING),
   'grant list': command(grants.list, {
-    incomplete: 'say whose: --login, --client, or both',
+    incomplete: 'pass --login, --client or both',
     none: 'no authorizations',
     view: ({ clientName, ...grant }) => ({ clientName, ...grant }),
   }),
@@ -168,16 +168,16 @@ export const COMMANDS: CommandTable = {
       trail: () => [
         new Option(
           '--trail <file>',
-          'after a restore: those that the exported audit trail in this file (from “assent audit next”) ended or replaced later',
+          'after a restore: those that ended or were replaced later, by the audit trail in this file (exported by “assent audit next”)',
         ).conflicts(['login', 'client', 'since', 'until']),
       ],
     },
     read: ({ trail }) => (trail === undefined ? {} : { trail: { name: trail, lines: linesOf(trail) } }),
     incomplete:
-      'say what to revoke: GRANT_ID, --login, --client, --since, --until or --trail; with several options, only what fits all',
+      'pass what to revoke: GRANT_ID, --login, --client, --since, --until or --trail; several options must all match',
     says({ revoked }, { grantId }) {
       if (grantId !== undefined)
-        return revoked === 0 ? `${grantId} was revoked before` : `revoked ${grantId}`;
+        return revoked === 0 ? `${grantId} was already revoked` : `revoked ${grantId}`;
       return revoked === 0 ? 'there is no live authorization to revoke' : revokedSentence(revoked);
     },
   }),
@@ -185,19 +185,18 @@ export const COMMANDS: CommandTable = {
   audit: command(audit.show, {
     options: { userId: (derived) => [derived.conflicts('login')] },
     incomplete:
-      'say whose events: --login, --user, --client, --grant, --resource, --ref, --outcome, --since, --until or --limit',
+      'missing filter: pass --login, --user, --client, --grant, --resource, --ref, --outcome, --since, --until or --limit',
     none: 'no events',
     view: ({ id, limits, ...event }) => event, // the words of the rights have the limits
   }),
   'audit next [cursor]': {
     summary: audit.next.summary,
-    options: [new Option('--all', 'all of them, not only the next 1,000')],
+    options: [new Option('--all', 'all events, not only the next 1,000')],
     operations: [audit.next],
     run: followTrail,
   },
   'audit prune': command(audit.prune, {
-    says: ({ months }) =>
-      months.map((month) => `dropped ${month}`).join('\n') || 'there is nothing older to drop',
+    says: ({ months }) => months.map((month) => `dropped ${month}`).join('\n') || 'nothing older to drop',
   }),
 
   'explain <reference>': command(explain, {
@@ -223,9 +222,9 @@ export const COMMANDS: CommandTable = {
     operations: [checkDatabase, checkInvariants],
     run: examine,
   },
-  config: { summary: 'look at the configuration' },
+  config: { summary: 'show the configuration' },
   'config show': {
-    summary: 'list all variables: the value in force, without secrets, and its origin',
+    summary: 'list all variables: the effective value, without secrets, and its origin',
     run: showConfig,
   },
 };

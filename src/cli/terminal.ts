@@ -13,11 +13,11 @@ const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !
  * @throws {Refusal} without a terminal @throws {Error} for any answer but `y` and `yes`
  */
 export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
-  if (!canAsk(shell)) throw new Refusal('usage', `nothing was done: this would ${deed}; pass --yes to do it`);
+  if (!canAsk(shell)) throw new Refusal('usage', `nothing was done: pass --yes to ${deed}`);
   if (count === 0) return;
   const answer = await atTerminal(shell, { output: shell.streams.stderr }, (terminal) => {
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-    return Promise.race([terminal.question(`This will ${deed}. Go on? [y/N] `), closed]); // Ctrl-D gives no answer
+    return Promise.race([terminal.question(`This will ${deed}. Continue? [y/N] `), closed]); // Ctrl-D gives no answer
   });
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done');
 }
@@ -39,7 +39,7 @@ export const ASKING = {
 /** Passwords are never arguments: every process on the machine can list those. @throws {Refusal} without a terminal */
 async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
   if (!passwordStdin && !canAsk(shell)) {
-    throw new Refusal('usage', 'passwords are asked for at a terminal, without --json: use --password-stdin');
+    throw new Refusal('usage', 'prompts for passwords need a terminal and no --json: use --password-stdin');
   }
   const [password = '', paymentPassword] = passwordStdin
     ? (await readAll(shell.streams.stdin)).split(/\r?\n/)

@@ -188,7 +188,7 @@ function readFiles<Read>(given: Environment, readAll: (fromFile: FromFile) => Re
 }
 
 const NO_TRIAL =
-  'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
+  'DATABASE_URL is required: trial mode, which runs without it, is only for this machine (BASE_URL and HOST), and not for NODE_ENV=production.';
 const NO_DEFAULT_LIMIT =
   'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.';
 const PORTS = ['PORT', 'METRICS_PORT', 'ADMIN_PORT'];
@@ -203,7 +203,7 @@ function combinedProblems(given: Environment): string[] {
   const ports = [given.PORT ?? DEFAULT_PORT, given.METRICS_PORT, given.ADMIN_PORT];
   for (const [at, port] of ports.entries())
     if (port && ports.indexOf(port) < at)
-      problems.push(`${PORTS[at]} must be another port than ${PORTS[ports.indexOf(port)]}.`);
+      problems.push(`${PORTS[at]} must differ from ${PORTS[ports.indexOf(port)]}.`);
   if (given.SIGN_IN_ISSUER) {
     problems.push(...missing('SIGN_IN_ISSUER', 'SIGN_IN_CLIENT_ID', 'SIGN_IN_CLIENT_SECRET'));
   } else problems.push(...OF_PROVIDER.filter(isSet).map((name) => `${name} needs SIGN_IN_ISSUER.`));
@@ -211,7 +211,9 @@ function combinedProblems(given: Environment): string[] {
   if (!given.DATABASE_URL) return problems;
   problems.push(...missing('DATABASE_URL', 'BASE_URL', 'SECRETS'));
   if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL)) {
-    problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
+    problems.push(
+      'SECRETS must be your own when BASE_URL is not localhost: generate one with openssl rand -hex 32.',
+    );
   }
   return problems;
 }

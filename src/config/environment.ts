@@ -22,7 +22,7 @@ export function readVariables(names: readonly string[], environment: Environment
     const file = fileOf(name, environment);
     if (file === undefined) return value;
     if (value === undefined) return readSecret(`${name}_FILE`, file, problems);
-    problems.push(`${name} and ${name}_FILE are both set: leave one of them out.`);
+    problems.push(`${name} and ${name}_FILE are both set: unset one of them.`);
     return value;
   };
   return { values: Object.fromEntries(names.map((name) => [name, read(name)])), problems };

@@ -58,8 +58,8 @@ export function readText(file: string, maxBytes = MAX_FILE_BYTES): string {
 function readBytes(file: string, maxBytes: number): Buffer {
   try {
     const stats = statSync(file);
-    if (!stats.isFile()) throw new FileError(['is no file']);
-    if (stats.size > maxBytes) throw new FileError([`has ${stats.size} bytes, and may have ${maxBytes}`]);
+    if (!stats.isFile()) throw new FileError(['is not a regular file']);
+    if (stats.size > maxBytes) throw new FileError([`has ${stats.size} bytes, the maximum is ${maxBytes}`]);
     return readFileSync(file);
   } catch (error) {
     if (error instanceof FileError) throw error;

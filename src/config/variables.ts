@@ -74,7 +74,7 @@ export const VARIABLES = {
     description: 'PostgreSQL 15 or newer, as `postgres://role@host/database`',
     unset: 'trial mode, with an embedded PostgreSQL',
   }),
-  PGPASSWORD: text.optional().describe('the password, if `DATABASE_URL` holds none'),
+  PGPASSWORD: text.optional().describe('the password, if `DATABASE_URL` has none'),
   DATA_DIR: text
     .default('.data')
     .describe(
@@ -87,7 +87,7 @@ export const VARIABLES = {
   BASE_URL: text
     .refine(
       (url) => URL.canParse(url) && /^https?:\/\/[^/?#@\\\s]+\/?$/.test(url),
-      'must be http:// or https://, a host and nothing behind it',
+      'must be an http or https origin without a path',
     )
     .transform((url) => new URL(url).origin)
     .optional()
@@ -120,7 +120,7 @@ export const VARIABLES = {
     .optional()
     .describe('number of reverse proxies, or their addresses and networks, that may set `X-Forwarded-*`'),
   METRICS_PORT: wholeNumber(1, 65535).optional().meta({
-    description: 'a port of its own for `/metrics`, at `HOST`; each replica on a machine needs another',
+    description: 'a separate port for `/metrics`, at `HOST`; each replica on a machine needs its own',
     unset: '`/metrics` at `PORT`',
   }),
   METRICS_TOKEN: text
@@ -131,12 +131,12 @@ export const VARIABLES = {
     .optional()
     .describe('bearer token that readers of `/metrics` must send, 32 or more characters without spaces'),
   ADMIN_PORT: wholeNumber(1, 65535).optional().meta({
-    description: 'a port of its own for the operators’ HTTP API, at `ADMIN_HOST`: [The HTTP API](api.md)',
+    description: 'a separate port for the operators’ HTTP API, at `ADMIN_HOST`: [The HTTP API](api.md)',
     unset: 'none: the API is off',
   }),
   ADMIN_HOST: text
     .default('localhost')
-    .describe('address of the operators’ HTTP API; no network that users reach may reach it'),
+    .describe('address of the operators’ HTTP API; it must not be reachable from users’ networks'),
   DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS)
     .default(0)
     .describe(
@@ -145,11 +145,11 @@ export const VARIABLES = {
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max)
     .default(CONNECTIONS.default)
     .describe(
-      'open connections; from nine tenths of it on, a new connection replaces the one that is idle longest',
+      'maximum of open connections; from 90 % of it on, a new connection replaces the longest idle one',
     ),
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max)
     .default(INSTANCES.default)
-    .describe('live authorizations of one user for one client, by `instance_name`'),
+    .describe('maximum of live authorizations of one user for one client, by `instance_name`'),
   PAYMENT_PASSWORD: oneOf('optional', 'required').describe(
     '`required`: users without a payment password can’t allow a right that spends; `optional`: Allow alone suffices for them',
   ),
@@ -165,7 +165,7 @@ export const VARIABLES = {
       unset: 'users sign in on the pages of Assent',
     }),
   SIGN_IN_CLIENT_ID: text.optional().describe('`client_id` of Assent at the provider'),
-  SIGN_IN_CLIENT_SECRET: text.optional().describe('its client secret there'),
+  SIGN_IN_CLIENT_SECRET: text.optional().describe('client secret of Assent at the provider'),
   SIGN_IN_PAYMENT_ACR: text
     .regex(/^[\x21-\x7e]+$/, 'must be one value without spaces')
     .optional()
@@ -187,7 +187,7 @@ export const VARIABLES = {
     .refine(parseCeiling, 'must be days and a sum, such as 1,3000 or 30,99.50')
     .default('1,3000')
     .describe(
-      'days and sum of a right that spends, where a request writes no limit; required when `CURRENCY` is not RUB',
+      'days and sum of a right that spends, where a request has no limit; required when `CURRENCY` is not RUB',
     ),
   TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
@@ -208,7 +208,7 @@ export const VARIABLES = {
   ASSENT_OPERATOR: text
     .refine(
       (name) => name.length <= 100 && findUnclearInName(name) === undefined,
-      'must be a name of at most 100 characters that can be seen',
+      'must be a name of at most 100 visible characters',
     )
     .optional()
     .meta({
@@ -218,12 +218,12 @@ export const VARIABLES = {
 };
 
 const NO_STANDBYS =
-  'is no longer read: introspection asks the primary. Leave it out, and set DATABASE_URL alone; see docs/operate/upgrade.md#100.';
+  'is no longer read: introspection asks the primary. Unset it, and set DATABASE_URL alone; see docs/operate/upgrade.md#100.';
 
 /** Removed variables, each with the text of its message: the server refuses to start while one is set. */
 export const GONE_VARIABLES: Readonly<Record<string, string>> = {
   WORKERS:
-    'is no longer read: a server is one process. Leave it out, and start more servers for more cores; see docs/operate/upgrade.md#100.',
+    'is no longer read: a server is one process. Unset it, and start more servers for more cores; see docs/operate/upgrade.md#100.',
   DATABASE_READ_URL: NO_STANDBYS,
   DATABASE_READ_URL_FILE: NO_STANDBYS,
   READ_LAG_MS: NO_STANDBYS,

@@ -27,7 +27,7 @@ export const BUILT_IN_CATALOGUE: Catalogue = new Map(
 );
 
 const NAME_RULE =
-  'must have 1 to 64 of a-z, 0-9 and :._-, begin with a letter, not end with .limit, and not be payment';
+  'must have 1 to 64 characters of a-z, 0-9 and :._-, begin with a letter, not end with .limit, and not be payment';
 const LIFTS = z.enum(LIFTABLE, `must be one of ${LIFTABLE.join(', ')}`);
 const SENTENCE = perLanguage(300);
 const BUILT_IN = SENTENCE.transform((text) => ({ text }));
@@ -38,7 +38,7 @@ const OWN = z
     {
       text: SENTENCE,
       spends: z.boolean('must be true or false').default(false),
-      names: z.enum(['shop', 'account'], 'must be "shop" or "account", or left out').optional(),
+      names: z.enum(['shop', 'account'], 'must be "shop" or "account", or omitted').optional(),
       lifts: z.array(LIFTS, 'must be a list').optional(),
       part_of: z.string('must be the name of a right').optional(),
     },
@@ -57,7 +57,7 @@ function schemaOf(name: string) {
     const offered = { lifts: [], ...right, ...kind };
     const parts = offered.names === undefined ? 1 : 2;
     const message =
-      parts === 1 ? 'must not have {target}: the right names nothing' : 'must have {target} once';
+      parts === 1 ? 'must not have {target}: the right has no target' : 'must have {target} once';
     if (Object.values(right.text).some((text) => text.split('{target}').length !== parts))
       context.addIssue({ code: 'custom', path: kind ? [] : ['text'], message });
     return offered;
@@ -76,7 +76,7 @@ function together(file: Readonly<Record<string, OfferedRight>>, context: z.Refin
       looks[language].add(right.text[language]);
     }
     if (right.isPartOf !== undefined && isOwn && !rights.has(right.isPartOf))
-      fail([name, 'part_of'], 'must be a right that stands before it in this file');
+      fail([name, 'part_of'], 'must be a right defined earlier in this file');
     rights.set(name, right);
   }
   return rights;
@@ -86,8 +86,7 @@ function together(file: Readonly<Record<string, OfferedRight>>, context: z.Refin
 export function parseCatalogue(json: string): Catalogue {
   const names = Object.keys(Object(parseJson(json)));
   const own = names.filter((name) => !BUILT_IN_RIGHTS.has(name));
-  if (own.length > MAX_OWN_RIGHTS)
-    throw new FileError([`may have at most ${MAX_OWN_RIGHTS} rights of its own`]);
+  if (own.length > MAX_OWN_RIGHTS) throw new FileError([`may define at most ${MAX_OWN_RIGHTS} rights`]);
   const inOrder = [...BUILT_IN_RIGHTS.keys(), ...own].filter((name) => names.includes(name));
   const shape = Object.fromEntries(inOrder.map((name) => [name, schemaOf(name)]));
   const schema = z.object(shape, 'must be an object of rights by name').transform(together);

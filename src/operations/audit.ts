@@ -31,7 +31,7 @@ const TEXT = z.string().nullable();
 const EVENT = z.object({
   id: z.string(),
   at: z.date(),
-  outcome: z.string().describe('also a kind that only a newer build knows'),
+  outcome: z.string().describe('may be a kind that only a newer build knows'),
   userId: TEXT,
   login: TEXT,
   externalId: TEXT,
@@ -55,7 +55,7 @@ export const show = listing({
   input: z
     .strictObject({
       login: LOGIN.exactOptional().describe('of this user, by login or user_id'),
-      userId: uuid('Not the id of a user: `login` takes logins.')
+      userId: uuid('Not a user_id: pass a login as `login`.')
         .exactOptional()
         .describe('of this user, also one that was erased'),
       clientId: ID.exactOptional().describe('of this application, also one that was deleted'),
@@ -65,7 +65,7 @@ export const show = listing({
         .exactOptional()
         .describe('of the request with this reference, as on error pages and in the log'),
       outcome: z
-        .enum(AUDIT_KINDS, `There are: ${AUDIT_KINDS.join(', ')}.`)
+        .enum(AUDIT_KINDS, `Must be one of ${AUDIT_KINDS.join(', ')}.`)
         .exactOptional()
         .meta({ title: 'kind', description: 'of this kind, such as approved or client_blocked' }),
       since: timeThat('from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z'),
@@ -73,7 +73,7 @@ export const show = listing({
       after: placeAfter(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
       limit: upTo(999_999_999, 'number')
         .exactOptional()
-        .describe('the newest so many; with after, the first'),
+        .describe('maximum number of events: the newest, or with after the first'),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'a filter is missing'),
   output: EVENT,
@@ -92,16 +92,16 @@ export const MAX_NEXT = 1_000;
 /** Numbers that only the store understands. */
 const CURSOR = z
   .string()
-  .regex(/^\d{1,18}(\.\d{1,18}){3,4}$/, 'not a cursor: take the last one that you were given')
+  .regex(/^\d{1,18}(\.\d{1,18}){3,4}$/, 'not a cursor: use the last one that you received')
   .transform((text): TrailCursor => {
     const [from = 0n, since = 0n, at = 0n, by = 0n, installation] = text.split('.').map(BigInt);
     return { from, since, at, by, installation };
   });
 const NOT_OURS =
-  'the cursor is of another database, or of this one before a failover or restore: begin without one, or ask again later';
+  'the cursor is from another database, or from this one before a failover or restore: start without one, or retry later';
 
 export const next = operation({
-  summary: 'show the events since a cursor, and the next cursor; without a cursor only that',
+  summary: 'show the events since a cursor, and the next cursor; without a cursor only the next one',
   input: z.strictObject({ after: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
   effect: 'reads',
@@ -118,7 +118,7 @@ export const prune = operation({
   input: z.strictObject({
     keep: upTo(9_999, 'months')
       .default(AUDIT_KEPT_MONTHS)
-      .describe('how many whole months before this one to keep'),
+      .describe('number of whole months before this one to keep'),
   }),
   output: z.object({ months: z.array(z.string()).readonly() }),
   effect: 'destroys',

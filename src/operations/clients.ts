@@ -26,7 +26,7 @@ const CEILING = z
 
 const SETTINGS = {
   name: text('name').describe('the name that users see'),
-  redirectUri: text('uri').describe('where browsers return to; requests must name it character by character'),
+  redirectUri: text('uri').describe('where browsers return to; requests must send exactly this'),
   allowedRights: z.array(z.string()).readonly().nullable().describe('the only rights that it may request'),
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
   site: z.string().nullable().describe('its website, https://…, that users see'),
@@ -34,7 +34,7 @@ const SETTINGS = {
   reviewed: z
     .boolean()
     .describe(
-      'you have checked who runs the application: users see that; they are warned of one that is new to them and not reviewed',
+      'you have checked who runs the application: users see that, and are warned of new applications without it',
     ),
   userLimits: z
     .boolean()
@@ -44,7 +44,7 @@ const SETTINGS = {
   oauth21: z
     .boolean()
     .describe(
-      'hold it to OAuth 2.1: PKCE is required, a redirect URI on 127.0.0.1 or [::1] may have any port, and answers have “iss”',
+      'enforce OAuth 2.1: PKCE is required, a redirect URI on 127.0.0.1 or [::1] may have any port, and responses have “iss”',
     ),
 };
 
@@ -62,7 +62,7 @@ const CLIENT = z.object({
 });
 
 export const create = operation({
-  summary: 'register an application; a secret is shown this once',
+  summary: 'register an application; a secret is shown only once',
   input: z.strictObject({
     name: NAME,
     redirectUri: REDIRECT_URI,
@@ -77,12 +77,12 @@ export const create = operation({
     reviewed: SETTINGS.reviewed.default(false),
     userLimits: SETTINGS.userLimits.default(false),
     oauth21: SETTINGS.oauth21.default(false),
-    id: text('id').optional().describe('the client_id that it has already, instead of a new one'),
-    secret: z.string().optional().describe('the client secret that it has already, instead of a new one'),
+    id: text('id').optional().describe('its existing client_id, instead of a new one'),
+    secret: z.string().optional().describe('its existing client secret, instead of a new one'),
     force: FORCE.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
   output: CLIENT.extend({
-    clientSecret: z.string().optional().describe('a new one, and only this once'),
+    clientSecret: z.string().optional().describe('the new secret, shown only once'),
   }),
   async run(context, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = context;
@@ -131,7 +131,7 @@ export const update = operation({
       ...z.object(SETTINGS).exactPartial().shape,
       force: FORCE.describe('accept a look-alike name and an unsafe redirect URI'),
     })
-    .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'a change is missing'),
+    .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'nothing to change'),
   output: CLIENT,
   async run(context, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
@@ -151,7 +151,7 @@ export const update = operation({
 
 export const [block, unblock] = blockOperations('client', {
   block: 'block an application: refuse its requests, codes and tokens until it is unblocked',
-  unblock: 'let a blocked application work again, with its tokens',
+  unblock: 'unblock an application; its tokens work again',
 });
 
 /** Blocks the application first, which refuses its tokens at once; up to millions are then revoked in batches. */
@@ -173,7 +173,7 @@ export const remove = operation({
 });
 
 export const secret = secretOperations('client', requireClient, (client) => {
-  const why = 'is registered without authenticity verification: it is never asked for a secret';
+  const why = 'is registered without authenticity verification, so it has no secrets';
   if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
 });
 

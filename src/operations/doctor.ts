@@ -19,7 +19,7 @@ const FINDING = z.object({
   check: z.string().describe('one word'),
   level: z
     .enum(['ok', 'advice', 'error'])
-    .describe('advice: it could be better; error: Assent can’t serve like this, or not safely'),
+    .describe('advice: can be improved; error: Assent can’t serve, or not safely'),
   text: z.string(),
   remedy: z.string().nullable().describe('what to do; null when all is well'),
 });
@@ -44,10 +44,9 @@ export const checkDatabase = operation({
 });
 
 export const checkInvariants = operation({
-  summary:
-    'check what must be true of the schema and of all rows; reads whole tables, beside running servers',
+  summary: 'check the invariants of the schema and of all rows; reads whole tables while servers run',
   input: z.strictObject({
-    patience: upTo(99_999, 'seconds').default(60).describe('how long each statement may take'),
+    patience: upTo(99_999, 'seconds').default(60).describe('time limit of each statement'),
   }),
   output: z.array(FINDING),
   effect: 'reads',
@@ -101,44 +100,43 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     (await findOtherCollation(pool)).map(({ text, remedy }) => advice(text, remedy)),
 
   async writes({ isStandby, readOnly }) {
-    if (isStandby) return wrong('this is a standby: it takes no writes', 'connect to the primary');
-    const remedy = 'take default_transaction_read_only back, for the database and the role';
-    return readOnly ? wrong('the database is set to read only', remedy) : ok('the database takes writes');
+    if (isStandby) return wrong('this is a standby: it accepts no writes', 'connect to the primary');
+    const remedy = 'reset default_transaction_read_only for the database and the role';
+    return readOnly ? wrong('the database is set to read only', remedy) : ok('the database accepts writes');
   },
 
   /** A committed change (a used code, a revoked token) must survive a crash. */
   async durability({ fsync, fullPageWrites, synchronousCommit }) {
     const off = [...(fsync ? [] : ['fsync']), ...(synchronousCommit === 'off' ? ['synchronous_commit'] : [])];
     if (off.length > 0)
-      return wrong(`a crash loses what was answered: ${off.join(' and ')} off`, 'turn it on');
-    if (fullPageWrites)
-      return ok(`what is committed is on the disk (synchronous_commit ${synchronousCommit})`);
+      return wrong(`a crash can lose committed data: ${off.join(' and ')} off`, 'turn it on');
+    if (fullPageWrites) return ok(`committed data is on disk (synchronous_commit ${synchronousCommit})`);
     const remedy = 'turn it on, unless the file system writes whole pages';
     return advice('full_page_writes is off: a crash may leave half-written pages', remedy);
   },
 
   async tls({ tls, isLocal }) {
-    if (tls === 'verified') return ok('the connection is encrypted, and the other end is who it says');
+    if (tls === 'verified') return ok('the connection is encrypted and verified (certificate and name)');
     if (tls === 'verified CA')
-      return ok('the connection is encrypted, and the other end is known to the CA of sslrootcert');
+      return ok('the connection is encrypted, with a certificate verified by the CA of sslrootcert');
     if (isLocal) return ok('the connection stays on this machine');
     if (tls === 'none')
       return advice('the connection is not encrypted', 'add sslmode=verify-full to DATABASE_URL');
     const remedy = 'use sslmode=verify-full with sslrootcert';
-    return advice('the connection is encrypted, but to whom is not verified', remedy);
+    return advice('the connection is encrypted, but the server is not verified', remedy);
   },
 
   async pooler({ ownSession, keepsNames }) {
-    if (ownSession) return ok('the connection is to PostgreSQL itself, without a pooler');
+    if (ownSession) return ok('the connection is direct, without a pooler');
     if (keepsNames) return ok('the connection goes through a pooler that keeps prepared statements');
     return advice(
-      'the connection goes through a pooler that keeps no prepared statements: each is planned anew',
+      'the connection goes through a pooler without prepared statements: each statement is planned again',
       'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',
     );
   },
 
   async hosts(_facts, pool) {
-    const text = 'several hosts: a former primary may still answer, for 3 seconds after another took over';
+    const text = 'several hosts: a former primary may still respond for 3 seconds after a failover';
     const remedy = 'use a watchdog, or better HAProxy, which asks Patroni (test/ha/README.md)';
     return hostsOf.get(pool)?.hosts.length === 1 ? [] : advice(text, remedy);
   },
@@ -152,7 +150,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     const { version, known, serves, text, remedy } = await schemaState(pool);
     if (version < known || !serves) return wrong(text, remedy);
     if (version === known) return ok(text);
-    return advice(`${text}, which it serves`, 'run the newer build again when you can');
+    return advice(`${text}, which this build supports`, 'run the newer build again when you can');
   },
 
   async role({ role }, pool) {
@@ -160,20 +158,20 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
     if (lacking.length > 0) return wrong(`the role ${role} lacks ${lacking.join(', ')}`, remedy);
     if (await ownsTables(pool)) {
-      const way = 'let servers have a role of their own, see docs/operate/database.md#two-roles';
+      const way = 'give the servers a separate role, see docs/operate/database.md#two-roles';
       return wrong(`the role ${role} may change tables`, way);
     }
     const powers = await findExcessPrivileges(pool, { role: null });
     const more = [...powers.map(({ what }) => what), ...beyond.map((privilege) => `it has ${privilege}`)];
     return more.length > 0
-      ? advice(`the role ${role} can do more than a server needs: ${more.join(', ')}`, remedy)
-      : ok(`the role ${role} may read and write rows, and change no table`);
+      ? advice(`the role ${role} has more privileges than a server needs: ${more.join(', ')}`, remedy)
+      : ok(`the role ${role} may read and write rows, but not change tables`);
   },
 
   async trail(_facts, pool) {
     const { size, lastMonth, monthsAhead } = await findTrailFacts(pool);
     const growth = lastMonth === null ? '' : `, ${lastMonth} of it last month`;
-    const text = `the audit trail takes ${size}${growth}, and is prepared for ${monthsAhead} months`;
+    const text = `the audit trail has ${size}${growth}, and partitions for ${monthsAhead} months ahead`;
     return monthsAhead >= MIN_MONTHS_AHEAD
       ? ok(text)
       : advice(text, 'run assent maintain as the owner of the tables, once a month');
@@ -181,7 +179,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
 
   async redirects(_facts, pool) {
     const doubtful = (await listClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
-    const text = `applications that get codes without https, or by a link that browsers turn: ${doubtful.length}`;
+    const text = `applications that receive codes without https, or at a URI that browsers rewrite: ${doubtful.length}`;
     if (doubtful.length === 0) return ok(text);
     const some = doubtful.slice(0, 5).map(({ clientId }) => clientId);
     return advice(`${text}, such as ${some.join(', ')}`, 'assent client update ID --redirect-uri URI');
@@ -196,8 +194,8 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
   async passwords(_facts, pool) {
     return (await countForeignHashes(pool)).map(({ form, count }) => {
       const passwords = `${count.toLocaleString('en')} password${count === 1 ? ' is' : 's are'}`;
-      if (form !== null) return ok(`${passwords} still hashed as ${form} by an earlier service`);
-      return advice(`${passwords} hashed in no known way`, 'set new ones: assent user set-password');
+      if (form !== null) return ok(`${passwords} still hashed by an earlier service, with ${form}`);
+      return advice(`${passwords} hashed in an unknown form`, 'set new ones: assent user set-password');
     });
   },
 };
@@ -207,11 +205,11 @@ async function judgePrivileges(pool: pg.Pool): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const { role } of await findGrantees(pool)) {
     if (role === 'public')
-      verdicts.push(wrong('every role was given rights on our tables', 'revoke all from public'));
+      verdicts.push(wrong('every role has privileges on Assent’s tables', 'revoke all from public'));
     const { beyond } = await findDeviations(pool, role);
-    const text = `the role ${role} has more than a server needs: ${beyond.join(', ')}`;
+    const text = `the role ${role} has more privileges than a server needs: ${beyond.join(', ')}`;
     const onlyReads = beyond.every((privilege) => privilege.startsWith('SELECT'));
     if (beyond.length > 0) verdicts.push((onlyReads ? advice : wrong)(text, 'revoke it, as the owner'));
   }
-  return verdicts.length > 0 ? verdicts : [ok('no role may do more with our tables than a server')];
+  return verdicts.length > 0 ? verdicts : [ok('no role has more privileges than a server')];
 }

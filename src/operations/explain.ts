@@ -32,7 +32,7 @@ export const explain = operation({
     if (refusal === undefined)
       throw new Refusal(
         'not_found',
-        `no refusal is kept under ${reference}. Perhaps it came a moment ago: ask again in two seconds, since refusals are written in batches. Or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
+        `no refusal is stored under ${reference}. It may be too recent: refusals are written in batches, so retry in two seconds. It may be older than ${REFUSALS_KEPT_DAYS} days, or one of too many at once, which only the log has. Or the request succeeded (assent audit --ref ${reference}), or showed a form again, as after a wrong password`,
       );
     return { ...refusal, remedy: remedyFor(refusal.ruleId, refusal) };
   },
@@ -64,7 +64,7 @@ export const showToken = operation({
     const grant = found(
       await findGrantOfToken(db, await locateToken(db, token.trim())),
       'authorization',
-      'for this: it must be an access token (assent_at_ and 64 characters; a code, assent_ac_, is none) of this installation, whose user and application were not deleted',
+      'of this token: it must be an access token (assent_at_ and 64 characters, not a code, assent_ac_) of this installation, whose user and application were not deleted',
     );
     const described = describeGrant(grant);
     return { ...described, token: grant.refused ?? described.state };

@@ -17,9 +17,9 @@ export function upTo(most: number, title: string) {
 
 /** The place of a row in a list by time: its microseconds since 1970, and what distinguishes it within them. */
 export const placeAfter = (form: RegExp) =>
-  text('place').regex(form, 'Not a place in it.').exactOptional().describe('only those after this place');
+  text('place').regex(form, 'Not a position.').exactOptional().describe('only those after it');
 
-export const LIMIT = upTo(1_000, 'number').exactOptional().describe('at most so many, up to 1000');
+export const LIMIT = upTo(1_000, 'number').exactOptional().describe('maximum number of entries, up to 1000');
 
 /** A day, or a time with a zone. JavaScript would guess the meaning of other forms. */
 const TIME = z

@@ -51,7 +51,7 @@ export const list = listing({
     })
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, '`login` or `client_id` is missing'),
   output: z.object({
-    login: z.string().optional().describe('where no user was named'),
+    login: z.string().optional().describe('only if the request named no user'),
     ...GRANT.shape,
     clientName: z.string(),
   }),
@@ -96,17 +96,17 @@ export const revoke = operation({
       grantId: text('grant-id').optional(),
       login: LOGIN.optional().describe('all of this user, by login or user_id'),
       clientId: ID.optional().describe('all of this application; with both, only those that fit both'),
-      since: timeThat('those given from this day (UTC) or time on'),
-      until: timeThat('those given before this day (UTC) or time'),
-      trail: TRAIL.optional().describe('those that ended or were replaced later, by this trail'),
+      since: timeThat('those granted from this day (UTC) or time on'),
+      until: timeThat('those granted before this day (UTC) or time'),
+      trail: TRAIL.optional().describe('those that ended or were replaced later, according to this trail'),
     })
     .refine(
       ({ grantId, ...many }) => (grantId === undefined) === Object.keys(many).length > 0,
-      'give `grant_id`, or some of `login`, `client_id`, `since` and `until`',
+      'pass `grant_id`, or some of `login`, `client_id`, `since` and `until`',
     )
     .refine(
       ({ trail, ...others }) => trail === undefined || Object.keys(others).length === 0,
-      'a trail stands alone',
+      'a trail excludes other filters',
     ),
   output: z.object({
     grantId: z.string().optional(),
@@ -136,8 +136,7 @@ async function revokeEnded(
   { name, lines }: z.output<typeof TRAIL>,
 ): Promise<number> {
   const { ids, people, ends, unreadable } = await findRevived(context.db, lines);
-  if (unreadable > 0)
-    context.warn(`lines that can't be read: ${unreadable} in ${name}; what they say is not carried out`);
+  if (unreadable > 0) context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
   if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
   await context.confirm(async () => lossFrom({ grants: ids.length, people }));
   return revokePages(context, [ids.map((id) => ({ id }))]);

@@ -25,15 +25,15 @@ export const maintain = operation({
   input: z.strictObject({
     keep: upTo(9_999, 'months')
       .optional()
-      .describe('also drop older months of the audit trail: how many before this one are kept'),
+      .describe('also drop older months of the audit trail: number of months before this one to keep'),
   }),
   output: z.object({
     expired: z.record(z.enum(EXPIRING_TABLES), z.int()).describe('expired rows that were removed, by table'),
-    made: z.array(z.string()).readonly().describe('partitions of the trail that were made'),
+    made: z.array(z.string()).readonly().describe('partitions of the trail that were created'),
     pruned: z.array(z.string()).readonly().describe('months of the trail that were dropped, as `2026-11`'),
     strays: z.int().describe('rows of the trail that belong to no month'),
     analyzed: z.boolean(),
-    leftUndone: z.array(z.string()).describe('what there was to do and wasn’t done, a sentence each'),
+    leftUndone: z.array(z.string()).describe('tasks that were not done, one sentence each'),
   }),
   effect: 'destroys',
   async run(context, { keep }) {
@@ -43,7 +43,7 @@ export const maintain = operation({
     if (keep !== undefined) await confirmPruning(context, keep);
     const expired = await removeAllExpired(pool);
     if (!(await ownsTables(pool))) {
-      warn(`left undone: ${NOT_OWNER}`);
+      warn(`not done: ${NOT_OWNER}`);
       return { expired, made: [], pruned: [], strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
     }
     const { done: made, busy } = await preparePartitions(pool);
@@ -52,7 +52,7 @@ export const maintain = operation({
     await analyzeTrail(pool);
     const { strays } = await countStrays(pool);
     const leftUndone = busy || pruned.busy ? [BUSY] : [];
-    for (const sentence of leftUndone) warn(`left undone: ${sentence}`);
+    for (const sentence of leftUndone) warn(`not done: ${sentence}`);
     return { expired, made, pruned: pruned.months, strays, analyzed: true, leftUndone };
   },
 });

@@ -16,14 +16,14 @@ import { found, listing, operation, rowsAfter } from './operation.ts';
 const MAX_DAYS = 365;
 
 const NAME = text('name');
-const ROLE = z.enum(EFFECTS, `There are: ${EFFECTS.join(', ')}.`).meta({
+const ROLE = z.enum(EFFECTS, `Must be one of ${EFFECTS.join(', ')}.`).meta({
   title: 'role',
-  description: 'what it may do: what reads; also what changes; or all, also what destroys',
+  description: 'operations it may use: reading; also changing; or all, including destructive ones',
 });
 
 /** An operator gives no higher role than its own, and for no longer. */
 export const create = operation({
-  summary: 'create an operator of the HTTP API; its token is shown this once',
+  summary: 'create an operator of the HTTP API; its token is shown only once',
   input: z.strictObject({
     name: NAME.describe('the name in the audit trail'),
     role: ROLE,
@@ -35,7 +35,7 @@ export const create = operation({
   async run({ db: pool, operator, token }, { name, role, days }) {
     checkName(name);
     if (token && !permits(token.role, role))
-      throw new Refusal('not_permitted', `this takes an operator with the role ${role}`);
+      throw new Refusal('not_permitted', `this requires an operator with the role ${role}`);
     const operatorToken = newOperatorToken();
     return transaction(pool, async (db) => {
       const given = { name, role, days, until: token?.expiresAt ?? null, tokenHash: sha256(operatorToken) };

@@ -16,7 +16,7 @@ const RESOURCE_ID = z.strictObject({ resourceId: ID });
 const RESOURCE = z.object({ resourceId: z.string(), name: z.string(), status: STATUS });
 
 export const create = operation({
-  summary: 'register a resource server; its secret, for HTTP Basic, is shown this once',
+  summary: 'register a resource server; its secret, for HTTP Basic, is shown only once',
   input: z.strictObject({ name: text('name').describe('a name for operators') }),
   output: z.object({ resourceId: z.string(), resourceSecret: z.string() }),
   async run({ db: pool, operator }, { name }) {
@@ -48,8 +48,8 @@ export const show = operation({
 });
 
 export const [block, unblock] = blockOperations('resource', {
-  block: 'block a resource server: answer as if its secret were wrong until it is unblocked',
-  unblock: 'let a blocked resource server introspect again',
+  block: 'block a resource server: refuse it, like a wrong secret, until it is unblocked',
+  unblock: 'unblock a resource server',
 });
 
 export const remove = operation({

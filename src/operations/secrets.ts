@@ -23,7 +23,7 @@ export function secretOperations<Owner>(
   const named = z.strictObject<Record<string, z.ZodString>>({ [key]: ID });
   return {
     add: operation({
-      summary: 'add a secret; it is shown this once',
+      summary: 'add a secret; it is shown only once',
       input: named,
       output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
       async run({ db, operator }, { [key]: id = '' }) {

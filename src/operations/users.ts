@@ -62,8 +62,8 @@ export const list = listing({
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
     after: text('login').exactOptional().describe('only those after this one'),
-    login: text('text').exactOptional().describe('only those with this in their login'),
-    name: text('text').exactOptional().describe('only those with this in their name'),
+    login: text('text').exactOptional().describe('only those whose login contains this'),
+    name: text('text').exactOptional().describe('only those whose name contains this'),
     externalId: text('id').exactOptional().describe('only the one with this external id'),
     limit: LIMIT,
   }),
@@ -93,7 +93,7 @@ export const update = operation({
         .optional()
         .describe('the user’s id in another system, which introspection shows, or "" for none'),
     })
-    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'a change is missing'),
+    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'nothing to change'),
   output: USER,
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);
@@ -135,7 +135,7 @@ export const block = toStatus(
 export const unblock = toStatus(
   'active',
   'unblock',
-  'let a blocked user sign in again; tokens that were not revoked work again',
+  'unblock a user: sign-in and unrevoked tokens work again',
 );
 
 export const signOut = operation({
@@ -226,13 +226,13 @@ async function hashPasswords(
     const ticket = { queue: 'stranger', key: '', until: Number.POSITIVE_INFINITY } as const;
     const isSame = await verifyPassword(paymentHash ?? paymentPasswordHash, password, ticket);
     const isWeak = (one: string | null) => one !== null && (isCommonPassword(one) || isOwnName(one, names));
-    const weak = 'is among those that are tried first, or a name of the user or the service';
+    const weak = 'is easy to guess: common, or a name of the user or the service';
     const problem =
       (isWeak(password) && `the password ${weak}`) ||
       (isWeak(paymentPassword) && `the payment password ${weak}`) ||
       (isSame && 'password and payment password are the same');
     if (problem)
-      throw new Refusal('refused_value', `${problem}: take another one, or pass \`allow_weak\``, 'password');
+      throw new Refusal('refused_value', `${problem}: use another one, or pass \`allow_weak\``, 'password');
   }
   return { passwordHash, paymentPasswordHash: paymentHash };
 }

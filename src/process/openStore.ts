@@ -64,6 +64,6 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
   const { version, known, serves, text, remedy } = await schemaState(pool);
   if (version < known || !serves) throw new Refusal('state', `${text}: ${remedy}`);
   if (version > known)
-    log.warn(`the schema is at version ${version}, newer than this build's ${known}, and serves it`);
+    log.warn(`the schema is at version ${version}, newer than this build's ${known}, which supports it`);
   return { version };
 }

@@ -24,7 +24,7 @@ export async function serve(): Promise<void> {
 function endByUncaughtError(log: Logger): void {
   let broken = false;
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'stopping after an error that nothing caught');
+    log.fatal({ err: error }, 'stopping after an uncaught error');
     if (broken) process.exit(1);
     broken = true;
     end(null);

@@ -46,7 +46,7 @@ async function start(config: Config, log: Logger): Promise<void> {
   closeOnEnd(app);
   onEnd(async ({ signal, inOrder }) => {
     if (!inOrder || signal === null) return;
-    log.info({ signal, drain_seconds: drainMs / 1000 }, 'stopping: requests under way are finished first');
+    log.info({ signal, drain_seconds: drainMs / 1000 }, 'stopping after the requests in progress');
     await drain(app, drainMs);
   });
   await listen(app, config, config.port, config.baseUrl);
@@ -102,7 +102,7 @@ async function listen(app: FastifyInstance | null, { host }: Config, port: numbe
     await (app ? listenAt(app, addresses, port, describe) : tryPort(addresses, port));
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
-    const taken = `it is taken: choose another with ${VARIABLE_OF[whom] ?? 'PORT'}`;
+    const taken = `it is in use: choose another with ${VARIABLE_OF[whom] ?? 'PORT'}`;
     const why = cause.code === 'EADDRINUSE' ? taken : cause.message;
     throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
   }

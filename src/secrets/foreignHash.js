@@ -62,13 +62,13 @@ export function readHash(given) {
     if (groups === undefined) continue;
     const numbers = Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, Number(text)]));
     const { allowed, costly, bytes = 0, comparedBytes = Infinity } = costOf(numbers);
-    if (!allowed) return { problem: `its ${algorithm} costs too much or too little` };
+    if (!allowed) return { problem: `its ${algorithm} cost is too high or too low` };
     const [salt, key] = [bytesOf(groups.salt), bytesOf(groups.key)];
     const isWhole = salt.length * key.length > 0 && key.length % 4 === 0; // as in all forms
     if (algorithm === 'bcrypt' || (isWhole && (numbers.l || key.length) === key.length))
       return { hash, algorithm, numbers, salt, key, costly, bytes, comparedBytes };
   }
-  return { problem: 'it has no known form, or is cut off' };
+  return { problem: 'its form is unknown, or it is truncated' };
 }
 
 /** @param {Buffer} bytes */

@@ -114,7 +114,7 @@ function read<Content>(file: string): Content | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Content;
   } catch (cause) {
-    throw new Error(`${file} is damaged: delete ${dirname(file)} to start anew`, { cause });
+    throw new Error(`${file} is damaged: delete ${dirname(file)} to start again`, { cause });
   }
 }
 

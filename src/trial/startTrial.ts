@@ -22,7 +22,7 @@ const SECRET_BYTES = 32;
 export function trialSecrets(dataDir: string): readonly [string] {
   const file = join(dataDir, 'secrets');
   const secret = readOrMake(file, () => randomHex(SECRET_BYTES));
-  if (secret.length < SECRET_BYTES) throw new Error(`${file} is damaged: delete it, and another is made`);
+  if (secret.length < SECRET_BYTES) throw new Error(`${file} is damaged: delete it to create a new one`);
   return [secret];
 }
 

@@ -37,7 +37,7 @@ export class DatabaseWatch {
   #stopped = false;
   /** Logs a passed trouble, by its name. */
   readonly #warn = onceAMinute((_name, cause: unknown) => {
-    this.#log.warn({ reason: explainTrouble(cause) }, 'the database failed once, and answers');
+    this.#log.warn({ reason: explainTrouble(cause) }, 'a database error, but the database responds');
   });
 
   constructor({ db }: Context, log: WatchLog) {
@@ -119,10 +119,10 @@ export class DatabaseWatch {
     this.#trouble ??= begin(error);
     const { reported } = this.#trouble;
     const reason = explainTrouble(error);
-    if (reported === undefined) this.#log.error({ reason }, 'the database is away');
+    if (reported === undefined) this.#log.error({ reason }, 'the database is unreachable');
     // The database may return as something else, such as a standby, which waiting doesn't solve.
     else if (isRefusal(error) && nameTrouble(error) !== nameTrouble(reported))
-      this.#log.error({ reason }, 'the database is still away');
+      this.#log.error({ reason }, 'the database is still unreachable');
     else return;
     this.#trouble.reported = error;
   }
@@ -134,7 +134,7 @@ export class DatabaseWatch {
     if (trouble.reported === undefined) this.#warn(nameTrouble(trouble.cause), trouble.cause);
     else {
       const away_seconds = Math.round((performance.now() - trouble.since) / 100) / 10;
-      this.#log.warn({ away_seconds, refused: trouble.refused }, 'the database is back');
+      this.#log.warn({ away_seconds, refused: trouble.refused }, 'the database is reachable again');
     }
   }
 }

@@ -57,7 +57,7 @@ export class Housekeeping {
       if (round % DAILY === 0) await this.#prepareTrail();
     } catch (error) {
       if (whyUnavailable(error) === null)
-        this.#log.warn(`expired rows stay where they are: ${explainTrouble(error)}`);
+        this.#log.warn(`could not remove expired rows: ${explainTrouble(error)}`);
     }
   }
 
@@ -68,10 +68,10 @@ export class Housekeeping {
 
   /** A server's role may not make partitions: it warns months before they are missing. */
   async #prepareTrail(): Promise<void> {
-    for (const name of (await preparePartitions(this.#db)).done) this.#log.info(`made the partition ${name}`);
+    for (const name of (await preparePartitions(this.#db)).done) this.#log.info(`created partition ${name}`);
     const { monthsAhead } = await findTrailFacts(this.#db);
     if (monthsAhead >= MIN_MONTHS_AHEAD) return;
     const remedy = 'run assent maintain as the owner of the tables';
-    this.#log.warn(`the audit trail has partitions for ${monthsAhead} months to come: ${remedy}`);
+    this.#log.warn(`the audit trail has partitions for only ${monthsAhead} more months: ${remedy}`);
   }
 }

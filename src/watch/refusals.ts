@@ -4,7 +4,7 @@ import { networkOf } from '../rules/common/network.ts';
 import { insertRefusals, MAX_REFUSALS_KEPT, type RefusalOf, WINDOW_MS } from '../store/operate/refusals.ts';
 
 /** The log fields of an error without its own. */
-export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours', rule_id: 'server_error' } as const;
+export const OWN_FAULT = { error: 'server_error', rule: 'internal error', rule_id: 'server_error' } as const;
 
 /** The reference of the note on an unused `X-Forwarded-For`, whose request isn't refused. */
 export const FORWARDED = 'x-forwarded-for';

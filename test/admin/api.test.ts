@@ -14,8 +14,8 @@ const problem = (status: number, more: object) => ({
   body: { title: expect.any(String), status, detail: expect.any(String), rule: expect.any(String), ...more },
 });
 
-describe('an application', () => {
-  it('is created with a secret that is shown once, changed, blocked and deleted', async () => {
+describe('an application in the operators’ API', () => {
+  it('can be created with a secret that is shown once, changed, blocked and deleted', async () => {
     const created = await call('POST /v1/clients', { ...SHOP, verified: true });
     const { client_id: id, client_secret: secret } = created.body;
     expect(created).toMatchObject({
@@ -43,7 +43,7 @@ describe('an application', () => {
     expect(await call(`GET /v1/clients/${id}`)).toMatchObject(problem(404, { rule: 'not_found' }));
   });
 
-  it('has secrets that are added, listed by id and retired, the last one only when confirmed', async () => {
+  it('has secrets that can be added, listed by id and retired, the last one only with confirmation', async () => {
     const { body: client } = await call('POST /v1/clients', { ...SHOP, verified: true });
     const secrets = `/v1/clients/${client.client_id}/secrets`;
     const added = await call(`POST ${secrets}`);
@@ -59,7 +59,7 @@ describe('an application', () => {
     expect((await call(`DELETE ${secrets}/${second}?confirm=true`)).status).toBe(200);
   });
 
-  it('is created once when 50 ask for one id at the same time', async () => {
+  it('is created once when 50 requests have one id at the same time', async () => {
     const asked = Array.from({ length: 50 }, () => call('POST /v1/clients', { ...SHOP, id: 'once' }));
     const answers = await Promise.all(asked);
     const statuses = answers.map(({ status }) => status).toSorted();
@@ -69,7 +69,7 @@ describe('an application', () => {
     );
   });
 
-  it('has a name that resembles another one only with force, and then a warning', async () => {
+  it('gets a name that resembles another one only with force and a warning', async () => {
     await call('POST /v1/clients', { ...SHOP, name: 'Cocoa House' });
     const alike = { ...SHOP, name: 'Cocоa House' };
     const refused = await call('POST /v1/clients', alike);
@@ -80,8 +80,8 @@ describe('an application', () => {
   });
 });
 
-describe('support', () => {
-  it('finds a user, blocks and signs out, sets a password, and erases', async () => {
+describe('the support role', () => {
+  it('can find a user, block, sign out, set a password, and erase', async () => {
     const { login, userId } = await createUser(pool);
     expect((await call(`GET /v1/users/${login}`)).body).toMatchObject({ user_id: userId, login });
     expect((await call(`POST /v1/users/${login}/block`)).body).toMatchObject({ login, status: 'blocked' });
@@ -96,13 +96,13 @@ describe('support', () => {
     expect((await call(`DELETE /v1/users/${login}?confirm=true`)).body).toMatchObject({ status: 'deleted' });
   });
 
-  it('takes names of any letters in a path', async () => {
+  it('can use names with any letters in a path', async () => {
     const { userId } = await createUser(pool, { login: 'Вера / "a"?&%' });
     const answer = await call(`GET /v1/users/${encodeURIComponent('Вера / "a"?&%')}`);
     expect(answer.body).toMatchObject({ user_id: userId });
   });
 
-  it('revokes authorizations when that is confirmed', async () => {
+  it('can revoke authorizations with confirmation', async () => {
     const { login } = await createUser(pool);
     const refused = await call('POST /v1/grants/revoke', { login });
     expect(refused.body.detail).toContain('revoke 0 authorizations');
@@ -115,7 +115,7 @@ describe('support', () => {
     );
   });
 
-  it('reads the trail, which has the operator of each act, and follows it', async () => {
+  it('can read and follow the trail, which has the operator of each act', async () => {
     const { cursor } = (await call('GET /v1/audit/next')).body;
     const { clientId } = await createClient(pool);
     const operator = (await call('POST /v1/operators', { name: 'pipeline 7', role: 'changes', days: 1 }))
@@ -133,7 +133,7 @@ describe('support', () => {
 });
 
 describe('operators', () => {
-  it('are created with a token, listed without it, and retired', async () => {
+  it('can be created with a token, listed without it, and retired', async () => {
     const { status, body } = await call('POST /v1/operators', { name: 'crm', role: 'reads', days: 1 });
     const { operator_token: token, ...others } = body;
     expect([status, others]).toEqual([201, { name: 'crm', role: 'reads', expires_at: expect.any(String) }]);
@@ -158,7 +158,7 @@ describe('operators', () => {
     expect((await call('DELETE /v1/operators/crm?confirm=true')).status).toBe(404);
   });
 
-  it('give others no role and no time beyond their own', async () => {
+  it('can’t give others a role or a time beyond their own', async () => {
     const token = await admin.tokenFor('changes', 10);
     const create = (role: string, days: number) =>
       call('POST /v1/operators', { name: `by another ${role} ${days}`, role, days }, token);
@@ -181,7 +181,7 @@ describe('operators', () => {
 });
 
 describe('a list', () => {
-  it('comes in pages of at most 1,000, each with the place of the next', async () => {
+  it('is paged by at most 1,000 entries, each page with the position of the next', async () => {
     await pool.query(
       `insert into users (login, login_key, name) select l, l, 'Page' from (select 'page-' || lpad(n::text, 5, '0') as l from generate_series(1, 2_500) n) s`,
     );

@@ -18,7 +18,7 @@ const send = async (method: string, path: string, body: string, type = 'applicat
   return { status: answer.status, body: await answer.json() };
 };
 
-describe('a request without the token of an operator', () => {
+describe('a request without an operator’s token', () => {
   const VALID = 'assent_op_';
 
   it.each([
@@ -27,7 +27,7 @@ describe('a request without the token of an operator', () => {
     ['a token of another kind', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }],
     ['an unknown token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }],
     ['a token that is too long', { authorization: `Bearer ${VALID}${'a'.repeat(44)}` }],
-  ])('is refused with 401, also at addresses that are not there: %s', async (_what, headers) => {
+  ])('is refused with 401, also at unknown addresses: %s', async (_what, headers) => {
     for (const path of ['/v1/clients', '/nothing']) {
       const answer = await fetch(`${admin.url}${path}`, { headers });
       const said = [answer.status, answer.headers.get('www-authenticate'), (await answer.json()).rule];
@@ -35,14 +35,14 @@ describe('a request without the token of an operator', () => {
     }
   });
 
-  it('is refused where the token has expired', async () => {
+  it('is refused if the token has expired', async () => {
     const token = await admin.tokenFor('reads');
     expect((await call('GET /v1/clients', undefined, token)).status).toBe(200);
     await database.pool.query(`update operators set expires_at = clock_timestamp() where role = 'reads'`);
     expect((await call('GET /v1/clients', undefined, token)).status).toBe(401);
   });
 
-  it('is refused with the token in the query or the body, and nothing of it is logged', async () => {
+  it('is refused with the token in the query or the body, which is not logged', async () => {
     const token = await admin.tokenFor('reads');
     const answer = await fetch(`${admin.url}/v1/clients?access_token=${token}`);
     expect(answer.status).toBe(401);
@@ -52,7 +52,7 @@ describe('a request without the token of an operator', () => {
     expect(logLines.join('')).not.toContain(token);
   });
 
-  it('counts: more than 20 in a minute from one address are refused with 429, while a valid token still works', async () => {
+  it('is counted: more than 20 in a minute from one address get 429, while a valid token still works', async () => {
     const other = await createDatabase();
     const surroundings = { db: other.pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
     const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
@@ -68,7 +68,7 @@ describe('a request without the token of an operator', () => {
   });
 });
 
-describe('a request that is wrong', () => {
+describe('an invalid operator request', () => {
   it.each([
     ['an unknown field', '{"name":"A","redirect_uri":"https://a.example/","colour":"red"}', 422, 'colour'],
     ['a field by another name', '{"name":"A","redirectUri":"https://a.example/"}', 422, 'redirectUri'],
@@ -127,18 +127,18 @@ describe('a request that is wrong', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
   });
 
-  it('is answered as without a body where one is announced and empty, as generated clients do', async () => {
+  it('with an announced but empty body is treated as without one, as generated clients send', async () => {
     expect((await send('POST', '/v1/clients/x/block', '')).status).toBe(404);
     expect((await send('PUT', '/v1/clients', '')).status).toBe(405);
     expect((await send('PUT', '/v1/clients', '{')).status).toBe(405);
   });
 
-  it('is refused where its body is a form', async () => {
+  it('is refused with a form as its body', async () => {
     const answer = await send('POST', '/v1/clients', 'name=A', 'application/x-www-form-urlencoded');
     expect(answer.status).toBe(415);
   });
 
-  it('is answered 503 with Retry-After while PostgreSQL is away', async () => {
+  it('gets 503 with Retry-After while PostgreSQL is unreachable', async () => {
     const pool = openDatabase('postgres://nobody@127.0.0.1:1/none');
     const surroundings = { db: pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
     const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
@@ -161,8 +161,8 @@ describe('a request that is wrong', () => {
   });
 });
 
-describe('the log', () => {
-  it('has a line for each request, with the operator, and neither names nor texts of it', async () => {
+describe('the log of operators’ requests', () => {
+  it('has a line for each request, with the operator, and without names or texts of it', async () => {
     const login = 'vera.ivanova';
     await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
     await call('POST /v1/users', { login, name: login, password: login }, own);

@@ -35,8 +35,8 @@ async function ownThings({ id, effect }: Described): Promise<Things> {
 
 const namesIn = ({ query, body }: Asked) => Object.keys({ ...query, ...(body as object) });
 
-describe('a right request', () => {
-  it.each(OPERATIONS)('is carried out, with least and with all that it may have: $id', async (operation) => {
+describe('a valid request', () => {
+  it.each(OPERATIONS)('is carried out, with minimal and with all fields: $id', async (operation) => {
     const isLoss = operation.effect === 'destroys';
     const [least, full] = [leastRequest, fullRequest].map((request) => namesIn(request(operation, things)));
     for (const request of least?.length === full?.length ? [leastRequest] : [leastRequest, fullRequest]) {
@@ -49,7 +49,7 @@ describe('a right request', () => {
   });
 
   it.each(OPERATIONS.filter(({ effect }) => effect === 'destroys'))(
-    'says what would be lost, unless it is confirmed: $id',
+    'without confirmation returns what would be lost: $id',
     async (operation) => {
       const asked = leastRequest(operation, things);
       const { status, body } = await answerTo(operation, asked);
@@ -79,8 +79,8 @@ function spoilingsOf({ parameters, body }: Described): Spoiling[] {
   return [...inUrl, ...inBody];
 }
 
-describe('a wrong request', () => {
-  it.each(OPERATIONS)('is refused where the document forbids it: $id', async (operation) => {
+describe('an invalid request', () => {
+  it.each(OPERATIONS)('is refused if the document forbids it: $id', async (operation) => {
     let right = leastRequest(operation, await ownThings(operation));
     for (const { where, name, value } of spoilingsOf(operation)) {
       const asked = { ...right, [where]: { ...(right[where] as object), [name]: value } };
@@ -93,7 +93,7 @@ describe('a wrong request', () => {
   });
 
   it.each(OPERATIONS)(
-    'is refused without a field that it needs, and with an unknown one: $id',
+    'is refused without a required field, and with an unknown one: $id',
     async (operation) => {
       const right = leastRequest(operation, things);
       const [part, fields] =
@@ -109,7 +109,7 @@ describe('a wrong request', () => {
     },
   );
 
-  it.each(OPERATIONS)('is refused where its body can’t be read: $id', async (operation) => {
+  it.each(OPERATIONS)('is refused with an unreadable body: $id', async (operation) => {
     if (operation.method === 'GET') return;
     const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
     for (const [type, sent, status] of [
@@ -125,7 +125,7 @@ describe('a wrong request', () => {
     }
   });
 
-  it.each(OPERATIONS)('is refused to those who may not ask for it: $id', async (operation) => {
+  it.each(OPERATIONS)('is refused for operators without the role: $id', async (operation) => {
     const right = leastRequest(operation, things);
     for (const role of ['reads', 'changes'] as const) {
       const { status } = await answerTo(operation, right, { authorization: `Bearer ${tokens[role]}` });
@@ -136,7 +136,7 @@ describe('a wrong request', () => {
   });
 });
 
-it('while PostgreSQL is away, each operation is answered 503, with the time to wait', async () => {
+it('while PostgreSQL is unreachable, each operation gets 503 with Retry-After', async () => {
   const pool = openDatabase('postgres://nobody@127.0.0.1:1/none');
   const away = apiAt(await openApiOn(pool, []), tokens.destroys);
   for (const operation of OPERATIONS) {

@@ -73,7 +73,7 @@ function requestOf(operation: Described, things: Things): fc.Arbitrary<Asked> {
 }
 
 it.each(OPERATIONS)(
-  'Anything in any field is answered as docs/openapi.json says: $id',
+  'any value in any field is answered as docs/openapi.json describes: $id',
   async (operation) => {
     const things = { ...(await makeThings(api)), reference };
     await fuzz(operation.id, RUNS, requestOf(operation, things), async (asked) => {

@@ -34,13 +34,13 @@ const operations = modules
 const admin = await useAdmin();
 
 describe('the routes of operators', () => {
-  it('are the operations, but for those of the owner of the tables', () => {
+  it('are the operations, except those of the owner of the tables', () => {
     const placed = PLACES.map(({ operation }) => operation);
     expect(new Set([...placed, ...OWNERS])).toEqual(new Set(operations));
     expect(placed).toHaveLength(operations.length - OWNERS.length);
   });
 
-  it('follow one rule', () => {
+  it('follow one naming rule', () => {
     const said = PLACES.map(({ method, path, isMade }) => `${method} ${path}${isMade ? ' 201' : ''}`);
     expect(said.toSorted()).toMatchInlineSnapshot(`
       [
@@ -87,7 +87,7 @@ describe('the routes of operators', () => {
     `);
   });
 
-  it('put no secret in a path or a query', () => {
+  it('have no secret in a path or a query', () => {
     const inUrl = PLACES.flatMap(({ method, fields }) =>
       [...fields].flatMap(([name, { isId }]) =>
         isId || method === 'GET' || method === 'DELETE' ? [name] : [],
@@ -97,7 +97,7 @@ describe('the routes of operators', () => {
   });
 
   it.each(PLACES)(
-    'take no operator with a lower role: $method $path',
+    'refuse an operator with a lower role: $method $path',
     async ({ method, path, operation }) => {
       const { effect } = operation;
       const url = path.replaceAll(/\{\w+\}/g, 'x');

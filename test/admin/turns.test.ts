@@ -9,7 +9,7 @@ const idsOf = async () => {
   return rows.map(({ client_id }) => client_id);
 };
 
-it('Operations that were refused while they waited are not carried out later', async () => {
+it('operations refused while waiting are not carried out later', async () => {
   const holder = await pool.connect();
   await holder.query('begin; lock table clients');
   const asked = Array.from({ length: 30 }, (_, n) =>

@@ -42,8 +42,8 @@ const [shop, evil] = [await server.createClient(), await server.createClient()];
 const evilPublic = await server.createClient({ verified: false });
 const browser = await signedIn(server, victim);
 
-describe('a code of one application in the hands of another', () => {
-  it('gives no token, however the other one names itself and whichever secret it has', async () => {
+describe('a code of another application', () => {
+  it('gives no token, whichever client_id and secret are sent', async () => {
     const code = await obtainCode(browser, requestOf(shop), victim);
     const own = tokenRequestOf(evil, code);
     const withoutId = change(own, { client_id: undefined, client_secret: undefined });
@@ -83,7 +83,7 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
     client = await server.createClient({ verified });
   });
 
-  it('needs the verifier of its own request: none, an empty one, the challenge and another one are refused', async () => {
+  it('requires the verifier of its own request: none, an empty one, the challenge and another one are refused', async () => {
     const code = await obtainCode(browser, requestOf(client, challengeOf(MINE)), victim);
     const { code_challenge } = challengeOf(MINE);
     for (const code_verifier of [undefined, '', THEIRS, code_challenge])
@@ -96,7 +96,7 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
     expectToken(await exchange(server, client, code, { code_verifier: MINE }));
   });
 
-  it('is worth nothing to it when an attacker took the challenge out of the request', async () => {
+  it('is useless to an attacker who removed the challenge from the request', async () => {
     const code = await obtainCode(browser, requestOf(client), victim);
     expectTokenError(await exchange(server, client, code, { code_verifier: MINE }), 'invalid_grant');
     const page = await open(browser, client, challengeOf(MINE));
@@ -109,8 +109,8 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
   });
 });
 
-describe('a code that somebody else waits for', () => {
-  it('goes to the browser that decided, and to nobody who knows the request, its URL or its form', async () => {
+describe('a code for another user’s browser', () => {
+  it('goes only to the browser that decided, not to others that know the request, its URL or its form', async () => {
     const request = requestOf(shop, { state: 'of the victim' });
     const page = await reachConsent(browser, request, victim);
     const code = codeOf(await decide(browser, page, 'allow'));
@@ -128,8 +128,8 @@ describe('a code that somebody else waits for', () => {
   });
 });
 
-describe('a code whose receipt is open', () => {
-  it('is given again to the session that allowed it alone, until it is used or has expired', async () => {
+describe('a code with an open receipt', () => {
+  it('is returned again only to the session that allowed it, until it is used or has expired', async () => {
     const payer = await server.createUser();
     const tabs = await signedIn(server, payer);
     const receiptFor = async (instance_name: string) => {
@@ -158,8 +158,8 @@ describe('a code whose receipt is open', () => {
   });
 });
 
-describe('what an exchange can’t change', () => {
-  it('gives no right that was not on the page and no other user, whatever the exchange asks for', async () => {
+describe('an exchange', () => {
+  it('can’t add a right or change the user, whatever it sends', async () => {
     const code = await obtainCode(browser, requestOf(shop, { scope: 'account-info' }), victim);
     const { login: username, userId: sub } = attacker;
     const wishes = { scope: 'payment-p2p', username, sub, instance_name: 'other', expires_in: '999999999' };
@@ -171,8 +171,8 @@ describe('what an exchange can’t change', () => {
   });
 });
 
-describe('a token after the end of what it was for', () => {
-  it('is worth nothing once its application is deleted, nor is a code, and both stay so', async () => {
+describe('a token after its end', () => {
+  it('is invalid once its application is deleted, as is a code, for good', async () => {
     const client = await server.createClient();
     const token = await obtainToken(browser, client, victim);
     const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);
@@ -184,7 +184,7 @@ describe('a token after the end of what it was for', () => {
     expect((await browser.get('/account')).text).not.toContain('phone');
   });
 
-  it('is not said to be revoked when the revocation could not be written', async () => {
+  it('is not reported as revoked if the revocation could not be written', async () => {
     const client = await server.createClient();
     const token = await obtainToken(browser, client, victim);
     const { pool } = server.database;

@@ -31,8 +31,8 @@ const attacker = await server.createUser({ paymentPassword: null });
 const resource = await server.createResource();
 const browser = await signedIn(server, victim);
 
-describe('parameters beside the form of the consent page', () => {
-  it('change nothing of what is allowed: neither in the body nor in the URL, under no name', async () => {
+describe('parameters sent with the consent form', () => {
+  it('don’t change what is allowed, in the body or in the URL, under any name', async () => {
     const [shop, evil] = [
       await server.createClient(),
       await server.createClient({ redirectUri: 'https://evil.example/' }),
@@ -63,7 +63,7 @@ describe('parameters beside the form of the consent page', () => {
 });
 
 describe('a decision on one application', () => {
-  it('is none on another: its token does not fit the request of the other, nor the request of the one its token', async () => {
+  it('is invalid for another: its token fits only its own request', async () => {
     const [shop, evil] = [await server.createClient(), await server.createClient()];
     const [asked, wanted] = [await open(browser, shop), await open(browser, evil)];
     const [ofShop, ofEvil] = [formWith(asked, 'decision'), formWith(wanted, 'decision')];
@@ -119,7 +119,7 @@ async function expectUseless(at: Paying, paths = ['/confirm', '/receipt', '/retu
 }
 
 describe('the payment password without a decision of this user on this request', () => {
-  it('allows nothing: neither with no decision nor with another token of ours', async () => {
+  it('allows nothing: without a decision, or with another token of Assent', async () => {
     const at = await pressed();
     const { decision_token = '' } = formWith(at.page, 'decision').fields;
     const { form_token = '' } = fieldsFor(at.page, '/sign-out');
@@ -128,7 +128,7 @@ describe('the payment password without a decision of this user on this request',
     codeOf(await returnFrom(at.tabs, await confirmed(at)));
   });
 
-  it('allows nothing by the decision of another user, or of the same in another session', async () => {
+  it('allows nothing with a decision of another user, or of another session', async () => {
     const at = await pressed();
     const elsewhere = await signedIn(server, at.payer);
     const thief = await pressed({ shop: at.shop });
@@ -137,14 +137,14 @@ describe('the payment password without a decision of this user on this request',
     await expectUseless({ ...at, decision: thief.decision });
   });
 
-  it('allows nothing of one application by a decision on another', async () => {
+  it('allows nothing for one application with a decision on another', async () => {
     const at = await pressed();
     const evil = await pressed({ payer: at.payer, tabs: at.tabs });
     await expectUseless({ ...at, decision: evil.decision });
     await expectUseless({ ...at, request: evil.request });
   });
 
-  it('allows the decided sums, whatever is sent beside them, and no more by the same page with higher ones', async () => {
+  it('allows the decided sums, whatever else is sent, and not higher ones by the same page', async () => {
     const at = await pressed();
     const { action, fields } = formWith(at.page, 'decision');
     const higher = decisionIn(await at.tabs.post(action, { ...fields, limit_0: '1500', decision: 'allow' }));
@@ -155,7 +155,7 @@ describe('the payment password without a decision of this user on this request',
     expect(await introspect(server, resource, token)).toMatchObject({ scope: 'payment-shop.limit(7,900)' });
   });
 
-  it('allows nothing by a decision of 15 minutes ago', async () => {
+  it('allows nothing with a decision 15 minutes old', async () => {
     const at = await pressed();
     const authorizationRequest = await loadAuthorizationRequest(server.context, new Parameters(at.request));
     const session = await sessionOf(server, at.tabs);
@@ -169,7 +169,7 @@ describe('the payment password without a decision of this user on this request',
     codeOf(await returnFrom(at.tabs, await confirmed({ ...at, decision: agedBy(12) })));
   });
 
-  it('allows nothing a second time: when the code is used, the authorization ended, or a newer one is there', async () => {
+  it('allows nothing a second time: after the code was used, the grant ended, or a newer one exists', async () => {
     const at = await pressed();
     const { tabs, payer, shop } = at;
     const code = codeOf(await returnFrom(tabs, await confirmed(at)));
@@ -184,7 +184,7 @@ describe('the payment password without a decision of this user on this request',
   });
 });
 
-describe('both buttons of one page', () => {
+describe('Allow and Reject of one page', () => {
   /** Allow and Reject of a new page: what sends each of them. */
   async function bothOf(at: { tabs: Agent; payer: TestUser; shop: TestClient }, scope: string) {
     const page = await reachConsent(at.tabs, requestOf(at.shop, { scope }), at.payer);
@@ -206,7 +206,7 @@ describe('both buttons of one page', () => {
     return { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
   }
 
-  it.each(BUTTONS)('never give both a code and access_denied, sent at once: %s', async (_what, scope) => {
+  it.each(BUTTONS)('never give both a code and access_denied when sent at once: %s', async (_what, scope) => {
     const at = await people();
     for (let pair = 0; pair < 25; pair += 1) {
       const { allow, reject } = await bothOf(at, scope);
@@ -219,7 +219,7 @@ describe('both buttons of one page', () => {
   });
 
   it.each(BUTTONS)(
-    'do what the first of them says, also when both wait in the database: %s',
+    'have the effect of the first, also when both wait in the database: %s',
     async (_what, scope) => {
       const at = await people();
       const lock = 'select from users where user_id = $1 for update';
@@ -242,9 +242,9 @@ describe('both buttons of one page', () => {
   );
 });
 
-describe('an application that is allowed already', () => {
+describe('an application that is already allowed', () => {
   it.each([true, false])(
-    'is not allowed again without the user, whatever it sends (verified: %s)',
+    'is never allowed again without the user, whatever it sends (verified: %s)',
     async (verified) => {
       const client = await server.createClient({ verified });
       await obtainToken(browser, client, victim);

@@ -35,8 +35,8 @@ async function attempt(login: string, password: string) {
   return [answer.location, toldBy(answer), toldBy(await follow(stranger, answer))];
 }
 
-describe('whether somebody has an account', () => {
-  it('is told by nothing: a known login, an unknown one and a blocked user get one answer, however it is spelled', async () => {
+describe('the existence of an account', () => {
+  it('is not revealed: existing, unknown and blocked logins get one answer, in any spelling', async () => {
     const blocked = await server.createUser();
     await setUserStatus(server, blocked.login, 'blocked');
     const answers = [
@@ -57,8 +57,8 @@ describe('whether somebody has an account', () => {
   });
 });
 
-describe('which application there is', () => {
-  it('is told alike of one that never was and of one that is blocked, and a wrong secret tells no more', async () => {
+describe('the existence of an application', () => {
+  it('is not revealed: unknown and blocked ones get the same answer, as does a wrong secret', async () => {
     const blocked = await server.createClient();
     await setClientStatus(server, blocked, 'blocked');
     const stranger = new Agent(server.baseUrl);
@@ -76,7 +76,7 @@ describe('which application there is', () => {
     }
   });
 
-  it('gives nobody what is registered for it: no address answers with a secret, an address or a right', async () => {
+  it('reveals nothing of its registration: no response has its secret, its address or its rights', async () => {
     const allowedRights = ['account-info'];
     const client = await server.createClient({ redirectUri: 'https://internal.example/', allowedRights });
     const id = client.clientId;
@@ -92,8 +92,8 @@ describe('which application there is', () => {
   });
 });
 
-describe('what somebody allowed', () => {
-  it('is shown to its user only, without a secret, whichever form of it is asked for', async () => {
+describe('an authorization', () => {
+  it('is shown only to its user, without a secret, in every form', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     const browser = new Agent(server.baseUrl);
     const token = await obtainToken(browser, client, user, { instance_name: 'of the user' });

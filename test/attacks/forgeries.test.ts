@@ -57,8 +57,8 @@ function forgeriesOf(signed: string): Record<string, string> {
   };
 }
 
-describe('a decision that was not made by our page', () => {
-  it('is none with any signature but ours: none, an empty one, of a public or another key, cut or lengthened', async () => {
+describe('a decision that was not made by a page of Assent', () => {
+  it('is refused with a missing, empty, foreign, truncated or extended signature', async () => {
     const client = await server.createClient();
     const form = formWith(await open(browser, client), 'decision');
     const before = await contentsOf(server);
@@ -72,7 +72,7 @@ describe('a decision that was not made by our page', () => {
     expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
   });
 
-  it('is none with any signature but ours where it is confirmed or answered, also with the payment password', async () => {
+  it('is refused where it is confirmed or answered, also with the payment password', async () => {
     const client = await server.createClient();
     const page = await open(browser, client, { scope: 'payment-shop' });
     const { fields } = formWith(
@@ -92,8 +92,8 @@ describe('a decision that was not made by our page', () => {
   });
 });
 
-describe('a code or a token that was not issued', () => {
-  it('can’t be made from what a page, a code or a token shows, nor by writing one kind as the other', async () => {
+describe('a forged code or token', () => {
+  it('can’t be derived from a page, a code or a token, nor by converting one kind to the other', async () => {
     const client = await server.createClient();
     const page = await open(browser, client);
     const { payload, signature } = partsOf(formWith(page, 'decision').fields.decision_token ?? '');
@@ -113,7 +113,7 @@ describe('a code or a token that was not issued', () => {
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
   });
 
-  it('has bits enough that no other code, token, session or secret of ours shares or comes near', async () => {
+  it('can’t be guessed: codes, tokens, sessions and secrets have enough random bits', async () => {
     const secrets: Buffer[] = [];
     for (let times = 0; times < 6; times += 1) {
       const client = await server.createClient();

@@ -49,8 +49,8 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/account')];
 }
 
-describe('markup, and what a template would evaluate,', () => {
-  it('is text on every page: names, logins, targets, instance names and states add no element and no attribute', async () => {
+describe('markup and template syntax', () => {
+  it('are text on every page: names, logins, targets, instance names and states add no element or attribute', async () => {
     const [harmless, hostile] = [await pagesWith(HARMLESS), await pagesWith(HOSTILE)];
     const names = ['sign-in', 'sign-in', 'consent', 'confirm', 'confirm', 'receipt', 'account'];
     expect(hostile.map(({ page }) => page)).toEqual(names);
@@ -66,7 +66,7 @@ describe('markup, and what a template would evaluate,', () => {
 });
 
 describe('SQL and search patterns', () => {
-  it('are text in a login: no wildcard, filter or comment finds a user, not even with the right password', async () => {
+  it('are text in a login: no wildcard, filter or comment finds a user, even with the right password', async () => {
     const { login, password } = await server.createUser({ paymentPassword: null });
     const wildcards = ['*', '%', `${login.slice(0, -1)}_`, `${login.slice(0, 4)}%`, `${login.slice(0, 4)}*`];
     const ends = [`${login}' --`, `${login})(uid=*`, `' or login_key='${login}`, `${login}\\`, `(${login})`];
@@ -83,8 +83,8 @@ describe('SQL and search patterns', () => {
 const NAME =
   /^(level|time|pid|hostname|ref|method|path|status|address|ms|client_id|outcome|error|rule|rule_id|msg)$/;
 
-describe('a line of the log', () => {
-  it('is one JSON object with our names only, whatever a login, a path, a header or a parameter holds', async () => {
+describe('a log line', () => {
+  it('is one JSON object with Assent’s own names, whatever a login, a path, a header or a parameter contains', async () => {
     const forged = '\r\n{"level":30,"ref":"forged","msg":"approved"}\r\n\u001b[2Kforged\u2028';
     const stranger = new Agent(server.baseUrl);
     const from = server.logLines.length;

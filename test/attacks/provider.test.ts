@@ -46,8 +46,8 @@ function changed(callback: string, changes: Record<string, string | undefined>):
 
 const parameter = (callback: string, name: string) => new URL(callback).searchParams.get(name) ?? '';
 
-describe('the way through the wallet', () => {
-  it('signs in without one of these attacks, and only by a signed ID token', async () => {
+describe('sign-in at the provider', () => {
+  it('succeeds without an attack, only with a signed ID token', async () => {
     const { agent, callback } = await returning();
     const answer = await agent.get(callback);
     expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account`]);
@@ -59,7 +59,7 @@ describe('the way through the wallet', () => {
     expect((await agent.get('/account')).page).toBe('account');
   });
 
-  it('asks the wallet with secrets of its own each time, and tells it nothing of the request', async () => {
+  it('uses new secrets each time, and sends nothing of the request to the provider', async () => {
     const agent = new Agent(server.baseUrl);
     const request = linkTo(requestOf(shop, { state: 'the-state-of-the-shop' }));
     const [first, second] = [await leaveFor(wallet, agent, request), await leaveFor(wallet, agent, request)];
@@ -73,7 +73,7 @@ describe('the way through the wallet', () => {
   });
 });
 
-describe('an ID token that was not made for this sign-in', () => {
+describe('an ID token of another sign-in', () => {
   const text = new TextEncoder();
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);
@@ -117,7 +117,7 @@ describe('an ID token that was not made for this sign-in', () => {
   });
 });
 
-describe('an answer that this browser did not ask for', () => {
+describe('a response that this browser did not request', () => {
   it.each([
     ['no iss, though the wallet says that it sends it', { iss: undefined }],
     ['the iss of another wallet (mix-up)', { iss: 'https://wallet.example' }],
@@ -130,7 +130,7 @@ describe('an answer that this browser did not ask for', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('is refused with two of one parameter, and names no request with two states', async () => {
+  it('is refused with a duplicate parameter, and without a request if state is duplicate', async () => {
     for (const name of ['code', 'iss', 'state']) {
       const { agent, callback } = await returning(linkTo(requestOf(shop)));
       const twice = `${callback}&${name}=${parameter(callback, name)}`;
@@ -144,14 +144,14 @@ describe('an answer that this browser did not ask for', () => {
     ['another state', { state: 'another' }],
     ['no state', { state: undefined }],
     ['an error without its state', { error: 'access_denied', code: undefined, state: 'another' }],
-  ])('is refused with %s, names no request, and the sign-in goes on', async (_what, changes) => {
+  ])('is refused with %s, shows no request, and keeps the sign-in pending', async (_what, changes) => {
     const { agent, callback } = await returning(linkTo(requestOf(shop)));
     const answer = await refuse(agent, changed(callback, changes), 'sign_in_lost');
     expect(answer.body).not.toContain(shop.clientId);
     expect((await agent.get(callback)).location).toContain(shop.clientId);
   });
 
-  it('is refused in another browser, which began nothing (login CSRF)', async () => {
+  it('is refused in another browser without a pending sign-in (login CSRF)', async () => {
     const { callback } = await returning();
     const victim = new Agent(server.baseUrl);
     const answer = await refuse(victim, callback, 'sign_in_no_cookies');
@@ -159,14 +159,14 @@ describe('an answer that this browser did not ask for', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('is refused in a browser that began another sign-in, which goes on', async () => {
+  it('is refused in a browser with another sign-in, which stays pending', async () => {
     const { callback } = await returning();
     const victim = await returning();
     await refuse(victim.agent, callback, 'sign_in_lost', /state/);
     expect((await victim.agent.get(victim.callback)).status).toBe(303);
   });
 
-  it('leaves a session as it is', async () => {
+  it('keeps an existing session', async () => {
     const { agent, callback } = await returning();
     await agent.get(callback);
     const session = sessionOf(agent);
@@ -174,31 +174,31 @@ describe('an answer that this browser did not ask for', () => {
     expect([sessionOf(agent), (await agent.get('/account')).page]).toEqual([session, 'account']);
   });
 
-  it('is refused with a code of the attacker’s own sign-in: its verifier is in the other browser', async () => {
+  it('is refused with a code of the attacker’s own sign-in, whose verifier is in the other browser', async () => {
     const [attacker, victim] = [await returning(), await returning()];
     const planted = changed(victim.callback, { code: parameter(attacker.callback, 'code') });
     await refuse(victim.agent, planted, 'sign_in_failed', /token endpoint answered invalid_grant$/);
     expect(wallet.exchanges).toHaveLength(1);
   });
 
-  it('is refused a second time, also with the cookie of before and another code', async () => {
+  it('is refused a second time, also with the earlier cookie and another code', async () => {
     const { agent, callback } = await returning();
     const thief = copyOf(agent);
     await agent.get(callback);
     agent.cookies.delete('assent_session');
-    await refuse(agent, callback, 'sign_in_lost', /answered/);
-    await refuse(thief, changed(callback, { code: 'another' }), 'sign_in_lost', /answered/);
+    await refuse(agent, callback, 'sign_in_lost', /completed/);
+    await refuse(thief, changed(callback, { code: 'another' }), 'sign_in_lost', /completed/);
     expect(wallet.exchanges).toHaveLength(1);
   });
 });
 
-describe('the cookie of a sign-in', () => {
+describe('the sign-in cookie', () => {
   const put = (agent: Agent, begun: Record<string, unknown>, purpose: SignaturePurpose = 'provider') => {
     const [name = ''] = [...agent.cookies.keys()].filter((cookie) => cookie.startsWith('assent_sign_in_'));
     agent.cookies.set(name, keyRing.sign(purpose, deflateRawSync(JSON.stringify(begun))));
   };
 
-  it('is good for ten minutes', async () => {
+  it('expires after ten minutes', async () => {
     const { agent, callback } = await returning();
     const begun = begunIn(server, agent);
     put(agent, { ...begun, at: Date.now() - 599_000 });
@@ -209,16 +209,13 @@ describe('the cookie of a sign-in', () => {
     expect(wallet.exchanges).toHaveLength(1);
   });
 
-  it.each<SignaturePurpose>(['form', 'visit', 'device'])(
-    'is not one that was signed as %s',
-    async (purpose) => {
-      const { agent, callback } = await returning();
-      put(agent, begunIn(server, agent), purpose);
-      await refuse(agent, callback, 'sign_in_lost');
-    },
-  );
+  it.each<SignaturePurpose>(['form', 'visit', 'device'])('is refused when signed as %s', async (purpose) => {
+    const { agent, callback } = await returning();
+    put(agent, begunIn(server, agent), purpose);
+    await refuse(agent, callback, 'sign_in_lost');
+  });
 
-  it('is refused with another letter anywhere, in parts, or as nothing', async () => {
+  it('is refused when changed anywhere, truncated or empty', async () => {
     const { agent, callback } = await returning();
     const name = signInCookie(callback) ?? '';
     const cookie = agent.cookies.get(name) ?? '';
@@ -234,7 +231,7 @@ describe('the cookie of a sign-in', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('leads to no request but one that is right, checked again when the browser is back', async () => {
+  it('leads only to a valid request, which is checked again on return', async () => {
     const refusedRequest = linkTo(requestOf(shop, { redirect_uri: 'https://evil.example/' }));
     const answer = await new Agent(server.baseUrl).get(
       refusedRequest.replace('/oauth/authorize', '/sign-in'),
@@ -248,7 +245,7 @@ describe('the cookie of a sign-in', () => {
     await refuse(agent, callback, 'redirect_uri_unregistered');
   });
 
-  it('leads back to our pages only, whatever the callback says', async () => {
+  it('leads only to pages of Assent, whatever the callback contains', async () => {
     const { agent, callback } = await returning(linkTo(requestOf(shop)));
     const evil = 'https://evil.example/';
     const more = { redirect_uri: evil, back: evil, client_id: evil, target_link_uri: evil };
@@ -259,12 +256,12 @@ describe('the cookie of a sign-in', () => {
   });
 });
 
-describe('what the wallet answers instead of a code', () => {
+describe('an error response of the provider', () => {
   const answering = (error: string) => ({
     callback: { code: undefined, error, error_description: 'SECRET' },
   });
 
-  it('says "The sign-in is not complete" after access_denied, with the way back to the request', async () => {
+  it('shows "The sign-in is not complete" for access_denied, with a link back to the request', async () => {
     const agent = new Agent(server.baseUrl);
     wallet.replaced = answering('access_denied');
     const answer = await passWallet(wallet, agent, linkTo(requestOf(shop)));
@@ -277,7 +274,7 @@ describe('what the wallet answers instead of a code', () => {
     expect((await passWallet(wallet, agent, again)).location).toContain('/oauth/authorize?');
   });
 
-  it('is not believed without the state, nor from another issuer', async () => {
+  it('is refused without the state, or from another issuer', async () => {
     wallet.replaced = answering('access_denied');
     const { agent, callback } = await returning();
     for (const state of [undefined, 'x'])
@@ -292,7 +289,7 @@ describe('what the wallet answers instead of a code', () => {
     [`${'w_'.repeat(20)}w`, /^the provider answered an error$/],
     ['<script>alert(1)</script>', /^the provider answered an error$/],
     ['a\nforged line', /^the provider answered an error$/],
-  ])('is refused, and told in the log only as a word: %j', async (error, rule) => {
+  ])('is refused, and logged as one safe word only: %j', async (error, rule) => {
     wallet.replaced = answering(error);
     const { agent, callback } = await returning();
     const answer = await refuse(agent, callback, 'sign_in_failed', rule);
@@ -300,7 +297,7 @@ describe('what the wallet answers instead of a code', () => {
   });
 });
 
-it('tells nothing of an answer that is no JSON, neither in the log nor on the page', async () => {
+it('that is not JSON appears neither in the log nor on the page', async () => {
   wallet.replaced = { token: { status: 200, body: '{"access_token":s3cr3tTOKENvalue}' } };
   const { agent, callback } = await returning();
   const answer = await refuse(agent, callback, 'sign_in_failed');
@@ -308,7 +305,7 @@ it('tells nothing of an answer that is no JSON, neither in the log nor on the pa
 });
 
 describe('the user of a `sub`', () => {
-  it('is never one of the same login, name or id of ours, who stays as before', async () => {
+  it('is never an existing user with the same login, name or id', async () => {
     const victim = await server.createUser({ login: `anna-${randomUUID()}` });
     const before = await usersWith(server, { login: victim.login });
     wallet.user = { sub: `s-${randomUUID()}`, preferred_username: victim.login.toUpperCase(), name: 'Anna' };
@@ -321,7 +318,7 @@ describe('the user of a `sub`', () => {
     expect((await agent.get('/account')).text).not.toContain(victim.login);
   });
 
-  it('has a login of its own if both preferred_username and sub are logins of others', async () => {
+  it('gets a new login if both preferred_username and sub are logins of other users', async () => {
     const victim = await server.createUser({ login: `v-${randomUUID()}` });
     wallet.user = { sub: victim.login, preferred_username: victim.login };
     await passWallet(wallet, new Agent(server.baseUrl), '/account');
@@ -330,7 +327,7 @@ describe('the user of a `sub`', () => {
     expect(made?.user_id).not.toBe(victim.userId);
   });
 
-  it('is found again by it, whatever else the wallet says then, and compared to the letter', async () => {
+  it('is found again by it, compared exactly, whatever else the provider sends', async () => {
     wallet.user = { sub: `Sub-${randomUUID()}`, preferred_username: `p-${randomUUID()}`, name: 'First' };
     await passWallet(wallet, new Agent(server.baseUrl), '/account');
     const [made] = await usersWith(server, { external_id: wallet.user.sub });
@@ -352,7 +349,7 @@ describe('the user of a `sub`', () => {
     ['that begins with a space', ' sub', false],
     ['with another white space', 'sub\u00a01', false],
     ['with an invisible character', 'sub\u200b1', false],
-  ])('is made, or not, by one %s', async (_what, sub, isMade) => {
+  ])('is created, or refused, for one %s', async (_what, sub, isMade) => {
     wallet.user = { sub };
     const { agent, callback } = await returning();
     if (isMade) expect((await agent.get(callback)).status).toBe(303);
@@ -360,7 +357,7 @@ describe('the user of a `sub`', () => {
     expect(await usersWith(server, { external_id: sub })).toHaveLength(isMade ? 1 : 0);
   });
 
-  it('takes no login or name that ours could not have', async () => {
+  it('gets no login or name that registration would refuse', async () => {
     for (const bad of ['', ' ', 'sub-'.repeat(33), 'e\u0301'.repeat(9_999), 'a\u200db', 7, ['a'], null]) {
       const sub = `s-${randomUUID()}`;
       wallet.user = { sub, preferred_username: bad, name: bad };
@@ -369,7 +366,7 @@ describe('the user of a `sub`', () => {
     }
   });
 
-  it('has a login of its own where preferred_username looks like that of another, or of the service', async () => {
+  it('gets another login if preferred_username resembles another login or the service', async () => {
     const id = randomUUID().replaceAll(/[^a-f]/g, '');
     await server.createUser({ login: `cacao${id}` });
     const looks = [`сасао${id}`, `са${id}`, `CАCAO${id}`, `ｃａｃａｏ${id}`, `cacao${id}\u200b`];
@@ -382,7 +379,7 @@ describe('the user of a `sub`', () => {
     }
   });
 
-  it('has no login that is an id of another user, whom an operator could mean by it', async () => {
+  it('gets no login that is the id of another user, which an operator could mean', async () => {
     const victim = { sub: `Sub-${randomUUID()}` };
     wallet.user = victim;
     await passWallet(wallet, new Agent(server.baseUrl), '/account');
@@ -400,7 +397,7 @@ describe('the user of a `sub`', () => {
     }
   });
 
-  it('has a made-up login if no other fits', async () => {
+  it('gets a generated login if no other fits', async () => {
     for (const sub of [`-${randomUUID()}`, `${randomUUID()} `.repeat(4).trim()]) {
       wallet.user = { sub };
       await passWallet(wallet, new Agent(server.baseUrl), '/account');
@@ -409,7 +406,7 @@ describe('the user of a `sub`', () => {
     }
   });
 
-  it('is made once by two answers at the same time', async () => {
+  it('is created once by two concurrent responses', async () => {
     const both = [await returning(), await returning()];
     const waiting = await whileHeld(pool, 'lock table users in share mode', [], async () => {
       const sent = both.map(({ agent, callback }) => agent.get(callback));
@@ -421,7 +418,7 @@ describe('the user of a `sub`', () => {
     expect(await usersWith(server, { external_id: wallet.user.sub })).toHaveLength(1);
   });
 
-  it('is refused while blocked, by this answer too', async () => {
+  it('is refused while blocked, also by this response', async () => {
     await passWallet(wallet, new Agent(server.baseUrl), '/account');
     const { agent, callback } = await returning();
     await pool.query(`update users set status = 'blocked' where external_id = $1`, [wallet.user.sub]);
@@ -429,7 +426,7 @@ describe('the user of a `sub`', () => {
     expect(answer.text).toContain('You can’t sign in here with this account.');
   });
 
-  it('is needed by the statement that opens a session, with the status, whatever was looked at before', async () => {
+  it('is checked with the status by the statement that opens the session', async () => {
     await passWallet(wallet, new Agent(server.baseUrl), '/account');
     const [user] = await usersWith(server, { external_id: wallet.user.sub });
     const origin = { browser: null, system: null, network: null, knownDevice: false, earlierHash: null };

@@ -48,7 +48,7 @@ async function approvals(): Promise<unknown[]> {
 }
 
 describe('a right that spends', () => {
-  it('leads to the wallet once it is allowed, which has to ask again for this payment', async () => {
+  it('redirects to the provider after Allow, which must confirm this payment', async () => {
     const before = await rowsOf(server.database);
     const answer = await allow();
     expect(leadsTo(answer, '/sign-in')).toBe(true);
@@ -60,7 +60,7 @@ describe('a right that spends', () => {
     expect(await approvals()).toEqual(['provider']);
   });
 
-  it('is not confirmed by a sign-in, also by one that says it is more, or comes just before', async () => {
+  it('is not confirmed by a sign-in, also with a stronger acr or just before', async () => {
     agent = new Agent(server.baseUrl);
     wallet.replaced = { claims: { acr: 'payment' } };
     const { searchParams } = new URL(await leaveFor(wallet, agent, spending()));
@@ -70,7 +70,7 @@ describe('a right that spends', () => {
     expect(await approvals()).toEqual([]);
   });
 
-  it('is confirmed by no payment password, also by one that the user has', async () => {
+  it('is not confirmed by a payment password, even if the user has one', async () => {
     await pool.query(
       `update users set payment_password_hash = o.payment_password_hash from users o where users.external_id = $1 and o.user_id = $2`,
       [wallet.user.sub, payer.userId],
@@ -87,13 +87,13 @@ describe('a right that spends', () => {
     expect(await rowsOf(server.database)).toBe(before);
   });
 
-  it('is not needed for what only reads', async () => {
+  it('needs no confirmation if it only reads', async () => {
     expect(codeOf(await allow(linkTo(requestOf(shop))))).toMatch(/^assent_ac_/);
     expect(await approvals()).toEqual([null]);
   });
 });
 
-describe('an answer of the wallet that confirms nothing', () => {
+describe('an invalid confirmation of the provider', () => {
   it.each([
     ['no acr', { without: 'acr' }, /acr/],
     ['another acr', { claims: { acr: 'login' } }, /acr/],
@@ -106,7 +106,7 @@ describe('an answer of the wallet that confirms nothing', () => {
     expect([sessionOf(agent), (await agent.get('/account')).page]).toEqual([session, 'account']);
   });
 
-  it('is refused if the user was asked more than 10 seconds before the browser left: clocks may differ by that', async () => {
+  it('is refused if auth_time is over 10 seconds before the redirect: clocks may differ by that', async () => {
     const answered = async (secondsBefore: number) => {
       const callback = await confirming();
       const left = Math.ceil(begunIn(server, agent).at / 1000);
@@ -121,14 +121,14 @@ describe('an answer of the wallet that confirms nothing', () => {
     expect(await approvals()).toEqual(['provider']);
   });
 
-  it('is refused for another user of the wallet, and both stay as they are', async () => {
+  it('is refused for another user of the provider, and changes neither', async () => {
     const session = sessionOf(agent);
     wallet.user = { sub: 'another' };
     await refuse(await confirming(), 'sign_in_other_user');
     expect(sessionOf(agent)).toBe(session);
   });
 
-  it('is refused when the session that asked has ended, or is another one now', async () => {
+  it('is refused when the requesting session has ended or is another one', async () => {
     const ended = await confirming();
     const cookie = sessionOf(agent) ?? '';
     await pool.query('delete from sessions where session_hash = $1', [sha256(cookie)]);
@@ -142,7 +142,7 @@ describe('an answer of the wallet that confirms nothing', () => {
     await refuse(callback, 'sign_in_lost', /session/);
   });
 
-  it('is refused when the session is signed out while the answer is looked at', async () => {
+  it('is refused when the session signs out during the check', async () => {
     const callback = await confirming();
     let open = (): void => undefined;
     const held = new Promise<void>((resolve) => {
@@ -157,7 +157,7 @@ describe('an answer of the wallet that confirms nothing', () => {
     expect([(await sent).status, await approvals()]).toEqual([400, []]);
   });
 
-  it('is the answer to a sign-in, under the cookie of a payment, and the other way round', async () => {
+  it('is a sign-in response under a payment cookie, or the reverse', async () => {
     const payment = await confirming();
     const session = sessionOf(agent) ?? '';
     agent.cookies.delete('assent_session');
@@ -170,7 +170,7 @@ describe('an answer of the wallet that confirms nothing', () => {
     await refuse(signIn, 'sign_in_lost', /state/);
   });
 
-  it('is about a page that was rejected meanwhile: the application hears access_denied', async () => {
+  it('is for a page that was rejected meanwhile: the application gets access_denied', async () => {
     const page = await agent.get(spending());
     const callback = await callbackOf(
       agent,
@@ -181,7 +181,7 @@ describe('an answer of the wallet that confirms nothing', () => {
     expect(await approvals()).toEqual([]);
   });
 
-  it('is about a grant that has changed meanwhile: the request is shown again', async () => {
+  it('is for a grant that changed meanwhile: the request is shown again', async () => {
     const callback = await confirming();
     codeOf(await goOn(wallet, agent, await allow(spending({ state: 'newer' }))));
     expect(leadsTo(await agent.get(callback), '/oauth/authorize')).toBe(true);
@@ -189,8 +189,8 @@ describe('an answer of the wallet that confirms nothing', () => {
   });
 });
 
-describe('a confirmation by the wallet', () => {
-  it('is for one approval: its callback leads to the same receipt again, and a second Allow to the wallet', async () => {
+describe('a confirmation by the provider', () => {
+  it('is for one approval: its callback shows the same receipt again, and a second Allow redirects again', async () => {
     const callback = await confirming();
     for (let times = 0; times < 2; times += 1)
       expect(leadsTo(await agent.get(callback), '/receipt')).toBe(true);
@@ -203,7 +203,7 @@ describe('a confirmation by the wallet', () => {
     expect(await leaveFor(wallet, agent, await allow())).toContain('acr_values=payment');
   });
 
-  it('is in each of two tabs for what that tab has asked', async () => {
+  it('in each of two tabs is for the request of that tab', async () => {
     const states = ['one', 'other'];
     const callbacks: string[] = [];
     for (const state of states) callbacks.push(await confirming(spending({ state, instance_name: state })));
@@ -218,7 +218,7 @@ describe('a confirmation by the wallet', () => {
     { scope: 'account-info payment-shop.limit(7,1501)' },
     { instance_name: 'another' },
     { state: 'another' },
-  ])('is for the request that was allowed, and not asked for by another one: %o', async (fields) => {
+  ])('is for the allowed request, and can’t be started by another one: %o', async (fields) => {
     const decision = decisionIn(await allow());
     const link = `${spending(fields)}&${new URLSearchParams({ decision })}`;
     expect(leadsTo(await agent.get(link.replace('/oauth/authorize', '/sign-in')), '/oauth/authorize')).toBe(
@@ -226,7 +226,7 @@ describe('a confirmation by the wallet', () => {
     );
   });
 
-  it('is not asked for by the decision of another session, nor by none', async () => {
+  it('can’t be started by the decision of another session, or without one', async () => {
     const thief = agent;
     agent = new Agent(server.baseUrl);
     await passWallet(wallet, agent, '/account');
@@ -243,8 +243,8 @@ describe('a confirmation by the wallet', () => {
   });
 });
 
-describe('a user with passwords of ours', () => {
-  it('signs in anew: the wallet can’t confirm for that user', async () => {
+describe('a user with passwords of Assent', () => {
+  it('must sign in again, because the provider can’t confirm for that user', async () => {
     const own = await startServer({ database: server.database });
     agent = copyOf(await signedIn(own, payer), server.baseUrl);
     await own.close();
@@ -257,7 +257,7 @@ describe('a user with passwords of ours', () => {
     expect(await approvals()).toEqual([]);
   });
 
-  it('can’t spend without the one for payments where PAYMENT_PASSWORD is required, whatever is typed', async () => {
+  it('can’t spend without a payment password if PAYMENT_PASSWORD is required, whatever is typed', async () => {
     const strict = await startServer({ database: server.database, requiresPaymentPassword: true });
     agent = await signedIn(strict, await server.createUser({ paymentPassword: null }));
     const page = await agent.get(spending());

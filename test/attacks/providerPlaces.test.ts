@@ -35,7 +35,7 @@ async function returning(address: string, agent = at(address)) {
 
 const withCode = (callback: string, code: string) => callback.replace(/code=[^&]*/, `code=${code}`);
 
-it('a sign-in is over after three codes, however often its cookie is sent, at once or later', async () => {
+it('a sign-in ends after three codes, however often its cookie is sent, at once or later', async () => {
   const { agent, callback } = await returning(newNetwork());
   const copies = Array.from({ length: 20 }, () => copyOf(agent));
   const answers = await Promise.all(
@@ -47,7 +47,7 @@ it('a sign-in is over after three codes, however often its cookie is sent, at on
   expect(wallet.exchanges).toHaveLength(3);
 });
 
-it('a network whose codes were refused too often has to wait, and no other network, nor a known device in it', async () => {
+it('throttles a network with too many refused codes, but no other network and no known device in it', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');
@@ -72,7 +72,7 @@ it('a network whose codes were refused too often has to wait, and no other netwo
     expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
 });
 
-it('one network takes ten places at most: others, and a known device in it, come in while its codes are checked', async () => {
+it('limits one network to ten concurrent codes: others, and a known device in it, still get in', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');
@@ -87,7 +87,7 @@ it('one network takes ten places at most: others, and a known device in it, come
   await Promise.all(sent);
 });
 
-it('users of one network who come at once wait for each other, and all come in', async () => {
+it('queues concurrent users of one network, who all get in', async () => {
   const address = newNetwork();
   const users = await Promise.all(Array.from({ length: 14 }, () => returning(address)));
   const { sent, open } = await held(users);
@@ -96,7 +96,7 @@ it('users of one network who come at once wait for each other, and all come in',
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(users.map(() => 303));
 });
 
-it('keeps the last tenth of all places for known devices', async () => {
+it('reserves the last tenth of all places for known devices', async () => {
   const turns = new ProviderTurns();
   const { resolve: open, promise } = deferred();
   const take = (network: number) =>
@@ -130,7 +130,7 @@ function deferred() {
   return { resolve: () => resolve(), promise };
 }
 
-it('an empty error beside a code makes it no error', async () => {
+it('an empty error parameter beside a code is not an error', async () => {
   const { agent, callback } = await returning(newNetwork());
   const copies = Array.from({ length: 5 }, () => copyOf(agent));
   for (const copy of copies) await copy.get(`${withCode(callback, 'made-up')}&error=`);

@@ -71,12 +71,12 @@ const NOT_TAKEN: [what: string, registered: string, address: string][] = [
   ['with a token', SHOP, `${SHOP}?a=b&access_token=mine&token_type=bearer&expires_in=9&scope=all`],
 ];
 
-describe('a redirect_uri that only resembles the registered one, or is read differently by a browser', () => {
-  it.each(NOT_TAKEN)('is not the registered one: %s', async (_what, registered, address) => {
+describe('a redirect_uri that resembles the registered one, or is parsed differently by a browser', () => {
+  it.each(NOT_TAKEN)('is refused: %s', async (_what, registered, address) => {
     await expectNoneTaken(await knownClient(registered), [address]);
   });
 
-  it('takes the address of no other application, although its user allowed both', async () => {
+  it('is refused if it belongs to another application, although its user allowed both', async () => {
     const [one, other] = [
       await knownClient('https://one.example/cb'),
       await knownClient('https://two.example/cb'),
@@ -85,7 +85,7 @@ describe('a redirect_uri that only resembles the registered one, or is read diff
     await expectNoneTaken(other, [one.redirectUri]);
   });
 
-  it('has each answer once, whatever its own parameters and the state are like', async () => {
+  it('gets each response parameter once, whatever its own parameters and the state are', async () => {
     const client = await knownClient(SHOP);
     const redirect_uri = `${SHOP}?codes=1&my_state=2`;
     const page = await open(browser, client, { redirect_uri, state: 's&code=mine' });
@@ -96,8 +96,8 @@ describe('a redirect_uri that only resembles the registered one, or is read diff
   });
 });
 
-describe('the way back from a receipt', () => {
-  it('leads to the registered address alone, checked again by what is registered now', async () => {
+describe('the redirect from a receipt', () => {
+  it('goes only to the registered address, checked against the current registration', async () => {
     const client = await server.createClient({ redirectUri: SHOP });
     const payer = await server.createUser();
     const tabs = await signedIn(server, payer);
@@ -117,28 +117,28 @@ describe('the way back from a receipt', () => {
   });
 });
 
-describe('an address that runs something', () => {
+describe('an executable address', () => {
   it.each([
     'javascript:alert(1)//https://shop.example/cb',
     'JavaScript://shop.example/%0aalert(1)',
     'data:text/html,<script>alert(1)</script>',
     'javascript:*',
     'data:*',
-  ])('is neither registered nor taken: %s', async (redirectUri) => {
+  ])('is neither registered nor accepted: %s', async (redirectUri) => {
     await expectNoneTaken(await knownClient(SHOP), [redirectUri]);
     const registering = server.createClient({ redirectUri });
     await expect(registering).rejects.toThrow("the redirect URI can't be registered");
   });
 });
 
-describe('the way back after a form of our own', () => {
+describe('the return address of Assent’s own forms', () => {
   it.each([
     'https://evil.example/',
     '//evil.example/',
     '/\\evil.example',
     '/\t/evil.example',
     'javascript:alert(1)',
-  ])('leads to our own address only, whatever the form and the URL say: %j', async (address) => {
+  ])('leads only to Assent, whatever the form and the URL contain: %j', async (address) => {
     const names = ['next', 'return_to', 'redirect', 'rd', 'url', 'continue', 'redirect_uri'];
     const query = new URLSearchParams(names.map((name) => [name, address]));
     const stranger = new Agent(server.baseUrl);

@@ -21,8 +21,8 @@ const shop = await server.createClient();
 
 const { json } = commandsOn(onDatabase(server.database.url));
 
-describe('a cookie that the attacker put into the browser', () => {
-  it('never becomes the session of the victim: neither a made-up one nor the attacker’s own', async () => {
+describe('a cookie that an attacker set in the browser', () => {
+  it('never becomes the session of the victim: neither a forged one nor the attacker’s own', async () => {
     const mallory = await signedIn(server, attacker);
     for (const planted of ['made-up', newSecret(), sessionOf(mallory) ?? '']) {
       const fixed = new Agent(server.baseUrl);
@@ -40,7 +40,7 @@ describe('a cookie that the attacker put into the browser', () => {
 });
 
 describe('the end of a session', () => {
-  it('is for good at sign-out: neither its cookie nor its forms work, also when the cookie was not cleared', async () => {
+  it('is final at sign-out: neither its cookie nor its forms work, even if the cookie was kept', async () => {
     const browser = await signedIn(server, victim);
     const page = await open(browser, shop);
     const kept = copyOf(browser);
@@ -56,19 +56,16 @@ describe('the end of a session', () => {
   it.each([
     ['the operator blocks the user, also once unblocked', ['block', 'unblock'], ''],
     ['the password is changed', ['set-password --password-stdin'], `${newSecret()}\n`],
-  ])(
-    'is for good when %s: in every browser, and for every form that was open',
-    async (_what, acts, stdin) => {
-      const user = await server.createUser({ paymentPassword: null });
-      const browsers = [await signedIn(server, user), await signedIn(server, user)];
-      const pages = await Promise.all(browsers.map((browser) => open(browser, shop)));
-      for (const act of acts) await json(`user ${act} ${user.login}`, stdin);
-      for (const [index, browser] of browsers.entries()) {
-        expect(await isSignedIn(browser)).toBe(false);
-        expect((await decide(browser, pages[index] as Answer, 'allow')).status).toBe(303);
-      }
-    },
-  );
+  ])('is final when %s: in every browser, and for every open form', async (_what, acts, stdin) => {
+    const user = await server.createUser({ paymentPassword: null });
+    const browsers = [await signedIn(server, user), await signedIn(server, user)];
+    const pages = await Promise.all(browsers.map((browser) => open(browser, shop)));
+    for (const act of acts) await json(`user ${act} ${user.login}`, stdin);
+    for (const [index, browser] of browsers.entries()) {
+      expect(await isSignedIn(browser)).toBe(false);
+      expect((await decide(browser, pages[index] as Answer, 'allow')).status).toBe(303);
+    }
+  });
 });
 
 describe('two people at one browser', () => {
@@ -76,7 +73,7 @@ describe('two people at one browser', () => {
     ['the page for somebody else', true],
     ['a loss of the cookies', false],
   ])(
-    'share nothing after %s: the second has another session, no form of the first, and tokens of their own',
+    'share nothing after %s: the second has another session and tokens, and no form of the first',
     async (_what, signsOut) => {
       const browser = new Agent(server.baseUrl);
       await signIn(browser, await open(browser, shop), victim);
@@ -93,8 +90,8 @@ describe('two people at one browser', () => {
   );
 });
 
-describe('a form of ours', () => {
-  it('is sent by POST only: a link, an image or a method in disguise changes nothing', async () => {
+describe('a form of Assent', () => {
+  it('works by POST only: a link, an image or a method override changes nothing', async () => {
     const client = await server.createClient();
     const user = await server.createUser();
     const browser = new Agent(server.baseUrl);
@@ -125,7 +122,7 @@ describe('a form of ours', () => {
     expect((await browser.get('/account')).text).toContain(user.login);
   });
 
-  it('is tied to its session: with the token of another one, even of the same user, it does nothing', async () => {
+  it('is bound to its session: with the token of another one, even of the same user, it does nothing', async () => {
     const client = await server.createClient();
     const token = await obtainToken(new Agent(server.baseUrl), client, victim);
     const [one, other] = [await signedIn(server, victim), await signedIn(server, victim)];
@@ -144,8 +141,8 @@ describe('a form of ours', () => {
   });
 });
 
-describe('what the browser is given to keep', () => {
-  it('says nothing: no cookie holds a part of the request, the user, the application or a form', async () => {
+describe('the cookies', () => {
+  it('contain no part of the request, the user, the application or a form', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     const browser = new Agent(server.baseUrl);
     const request = { state: 'state-of-the-shop', instance_name: 'phone-of-the-user' };
@@ -167,8 +164,8 @@ describe('what the browser is given to keep', () => {
   });
 });
 
-describe('what a page or a redirect lets others see', () => {
-  it('holds no token and no secret: tokens come in a body only, and no address of ours has a fragment', async () => {
+describe('URLs visible to others', () => {
+  it('contain no token or secret: tokens are only in bodies, and no address of Assent has a fragment', async () => {
     const client = await server.createClient();
     const browser = await signedIn(server, victim);
     const page = await open(browser, client, { state: 's' });

@@ -62,9 +62,9 @@ async function allowPayment(): Promise<string> {
   return (await answered).url();
 }
 
-describe('a payment that its user does not want, in a browser', () => {
+describe('rejecting a payment in a browser', () => {
   it.each([true, false])(
-    'is rejected without the payment password, also from where that is asked for, by keyboard (with scripts: %s)',
+    'needs no payment password, also on its page, by keyboard (with scripts: %s)',
     async (javaScriptEnabled) => {
       page = await web.open({ javaScriptEnabled });
       await ask();
@@ -93,7 +93,7 @@ describe('a payment that its user does not want, in a browser', () => {
 
 describe('the whole authorization in a browser', () => {
   it.each([true, false])(
-    'leads from the application over sign-in, consent and payment password to an access token (with scripts: %s)',
+    'leads from the application through sign-in, consent and payment password to a token (with scripts: %s)',
     async (javaScriptEnabled) => {
       page = await web.open({ javaScriptEnabled });
       await ask({ instance: `dana@shop ${javaScriptEnabled}` });
@@ -109,7 +109,7 @@ describe('the whole authorization in a browser', () => {
     },
   );
 
-  it('does not decide again by Back from the application, over its pages to the request', async () => {
+  it('does not decide again when Back is pressed from the application to the request', async () => {
     await ask({ instance: 'and back' });
     await signIn();
     await allowPayment();
@@ -169,7 +169,7 @@ describe('the whole authorization in a browser', () => {
     expect(await decide('Allow')).not.toBe(first);
   });
 
-  it('lets the user disconnect an application, sign out, and be somebody else', async () => {
+  it('lets the user disconnect an application, sign out, and sign in as another user', async () => {
     await ask({ scope: 'account-info', instance: 'to disconnect' });
     await signIn();
     await decide('Allow');
@@ -208,7 +208,7 @@ describe('a page of another site', () => {
   });
   afterAll(() => void evil.close());
 
-  it('can’t show ours in a frame', async () => {
+  it('can’t frame a page of Assent', async () => {
     document = `<iframe id="frame" src="${demo.baseUrl}/account"></iframe>`;
     const answered = page.waitForResponse(`${demo.baseUrl}/account`);
     await page.goto(evilUrl);
@@ -220,7 +220,7 @@ describe('a page of another site', () => {
     expect(await frame?.content()).not.toMatch(/Open this in your browser|data-page/);
   });
 
-  it('can’t sign a visitor in as somebody else, even with a form that it got for itself', async () => {
+  it('can’t sign a visitor in as another user, even with a form that it loaded itself', async () => {
     const form = await (await fetch(`${demo.baseUrl}/account`)).text();
     const fields = form.match(/<input type="hidden"[^>]*>/g)?.join('') ?? '';
     document = `<form method="post" action="${demo.baseUrl}/sign-in">${fields}
@@ -233,7 +233,7 @@ describe('a page of another site', () => {
     await expectPage('sign-in');
   });
 
-  it('can’t send a decision, even with a form that it copied', async () => {
+  it('can’t send a decision, even with a copied form', async () => {
     await ask({ scope: 'account-info', instance: 'forged' });
     await signIn();
     const fields = await page

@@ -62,7 +62,7 @@ describe('a logo with a script', () => {
     'viewBox="0 0 9 9" width="9" height="9"',
   );
 
-  it('is drawn by a page, and opened alone it runs nothing', async () => {
+  it('is drawn by a page, and runs no script when opened alone', async () => {
     const logo = logoOf(acting);
     const { clientId } = await server.createClient({ logo });
     await page.goto(request().replace(client.clientId, clientId));
@@ -79,7 +79,7 @@ describe('the button that shows a password', () => {
   const show = () => page.getByRole('button', { name: 'Show password', exact: true });
   const hide = () => page.getByRole('button', { name: 'Hide password', exact: true });
 
-  it('turns dots into text and back; a click leaves the focus and the cursor in the field', async () => {
+  it('shows and hides the text; a click keeps the focus and the cursor in the field', async () => {
     await page.goto(request());
     await field().fill('secret');
     await page.keyboard.press('End');
@@ -94,7 +94,7 @@ describe('the button that shows a password', () => {
     expect(await field().inputValue()).toBe('secre-t');
   });
 
-  it('stands behind the field for the keyboard, and keeps the focus that it was given', async () => {
+  it('follows the field in keyboard order, and keeps its focus', async () => {
     await page.goto(request());
     await field().focus();
     await page.keyboard.press('Tab');
@@ -106,7 +106,7 @@ describe('the button that shows a password', () => {
     await expectPage('sign-in');
   });
 
-  it('is as wide with either word, so that nothing moves', async () => {
+  it('keeps its width with either word', async () => {
     for (const locale of ['en', 'ru']) {
       await open({ locale });
       await page.goto(request());
@@ -117,7 +117,7 @@ describe('the button that shows a password', () => {
     }
   });
 
-  it('has made a password field of it again when the form is sent', async () => {
+  it('hides the password again when the form is sent', async () => {
     await page.goto(request());
     await page.evaluate(() => {
       const typeOf = () => document.querySelector<HTMLInputElement>('#password')?.type ?? '';
@@ -131,14 +131,14 @@ describe('the button that shows a password', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('type'))).toBe('password');
   });
 
-  it('is on the page of the payment password too', async () => {
+  it('exists on the page of the payment password too', async () => {
     await reachConfirm();
     await show().click();
     expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
   });
 
   it.each([true, false])(
-    'is not there when its script did not come, and the forms do all the rest (JavaScript: %s)',
+    'is missing without its script, and the forms still work (JavaScript: %s)',
     async (javaScriptEnabled) => {
       await open({ javaScriptEnabled });
       await page.route('**/form-*.js', (route) => route.abort());
@@ -161,7 +161,7 @@ describe('Caps Lock', () => {
   const press = (type: string, modifierCapsLock: boolean) =>
     page.locator('#password').dispatchEvent(type, { modifierCapsLock, bubbles: true });
 
-  it('is said beside the field in the language of the page, while it is on and the field is used', async () => {
+  it('is reported beside the field in the language of the page, while it is on and the field has focus', async () => {
     for (const [locale, text] of Object.entries({ en: 'Caps Lock is on.', ru: 'Включён Caps Lock.' })) {
       await open({ locale });
       await page.goto(request());
@@ -178,7 +178,7 @@ describe('Caps Lock', () => {
     }
   });
 
-  it('is not looked for in events of a browser that fills the field by itself', async () => {
+  it('is not read from events of a browser that fills the field by itself', async () => {
     await page.goto(request());
     await page.locator('#password').evaluate((field) => field.dispatchEvent(new Event('keydown')));
     expect(await hint().textContent()).toBe('');
@@ -186,7 +186,7 @@ describe('Caps Lock', () => {
 });
 
 describe('the payment password', () => {
-  it('is kept by browsers under a name of its own, which is neither posted nor met by people', async () => {
+  it('is stored by browsers under a separate name, which is neither posted nor visible', async () => {
     await reachConfirm();
     const form = page.locator('form[action="/confirm"]');
     const [keptAs, typed] = [
@@ -218,7 +218,7 @@ describe('a wrong password', () => {
     });
 
   it.each([true, false])(
-    'leads back to its field, which says what is wrong, as does the title (JavaScript: %s)',
+    'returns the focus to its field, which shows the error, as does the title (JavaScript: %s)',
     async (javaScriptEnabled) => {
       await open({ javaScriptEnabled });
       await page.goto(request());
@@ -243,7 +243,7 @@ describe('a wrong password', () => {
   const application = createServer((_request, response) => response.end('the application'));
   afterAll(() => void application.close());
 
-  it('is not sent again by a reload or by Back after the mistake was corrected', async () => {
+  it('is not sent again by a reload or by Back after a correction', async () => {
     const mistype = async (name: string) => {
       await page.locator(`[name=${name}]`).fill('wrong');
       await page.keyboard.press('Enter');
@@ -274,7 +274,7 @@ describe('a wrong password', () => {
   });
 });
 
-describe('Allow in its first moment', () => {
+describe('Allow during its first moment', () => {
   const allow = () => page.locator('[value=allow]');
   const isResting = () => allow().evaluate((button) => getComputedStyle(button).pointerEvents === 'none');
 
@@ -297,21 +297,18 @@ describe('Allow in its first moment', () => {
     { reducedMotion: 'no-preference', javaScriptEnabled: true },
     { reducedMotion: 'reduce', javaScriptEnabled: true },
     { reducedMotion: 'no-preference', javaScriptEnabled: false },
-  ] as const)(
-    'is pressed by no click, and by no key that was meant for something else: %j',
-    async (options) => {
-      await open(options);
-      await reachSleeping();
-      for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
-      expect([await focused(), await isResting()]).toEqual(['BODY', true]);
-      await allow().click({ force: true });
-      await expectPage('consent');
-      await setTime(1);
-      await expect.poll(isResting).toBe(false);
-    },
-  );
+  ] as const)('ignores clicks, and keys meant for something else: %j', async (options) => {
+    await open(options);
+    await reachSleeping();
+    for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
+    expect([await focused(), await isResting()]).toEqual(['BODY', true]);
+    await allow().click({ force: true });
+    await expectPage('consent');
+    await setTime(1);
+    await expect.poll(isResting).toBe(false);
+  });
 
-  it('is no less enabled for keys, which is what screen readers say of it', async () => {
+  it('stays enabled for keys and screen readers', async () => {
     await reachSleeping();
     expect(await page.getByRole('button', { name: 'Allow', exact: true }).isEnabled()).toBe(true);
     await allow().focus();
@@ -329,7 +326,7 @@ describe('Allow in its first moment', () => {
     }
   });
 
-  it('comes again for a pointer that has only just come upon the page, and leaves the focus where it is', async () => {
+  it('waits again for a pointer that has just entered the page, and keeps the focus', async () => {
     await reachConsent();
     await page.mouse.move(-10, -10);
     await expect.poll(isResting).toBe(false);
@@ -347,7 +344,7 @@ describe('Allow in its first moment', () => {
     await answered;
   });
 
-  it('looks disabled in forced colours, too', async () => {
+  it('looks disabled in forced colours too', async () => {
     await open({ forcedColors: 'active' });
     const border = () =>
       allow().evaluate((element) => {
@@ -379,7 +376,7 @@ describe('Allow in its first moment', () => {
 describe('Reject and Allow', () => {
   const icons = { 100: 0, 200: 0 };
 
-  it('stand side by side, and one above the other in large text, of one size, with icons that grow', async () => {
+  it('are beside each other, or stacked in large text, of one size, with icons that scale', async () => {
     for (const locale of ['en', 'ru']) {
       await open({ locale });
       await reachConsent();

@@ -53,7 +53,7 @@ async function grants(): Promise<unknown[]> {
 }
 
 describe('the fields of limits', () => {
-  it('lower what is allowed, and point at what can’t be', async () => {
+  it('lower what is allowed, and mark invalid values', async () => {
     await shops().fill('a lot');
     expect((await press('Allow')).status()).toBe(303);
     await page.locator('[aria-invalid]').waitFor();
@@ -79,13 +79,13 @@ describe('the fields of limits', () => {
     expect(await grants()).toEqual(['payment-shop.limit(30,9000) payment-p2p']);
   });
 
-  it('don’t keep anybody from rejecting, whatever stands in them', async () => {
+  it('allow rejecting with any content', async () => {
     await shops().fill('');
     expect((await press('Reject')).headers().location).toContain('error=access_denied');
     expect(await grants()).toEqual([]);
   });
 
-  it('stand above both buttons, on a small screen and on a large one', async () => {
+  it('are above both buttons, on a small screen and on a large one', async () => {
     const places = [
       page.getByLabel('Transfer money to anyone'),
       page.getByRole('button', { name: 'Reject' }),

@@ -42,7 +42,7 @@ async function connect(ask = next): Promise<void> {
 }
 
 describe('the playground of trial mode', () => {
-  it('teaches in five minutes: connect, spend to the limit, ask again, replay the code, take it back', async () => {
+  it('covers a whole tour: connect, spend to the limit, connect again, replay the code, revoke', async () => {
     await open();
     const text = await page.locator('main').textContent();
     for (const part of [trial.password, trial.payment, trial.other.password]) expect(text).toContain(part);
@@ -99,7 +99,7 @@ describe('the playground of trial mode', () => {
     await expect.poll(copied).toMatch(/^POST \S+\/oauth\/authorize\n.+\ncode_challenge_method=S256$/s);
   });
 
-  it.each(['light', 'dark'] as const)('has nothing that axe finds wrong, %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('has no findings of axe, %s', async (colorScheme) => {
     await open({ colorScheme });
     const violations = async () => {
       await page.evaluate(source);
@@ -121,7 +121,7 @@ describe('the playground of trial mode', () => {
   it.each([
     { width: 390, colorScheme: 'dark' },
     { width: 1280, colorScheme: 'light' },
-  ] as const)('shows a verdict apart from the picture, at $width', async ({ width, colorScheme }) => {
+  ] as const)('separates a verdict from the picture, at $width', async ({ width, colorScheme }) => {
     await open({ colorScheme, viewport: { width, height: 900 } });
     await connect();
     await next();
@@ -132,7 +132,7 @@ describe('the playground of trial mode', () => {
     expect(isBeside || y + size.height <= top || top + other.height <= y).toBe(true);
   });
 
-  it('shows a call as a program, in the language that was chosen last', async () => {
+  it('shows a call as a program, in the last chosen language', async () => {
     await open();
     await connect();
     await page.getByRole('radio', { name: 'HTTP' }).locator('visible=true').first().focus();
@@ -156,7 +156,7 @@ describe('the playground of trial mode', () => {
     expect(await page.locator('#own dd').allTextContents()).toHaveLength(5);
   });
 
-  it.each([320, 1280])('fits a window %d wide without scrolling sideways', async (width) => {
+  it.each([320, 1280])('fits a window %d wide without horizontal scrolling', async (width) => {
     await open({ viewport: { width, height: 800 } });
     const fits = async () => {
       await page.waitForLoadState();

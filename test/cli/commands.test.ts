@@ -31,7 +31,7 @@ const rows = Object.entries(COMMANDS).map(([usage, row]) => ({
 const commands = rows.filter(({ run }) => run !== undefined);
 
 describe('operations and commands', () => {
-  it('are the same, but for commands about the program itself', () => {
+  it('are the same, except for commands about the program itself', () => {
     const carriedOut = commands.flatMap(({ operations = [] }) => operations);
     expect(carriedOut).toHaveLength(OPERATIONS.length);
     expect(new Set(carriedOut)).toEqual(new Set(OPERATIONS));
@@ -39,26 +39,23 @@ describe('operations and commands', () => {
     expect(own.map(({ usage }) => usage)).toEqual(OWN);
   });
 
-  it.each(OPERATIONS)(
-    'can be offered by a surface that speaks JSON: $summary',
-    ({ input, output, summary }) => {
-      expect(summary).toMatch(/^[a-z].*[^.]$/);
-      const { properties = {}, additionalProperties } = z.toJSONSchema(input, {
-        io: 'input',
-        unrepresentable: 'any',
-      });
-      expect(additionalProperties).toBe(false);
-      for (const [name, said] of Object.entries(properties))
-        expect([name, said]).toEqual([
-          name,
-          expect.toSatisfy((field) => 'description' in field || 'title' in field),
-        ]);
-      expect(z.toJSONSchema(output, { unrepresentable: 'any' })).toHaveProperty('type');
-    },
-  );
+  it.each(OPERATIONS)('are usable by an interface with JSON: $summary', ({ input, output, summary }) => {
+    expect(summary).toMatch(/^[a-z].*[^.]$/);
+    const { properties = {}, additionalProperties } = z.toJSONSchema(input, {
+      io: 'input',
+      unrepresentable: 'any',
+    });
+    expect(additionalProperties).toBe(false);
+    for (const [name, said] of Object.entries(properties))
+      expect([name, said]).toEqual([
+        name,
+        expect.toSatisfy((field) => 'description' in field || 'title' in field),
+      ]);
+    expect(z.toJSONSchema(output, { unrepresentable: 'any' })).toHaveProperty('type');
+  });
 
   it.each(commands)(
-    'take --yes where something is lost, and only there: $usage',
+    'have --yes if something is lost, and only then: $usage',
     ({ options = [], operations = [] }) => {
       const destroys = operations.some(({ effect }) => effect === 'destroys');
       expect(options.some(({ long }) => long === '--yes')).toBe(destroys);

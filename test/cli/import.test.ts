@@ -109,7 +109,7 @@ async function ground() {
 const isActive = async (token: unknown) => (await introspect(server, resource, String(token))).active;
 
 describe('assent user import', () => {
-  it('writes users with what they had, and an event each', async () => {
+  it('writes users with all their fields, and an event each', async () => {
     const row = userOf({
       external_id: some('x'),
       payment_password_hash: `{bcrypt}${OTHER}`,
@@ -127,7 +127,7 @@ describe('assent user import', () => {
     ]);
   });
 
-  it('says of each bad line its number, field and reason, and writes the others', async () => {
+  it('reports number, field and reason of each bad line, and imports the others', async () => {
     const [taken, external] = [userOf({ external_id: some('x') }), some('y')];
     const good = [userOf({ external_id: external }), userOf()];
     await imports('user', [taken]);
@@ -167,21 +167,21 @@ describe('assent user import', () => {
       .map((line) => JSON.parse(line));
     expect(bad.slice(0, 20)).toEqual(bad_lines);
     expect(bad.map(({ line, field, reason }) => `${line} ${field}: ${reason}`)).toEqual([
-      '3 null: is no JSON in UTF-8',
-      '4 null: is no JSON object',
-      '5 null: is no JSON object',
-      '8 passwordHash: is no field of this import',
-      '9 (unreadable): is no field of this import',
-      '10 (unreadable): is no field of this import',
+      '3 null: is not JSON in UTF-8',
+      '4 null: must be a JSON object',
+      '5 null: must be a JSON object',
+      '8 passwordHash: is not a field of this import',
+      '9 (unreadable): is not a field of this import',
+      '10 (unreadable): is not a field of this import',
       '11 login: is missing',
-      '12 login: is no text',
+      '12 login: must be a string',
       '13 name: has a character that the database can’t store',
-      '14 password_hash: it has no known form, or is cut off',
+      '14 password_hash: its form is unknown, or it is truncated',
       expect.stringMatching(/^15 payment_password_hash: it/),
       '16 password_hash: has a character that the database can’t store',
       expect.stringMatching(/^17 external_id: the external id needs /),
       '18 status: is neither active nor blocked',
-      '19 created_at: is no time with a zone, as 2026-11-20T09:30:00Z',
+      '19 created_at: must be a time with zone: 2026-11-20T09:30:00Z',
       '20 created_at: is in the future',
       '21 created_at: is before 1970',
       '22 login: is taken by a user with another name',
@@ -195,7 +195,7 @@ describe('assent user import', () => {
     expect(readFileSync(file, 'utf8')).not.toContain(BCRYPT.slice(7));
   });
 
-  it('finds users unchanged that it wrote, even after their first sign-in, but not others with their login', async () => {
+  it('recognises users that it imported as unchanged, even after their first sign-in, but not others', async () => {
     const [moved, native] = [userOf(), await server.createUser({ name: 'Anna Moved' })];
     const twice = [moved, { ...moved }];
     expect(await counts('user', twice)).toEqual({ imported: 1, unchanged: 1 });
@@ -212,7 +212,7 @@ describe('assent user import', () => {
     ]);
   });
 
-  it('reads lines that end with CRLF, begin with a BOM or have no end, and no other encoding than UTF-8', async () => {
+  it('reads lines with CRLF, a BOM or without a final newline, and only UTF-8', async () => {
     const [first, second, third] = [userOf(), userOf(), userOf({ name: 'Ägir' })].map((row) =>
       JSON.stringify(row),
     );
@@ -225,11 +225,11 @@ describe('assent user import', () => {
     const { code, stdout, stderr } = await assent(`user import ${file}`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'line 3: is no JSON in UTF-8\nlines: 3, imported: 2, unchanged: 0, skipped: 0, bad: 1\n',
+      'line 3: is not JSON in UTF-8\nlines: 3, imported: 2, unchanged: 0, skipped: 0, bad: 1\n',
     );
   });
 
-  it('writes no --bad file over another one, whatever link leads to it', async () => {
+  it('refuses a --bad file that exists, also through links', async () => {
     const file = fileOf([userOf()]);
     const [soft, hard, nowhere] = ['soft', 'hard', 'nowhere'].map((name) => join(folder, some(name)));
     symlinkSync(file, soft ?? '');
@@ -238,12 +238,12 @@ describe('assent user import', () => {
     const again = `${folder}/../${folder.split('/').at(-1)}/${file.split('/').at(-1)}`;
     for (const bad of [file, soft, hard, again, nowhere, fileOf([])])
       expect(await assent(`user import ${file} --bad ${bad}`)).toMatchObject({
-        ...{ code: 2, stderr: `${bad} is there already: give --bad the name of a new file\n` },
+        ...{ code: 2, stderr: `${bad} already exists: pass --bad a new file name\n` },
       });
     expect(readFileSync(file, 'utf8')).toContain('Anna Moved');
   });
 
-  it('shows a name of a field that is none of ours, but no login and no part of a secret', async () => {
+  it('prints the name of an unknown field, but no login and no part of a secret', async () => {
     const keys = [
       'emailVerified',
       'redirect_uris',
@@ -256,11 +256,11 @@ describe('assent user import', () => {
       'user',
       keys.map((key) => ({ ...userOf(), [key]: 1 })),
     );
-    const shown = reasons.map((reason) => /^\d+ (.+): is no field of this import$/.exec(reason)?.[1]);
+    const shown = reasons.map((reason) => /^\d+ (.+): is not a field of this import$/.exec(reason)?.[1]);
     expect(shown).toEqual([...keys.slice(0, 3), '(unreadable)', '(unreadable)', '(unreadable)']);
   });
 
-  it('refuses a field that is there twice, and a whole file that is an array, with a sentence', async () => {
+  it('refuses a duplicate field, and a whole file that is an array, with a sentence', async () => {
     const [one, other] = [userOf(), userOf()];
     const twice = JSON.stringify(one).replace('{', `{"login":"${other.login}",`);
     expect(await reasonsOf('user', [twice, { ...one, name: 'A "name": B' }])).toEqual([
@@ -269,7 +269,9 @@ describe('assent user import', () => {
     for (const text of [`\ufeff\n [${JSON.stringify(other)}]`, `[\n${JSON.stringify(other)}\n]`]) {
       const { code, stdout, stderr } = await assent(`user import ${fileOf([text])}`);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toBe('the file is a JSON array: jq -c ".[]" makes one JSON object a line of it\n');
+      expect(stderr).toBe(
+        'the file is a JSON array: convert it to one JSON object per line with jq -c ".[]"\n',
+      );
     }
     expect(await sql('select from users where login = $1', other.login)).toEqual([]);
   });
@@ -285,10 +287,10 @@ describe('assent user import', () => {
       );
   });
 
-  it('accepts a costly hash with --force only, and names it', async () => {
+  it('accepts a costly hash only with --force, and names it', async () => {
     const row = userOf({ password_hash: BCRYPT.replace('$10$', '$13$') });
     expect(await reasonsOf('user', [row])).toEqual([
-      '1 password_hash: takes long to check: pass `force` to accept that',
+      '1 password_hash: is slow to check: pass `force` to accept that',
     ]);
     const forced = await imports('user', [userOf(), row], '--force');
     expect(forced).toMatchObject({
@@ -300,7 +302,7 @@ describe('assent user import', () => {
     expect(await counts('user', [row])).toEqual({ unchanged: 1 });
   });
 
-  it('gives its external_id to a user who has none, ends the sessions, and says so in the trail', async () => {
+  it('adds the external_id to a user who has none, ends the sessions, and records it in the trail', async () => {
     const [moved, native, other] = [userOf(), await server.createUser({ name: 'Native' }), userOf()];
     await imports('user', [moved, other]);
     const agent = new Agent(server.baseUrl);
@@ -329,7 +331,7 @@ describe('assent user import', () => {
     expect(await reasonsOf('user', [wrong])).toEqual(['1 login: is taken by a user with another name']);
   });
 
-  it('skips whom the trail names as deleted, by login and by external_id, and never tells who that was', async () => {
+  it('skips users deleted by login or external_id according to the trail, without revealing them', async () => {
     const [one, other, never] = [userOf({ external_id: some('x') }), userOf(), userOf()];
     await imports('user', [one, other]);
     for (const { login } of [one, other]) await json(`user delete ${login} --yes`);
@@ -346,7 +348,7 @@ describe('assent user import', () => {
       for (const name of [one.login, one.external_id, other.login]) expect(detail).not.toContain(name);
   });
 
-  it('skips a former name of a user, whether that is there or was deleted', async () => {
+  it('skips a former name of a user, existing or deleted', async () => {
     const [there, gone] = [userOf({ external_id: some('x') }), userOf({ external_id: some('x') })];
     await imports('user', [there, gone]);
     for (const { login } of [there, gone])
@@ -358,14 +360,14 @@ describe('assent user import', () => {
     expect(await counts('user', [there])).toEqual({ unchanged: 1 });
   });
 
-  it('takes a line for unchanged whose user got another name from the provider', async () => {
+  it('treats a user whose name the provider changed as unchanged', async () => {
     const user = userOf({ external_id: some('x') });
     await imports('user', [user]);
     await json(`user update ${user.login} --name Renamed`);
     expect(await counts('user', [user])).toEqual({ unchanged: 1 });
   });
 
-  it('keeps nothing of a dry run, which checks against the database too', async () => {
+  it('writes nothing in a dry run, which checks against the database too', async () => {
     const [there, made] = [userOf(), userOf()];
     await imports('user', [there]);
     const rows = [made, there, { ...there, name: 'Another' }];
@@ -374,22 +376,22 @@ describe('assent user import', () => {
     expect(await sql('select from users where login = $1', made.login)).toEqual([]);
     expect(await sql('select count(*) from audit_events')).toEqual(before);
     const { stderr } = await assent(`user import ${fileOf([made])} --dry-run`);
-    expect(stderr).toMatch(/imported: 1, .* \(a dry run: nothing was kept\)\n$/);
+    expect(stderr).toMatch(/imported: 1, .* \(dry run: nothing was written\)\n$/);
   });
 
-  it('shows people 20 bad lines and how many more there are', async () => {
+  it('prints 20 bad lines and the number of others', async () => {
     const { code, stderr } = await assent('user import', '{\n'.repeat(1_021));
     expect(code).toBe(1);
     const lines = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(22);
     expect(lines.slice(19)).toEqual([
-      'line 20: is no JSON in UTF-8',
+      'line 20: is not JSON in UTF-8',
       'and 1001 more bad lines',
       'lines: 1021, imported: 0, unchanged: 0, skipped: 0, bad: 1021',
     ]);
   });
 
-  it('needs the owner of the tables', async () => {
+  it('requires the owner of the tables', async () => {
     const other = await ownDatabase();
     const role = await createRole();
     await commandsOn(onDatabase(other.url)).json(`migrate --server-role ${role.name}`);
@@ -439,7 +441,7 @@ describe('assent client import', () => {
     }
   });
 
-  it('holds to OAuth 2.1 whom it is told to, and takes redirect URIs that are not safe, which doctor counts', async () => {
+  it('sets OAuth 2.1 if asked, and accepts unsafe redirect URIs, which doctor counts', async () => {
     const held = clientOf({ oauth21: true, redirect_uri: 'http://127.0.0.1/back' });
     const unsafe = ['http://old.example/', 'intent:x', 'market://x', 'android-app:x'].map((redirect_uri) =>
       clientOf({ redirect_uri, oauth21: false }),
@@ -466,7 +468,7 @@ describe('assent client import', () => {
     for (const { client_id } of unsafe) await json(`client delete ${client_id} --yes`);
   });
 
-  it('refuses lines that no application could be of, and ids that are taken', async () => {
+  it('refuses invalid applications, and ids that are taken', async () => {
     const taken = clientOf({ secret: some('a secret of another') });
     const rows = [
       taken,
@@ -493,11 +495,11 @@ describe('assent client import', () => {
       expect.stringMatching(/^5 client_id: the client id needs/),
       expect.stringMatching(/^6 redirect_uri: /),
       expect.stringMatching(/^7 secret: the secret needs 16 to 256/),
-      '8 secret_sha256: is no SHA-256 in hex',
+      '8 secret_sha256: is not a SHA-256 in hex',
       expect.stringMatching(/^9 null: has both/),
       expect.stringMatching(/^10 rights: /),
-      '11 rights: is no list of rights',
-      '12 most: is no days and sum, as 30,5000',
+      '11 rights: must be a list of rights',
+      '12 most: must be days and a sum, such as 30,5000',
       expect.stringMatching(/^13 site: the site must be/),
       '14 reviewed: is neither true nor false',
       ...[15, 16, 17].map((line) => `${line} oauth21: is neither true nor false`),
@@ -506,7 +508,7 @@ describe('assent client import', () => {
 });
 
 describe('assent client import, of what client create refuses', () => {
-  it('refuses names like another one, of the database and of earlier lines, and names what is forced', async () => {
+  it('refuses names that resemble another one in the database or in earlier lines, and names forced ones', async () => {
     const name = `Kiosk ${some('n').replaceAll(/[0-9]/g, 'k')}`;
     const [there, first] = [clientOf({ name }), clientOf({ name: `Other ${name}` })];
     await imports('client', [there]);
@@ -549,7 +551,7 @@ describe('assent client import, of what client create refuses', () => {
     expect(stderr).toMatch(/^line 1, name: .*\(forced\)\nlines: 1, imported: 1, .*forced: 1/);
   });
 
-  it('refuses secrets that can be guessed, without --force', async () => {
+  it('refuses weak secrets without --force', async () => {
     const weak = randomBytes(8).toString('hex');
     const rows = [
       clientOf({ secret: weak }),
@@ -563,7 +565,7 @@ describe('assent client import, of what client create refuses', () => {
     expect(await names('--force')).toEqual(['2 secret_sha256', '3 secret_sha256', '4 rights']);
   });
 
-  it('skips what was deleted here, and its tokens', async () => {
+  it('skips applications deleted here, and their tokens', async () => {
     const { client, grantOf } = await ground();
     const row = grantOf();
     expect(await counts('grant', [row])).toEqual({ imported: 1 });
@@ -575,7 +577,7 @@ describe('assent client import, of what client create refuses', () => {
 });
 
 describe('assent grant import', () => {
-  it('lets old tokens work on, by login or external_id, plain or as a digest', async () => {
+  it('keeps old tokens valid, by login or external_id, plain or as a digest', async () => {
     const { user, client, grantOf, userId } = await ground();
     const [token, second] = [randomUUID(), randomUUID()];
     const rows = [
@@ -600,7 +602,7 @@ describe('assent grant import', () => {
     expect(trail).toContainEqual({ kind: 'imported', scope: 'account-info', instance_name: 'касса "1"' });
   });
 
-  it('gives what its application may request, and nothing else', async () => {
+  it('grants only what its application may request', async () => {
     const { grantOf } = await ground();
     const bounded = clientOf({
       rights: ['payment-shop', 'payment-p2p', 'payment.to-account'],
@@ -635,7 +637,7 @@ describe('assent grant import', () => {
     expect(await counts('grant', rows.slice(0, 1))).toEqual({ unchanged: 1 });
   });
 
-  it('takes an empty instance_name for none, so that a new authorization annuls its token', async () => {
+  it('treats an empty instance_name as none, so that a new authorization annuls its token', async () => {
     const [user, client] = [await server.createUser({ paymentPassword: null }), await server.createClient()];
     const token = randomUUID();
     const named = { login: user.login, client_id: client.clientId, token, issued_at: ago(HOUR) };
@@ -646,7 +648,7 @@ describe('assent grant import', () => {
     expect(await isActive(token)).toBe(false);
   });
 
-  it('takes a login only of a user without external_id, or of an imported one; both must be of one user', async () => {
+  it('accepts a login only of a user without external_id or imported; login and external_id must match', async () => {
     const { user, client, grantOf } = await ground();
     const other = userOf({ external_id: some('x') });
     await imports('user', [other]);
@@ -664,12 +666,12 @@ describe('assent grant import', () => {
     ];
     expect(client.name).toBe('Old Shop');
     expect(await reasonsOf('grant', rows)).toEqual([
-      '1 login: is of a user with an external_id who was not imported: name both',
-      '2 login: is of another user than the external_id',
+      '1 login: belongs to a user with an external_id who was not imported: give both',
+      '2 login: belongs to a different user than the external_id',
     ]);
   });
 
-  it('refuses tokens that can be guessed, and those of ours, even by their digest', async () => {
+  it('refuses weak tokens, and Assent’s own, even by their digest', async () => {
     const agent = new Agent(server.baseUrl);
     const [user, client] = [await server.createUser(), await server.createClient()];
     const ours = await obtainToken(agent, client, user);
@@ -699,7 +701,7 @@ describe('assent grant import', () => {
     expect(await isActive(ours)).toBe(true);
   });
 
-  it('skips tokens of deleted users, also where another has the login now', async () => {
+  it('skips tokens of deleted users, also if another user has the login now', async () => {
     const { user, grantOf } = await ground();
     const row = grantOf();
     await imports('grant', [row]);
@@ -710,7 +712,7 @@ describe('assent grant import', () => {
     expect(await counts('grant', [row, { ...row, token: randomUUID() }])).toEqual({ skipped: 2 });
   });
 
-  it('imports tokens of a blocked user or application, which stay refused until that is unblocked', async () => {
+  it('imports tokens of a blocked user or application, which stay refused until it is unblocked', async () => {
     const { user, client, grantOf } = await ground();
     for (const which of [`client block ${client.client_id}`, `user block ${user.login}`]) {
       await json(which);
@@ -722,7 +724,7 @@ describe('assent grant import', () => {
     }
   });
 
-  it('refuses what names no authorization of ours, or one that its token does not belong to', async () => {
+  it('refuses an unknown authorization, or one that the token does not belong to', async () => {
     const { grantOf } = await ground();
     const first = grantOf();
     const rows = [
@@ -744,15 +746,15 @@ describe('assent grant import', () => {
     ];
     expect(await reasonsOf('grant', rows)).toEqual([
       '2 token: belongs to another authorization',
-      '3 token: is there with another scope or time',
-      '4 token: is there with another scope or time',
-      '5 login: is of no user',
-      '6 external_id: is of no user',
-      '7 client_id: is of no application',
-      '8 external_id: is of no user',
+      '3 token: exists with another scope or time',
+      '4 token: exists with another scope or time',
+      '5 login: matches no user',
+      '6 external_id: matches no user',
+      '7 client_id: matches no application',
+      '8 external_id: matches no user',
       '9 null: needs login or external_id, or both',
       '10 null: needs either token or token_sha256',
-      '11 token: is like ours',
+      '11 token: has the form of Assent’s own tokens',
       expect.stringMatching(/^12 scope: expected a text in double quotes/),
       '13 scope: has a character that the database can’t store',
       expect.stringMatching(/^14 instance_name: /),
@@ -761,7 +763,7 @@ describe('assent grant import', () => {
   });
 
   it.each(['in one batch', 'in two'])(
-    'takes the later of two tokens of one authorization, %s',
+    'uses the later of two tokens of one authorization, %s',
     async (when) => {
       const { user, grantOf, userId } = await ground();
       for (const [instance_name, order] of [
@@ -786,7 +788,7 @@ describe('assent grant import', () => {
     },
   );
 
-  it('leaves alone what was given or revoked here meanwhile', async () => {
+  it('keeps what was granted or revoked here meanwhile', async () => {
     const agent = new Agent(server.baseUrl);
     const [user, client] = [await server.createUser(), await server.createClient()];
     const grantOf = (instance_name: string, age: number) => ({
@@ -810,7 +812,7 @@ describe('assent grant import', () => {
     for (const { token } of [old, gone, ...later]) expect(await isActive(token)).toBe(false);
   });
 
-  it('skips what has expired, to the day', async () => {
+  it('skips expired tokens, exact to the day', async () => {
     const { grantOf } = await ground();
     const yearsAgo = (years: number, ms: number) => {
       const date = new Date(Date.now() + ms);
@@ -827,7 +829,7 @@ describe('assent grant import', () => {
     expect(await counts('grant', rows)).toEqual({ unchanged: 1, skipped: 3 });
   });
 
-  it('leaves rows that fit each other and their trail', async () => {
+  it('writes consistent rows and events', async () => {
     expect(troublesIn((await doctor(variables, '--invariants')).findings)).toEqual({});
   });
 });

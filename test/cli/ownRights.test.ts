@@ -33,7 +33,7 @@ const CREATE = 'client create --name Shop --redirect-uri https://shop.example/ba
 const KNOWN = [...BUILT_IN_RIGHTS.keys()].join(', ');
 
 describe('client create --right', () => {
-  it('takes a right of the catalogue, and a built-in one that it leaves out', async () => {
+  it('accepts a right of the catalogue, and a built-in one that the catalogue lacks', async () => {
     const created = await bank.json<Record<string, unknown>>(`${CREATE} --right transfer,payment-shop`);
     expect(created.allowed_rights).toEqual(['transfer', 'payment-shop']);
     expect(await plain.json(`client show ${created.client_id}`)).toMatchObject({
@@ -41,20 +41,20 @@ describe('client create --right', () => {
     });
   });
 
-  it('refuses another, and says that commands need CATALOGUE', async () => {
+  it('refuses other rights, and says that commands need CATALOGUE', async () => {
     const own = 'statements:read, transfer, transfer.to';
     expect(await bank.refused(`${CREATE} --right points:read`, 1)).toContain(
       `points:read is not a right; there are: ${KNOWN}, ${own}. Others are in the file of CATALOGUE`,
     );
     expect(await plain.refused(`${CREATE} --right transfer`, 1)).toContain(
-      `transfer is not a right; there are: ${KNOWN}. Others are in the file of CATALOGUE, which commands need, too`,
+      `transfer is not a right; there are: ${KNOWN}. Others are in the file of CATALOGUE, which commands need too`,
     );
   });
 
-  it('says what is wrong with the file of CATALOGUE', async () => {
+  it('reports mistakes in the file of CATALOGUE', async () => {
     const broken = commandsOn({ ...variables, CATALOGUE: fileOf('{"a.limit": {"text": "See it"}}') });
     expect(await broken.refused(`${CREATE} --right transfer`, 1)).toMatch(
-      /CATALOGUE .+: a\.limit must have 1 to 64 of/,
+      /CATALOGUE .+: a\.limit must have 1 to 64 characters of/,
     );
   });
 });
@@ -62,7 +62,7 @@ describe('client create --right', () => {
 describe('client import', () => {
   const row = { name: 'Old Shop', redirect_uri: 'https://old.example/back' };
 
-  it('takes rights of the catalogue and built-in ones, and refuses others by their names', async () => {
+  it('accepts rights of the catalogue and built-in ones, and refuses others by name', async () => {
     const file = linesOf([
       { ...row, client_id: randomUUID(), rights: ['transfer', 'statements:read', 'payment-shop'] },
       { ...row, client_id: randomUUID(), rights: ['transfer', 'points:read'] },
@@ -96,7 +96,7 @@ describe('grant import', () => {
     'read:user repo.write profile openid',
     'https.read("x") email',
     'payment-shop.limit(7,5000) read',
-  ])('takes the scope of another service, in no catalogue: %s', async (scope) => {
+  ])('accepts the scope of another service that is in no catalogue: %s', async (scope) => {
     for (const by of [plain, bank])
       expect(await introspect(server, resource, (await imported(by, scope)).token)).toMatchObject({
         active: true,
@@ -104,7 +104,7 @@ describe('grant import', () => {
       });
   });
 
-  it('writes out the type of an account, adds no limit, and names what the catalogue lacks', async () => {
+  it('completes the type of an account, adds no limit, and reports rights that the catalogue lacks', async () => {
     const richer = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE), DEFAULT_LIMIT: '7,50' });
     const scope = 'transfer.to("41001").limit(7,9) payment-shop read:user';
     const { token, warnings } = await imported(richer, scope);
@@ -115,7 +115,7 @@ describe('grant import', () => {
     expect(warnings).toEqual(['these rights are neither built in nor in the file of CATALOGUE: read:user']);
   });
 
-  it('refuses a right of the catalogue that spends without a limit', async () => {
+  it('refuses a spending right of the catalogue without a limit', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const issued_at = new Date(Date.now() - 1_000);
     const row = { login: user.login, client_id: client.clientId, token: randomUUID(), scope: 'transfer' };
@@ -134,7 +134,7 @@ describe('grant list and audit', () => {
     return stdout.replaceAll('\u00a0', ' ');
   };
 
-  it('say a right by its sentence, or without CATALOGUE by its name in quotation marks', async () => {
+  it('print the sentence of a right, or without CATALOGUE its name in quotation marks', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const agent = new Agent(server.baseUrl);
     await obtainToken(agent, client, user, { scope: 'transfer.to("41001") statements:read' });

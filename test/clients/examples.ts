@@ -50,7 +50,7 @@ export function describeWith(commands: string[], title: string, tests: () => voi
     describe(title, tests);
     return;
   }
-  it(`${title} can't be run here: there is no ${absent.join(' and no ')}`, () => {
+  it(`${title} can’t run here without ${absent.join(' and ')}`, () => {
     expect(missing(commands)).toEqual(absent);
   });
 }

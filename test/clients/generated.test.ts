@@ -116,7 +116,7 @@ print(json.dumps({
 `;
 
 describe.skipIf(!isInstalled)(`openapi-typescript${found}`, () => {
-  it('makes types that a program is compiled with, and the program works', async () => {
+  it('generates types for a program that compiles and works', async () => {
     symlinkSync(PACKAGES, join(folder, 'node_modules'), 'junction');
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'shop.ts'), TYPESCRIPT);
@@ -129,7 +129,7 @@ describe.skipIf(!isInstalled)(`openapi-typescript${found}`, () => {
 });
 
 describeWith(['python3', 'openapi-python-client'], 'openapi-python-client', () => {
-  it('makes a client with which a program works', async () => {
+  it('generates a client for a program that works', async () => {
     await run('sh', '-c', lineWith('openapi-python-client'));
     writeFileSync(join(folder, 'assent-for-operators-client/shop.py'), PYTHON);
     expectDone(await run('python3', 'assent-for-operators-client/shop.py'), 'Python');

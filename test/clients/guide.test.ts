@@ -43,12 +43,12 @@ function settingsOf({ clientId, clientSecret }: TestClient): Record<string, stri
 
 const introspected = (token: string) => introspect(server, resource, token);
 
-it('The guide has the commands that are run here and no others', () => {
+it('the guide has exactly the tested commands', () => {
   expect(exampleNames()).toEqual(['introspect', 'revoke', 'revoke-by-bearer']);
 });
 
 function describeWebExample(command: string, file: string): void {
-  describe.each(KINDS)(`The example ${file}, %s`, (_kind, verified) => {
+  describe.each(KINDS)(`the example ${file}, %s,`, (_kind, verified) => {
     let client: TestClient;
     let example: RunningExample | undefined;
     let home: string;
@@ -83,7 +83,7 @@ function describeWebExample(command: string, file: string): void {
     const isConnected = ({ text }: Answer) => text === 'Your account is connected.';
     const savedToken = () => readFileSync(join(folder, 'access-token'), 'utf8');
 
-    it('ends with a token that is active, in a file that nobody else reads, also when the page is loaded again', async () => {
+    it('gets an active token, in a private file, also when the page is loaded again', async () => {
       const callback = (await comeBack('allow')).href;
       const answer = await agent.get(callback);
       expect(isConnected(answer), example?.stderr.text).toBe(true);
@@ -98,12 +98,12 @@ function describeWebExample(command: string, file: string): void {
       expect(`${answer.body}${example?.stdout.text}${example?.stderr.text}`).not.toContain(savedToken());
     });
 
-    it('takes a refusal kindly', async () => {
+    it('handles a refusal', async () => {
       const answer = await agent.get((await comeBack('reject')).href);
       expect(answer).toMatchObject({ status: 200, text: 'You said no. Change your mind' });
     });
 
-    it('takes no answer with a foreign state or from a foreign browser, and waits for the right one', async () => {
+    it('ignores a response with a foreign state or from a foreign browser, and waits for the right one', async () => {
       const callback = await comeBack('allow');
       const forged = new URL(callback);
       forged.searchParams.set('state', 'another');
@@ -112,7 +112,7 @@ function describeWebExample(command: string, file: string): void {
       expect(isConnected(await agent.get(callback.href))).toBe(true);
     });
 
-    it('tells its operator what the server said of a code that is none, and the user to start again', async () => {
+    it('shows its operator the server’s error for an invalid code, and asks the user to start again', async () => {
       const callback = await comeBack('allow');
       callback.searchParams.set('code', 'assent_ac_nothing');
       const answer = await agent.get(callback.href);
@@ -132,7 +132,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
-  it('show what a token allows, which is what the guide prints', async () => {
+  it('show what a token allows, as printed in the guide', async () => {
     const printed = JSON.parse(block('answer: introspect')) as Record<string, unknown>;
     const client = await server.createClient();
     const fields = { scope: String(printed.scope), instance_name: String(printed.instance_name) };
@@ -152,7 +152,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
     expect(Object.keys(answer)).toEqual(Object.keys(printed));
   });
 
-  it.each(['revoke', 'revoke-by-bearer'])('give a token back by %s', async (name) => {
+  it.each(['revoke', 'revoke-by-bearer'])('revoke a token by %s', async (name) => {
     const client = await server.createClient();
     const token = await obtainToken(new Agent(server.baseUrl), client, user);
     expect((await introspected(token)).active).toBe(true);
@@ -180,7 +180,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
   const reject = (url: string) => decideAt(new Agent(server.baseUrl), url, user, 'reject');
   const forge = async () => new URL(`${REDIRECT_URI}?state=another&code=assent_ac_other`);
 
-  it.each(KINDS)('ends with a token that is active, for %s', async (_kind, verified) => {
+  it.each(KINDS)('gets an active token for %s', async (_kind, verified) => {
     const client = await server.createClient({ verified, redirectUri: REDIRECT_URI });
     const { code, stdout, stderr } = await run(client, allow);
     expect(code, stderr).toBe(0);
@@ -193,13 +193,13 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
   it.each([
     ['the user says no', reject, 'You said no.'],
     ['the answer has a foreign state', forge, 'not the answer to this request'],
-  ])('ends without a token when %s', async (_what, decide, said) => {
+  ])('gets no token when %s', async (_what, decide, said) => {
     const client = await server.createClient({ redirectUri: REDIRECT_URI });
     const outcome = await run(client, decide);
     expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(said) });
   });
 
-  it('ends with what the server said when the secret is wrong', async () => {
+  it('ends with the server’s error when the secret is wrong', async () => {
     const client = await server.createClient({ redirectUri: REDIRECT_URI });
     const { code, stdout } = await run({ ...client, clientSecret: 'f'.repeat(64) }, allow);
     expect(code).toBe(22); // curl: the server answered with an error

@@ -80,7 +80,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     return { ours, theirs, goOn, open, ask, type, enter };
   }
 
-  it('signs in, and registers the user under its id there, which payment APIs get', async () => {
+  it('signs in, and registers the user under the Keycloak id, which payment APIs receive', async () => {
     const { ours, ask, enter } = browserAt(server);
     const code = codeOf(await decide(ours, await enter(await ask(), alice), 'allow'));
     const answer = await ours.post('/oauth/token', tokenRequestOf(client, code));
@@ -91,7 +91,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(await introspect(server, await server.createResource(), access_token)).toMatchObject(active);
   });
 
-  it('asks the user who is signed in for the password again before a right that spends', async () => {
+  it('asks the signed-in user for the password again before a right that spends', async () => {
     const { ours, open, ask, enter } = browserAt(server);
     expect((await enter(await open('/account'), alice)).page).toBe('account');
     const again = await ask(SPENDING);
@@ -99,7 +99,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(codeOf(await decide(ours, await enter(again, alice), 'allow'))).toMatch(/^assent_ac_/);
   });
 
-  it('refuses another user at the confirmation, which confirms nothing', async () => {
+  it('refuses another user at the confirmation', async () => {
     const { ours, theirs, goOn, open, ask, type, enter } = browserAt(server);
     await enter(await open('/account'), alice);
     const link = /'([^']*login-actions\/restart[^']*skip_logout=false)'/.exec(
@@ -112,14 +112,14 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(formWith(await ask(SPENDING), 'password')).toBeDefined();
   });
 
-  it('refuses a payment if Keycloak does not know SIGN_IN_PAYMENT_ACR, which it ignores then', async () => {
+  it('refuses a payment if Keycloak ignores an unknown SIGN_IN_PAYMENT_ACR', async () => {
     const mistyped = await serverWith({ paymentAcr: 'other' });
     const { ours, ask, type } = browserAt(mistyped);
     const { location } = await type(await ask(SPENDING, await mistyped.createClient()), alice);
     await expectRefused(mistyped, ours, location ?? 'none:', 'sign_in_unconfirmed', /acr/);
   });
 
-  it('says "The sign-in is not complete" to a user who answers No there, with the way back', async () => {
+  it('shows "The sign-in is not complete" to a user who declines at Keycloak, with a link back', async () => {
     const { theirs, goOn, open, enter } = browserAt(await serverWith({ clientId: 'assent-consent' }));
     const question = await enter(await open('/account'), alice);
     const said = await goOn(await theirs.submit(question, 'cancel', { cancel: 'No' }));
@@ -129,7 +129,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(formWith(await open(back), 'password').inputs).toContain('username');
   });
 
-  it('signs in by the session there, and asks again after the user signed out here', async () => {
+  it('signs in by the Keycloak session, and asks again after the user signed out here', async () => {
     const { theirs, open, enter } = browserAt(server);
     await enter(await open('/account'), alice);
     const other = browserAt(server, theirs);
@@ -140,7 +140,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect((await other.enter(form, alice)).page).toBe('account');
   });
 
-  it('gives away its users, who sign in at Assent with the passwords that they had', async () => {
+  it('exports its users, who sign in at Assent with their existing passwords', async () => {
     const files = await keycloak.exportUsers();
     const { stdout: lines } = await promisify(execFile)('python3', ['-c', program(), ...files]);
     const own = await useServer();

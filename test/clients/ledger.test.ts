@@ -59,7 +59,7 @@ async function mostIn(grant: string, days: number): Promise<string> {
   return rows[0]?.most ?? '';
 }
 
-describe('docs/integrate/resources.md: a limit in any so many days', () => {
+describe('docs/integrate/resources.md: a limit for a period of days', () => {
   describe.each([1, 30, 180, 240, 9999])('of %s days', (days) => {
     // Of 180 and 240 days, one has an hour more or less in Berlin's calendar, on whichever day the test runs.
     it.each([
@@ -89,7 +89,7 @@ describe('docs/integrate/resources.md: a limit in any so many days', () => {
     }
   }
 
-  it('has what was released back', async () => {
+  it('restores released amounts', async () => {
     const all = { grant: randomUUID(), amount: '5', most: '5' };
     await reserve({ ...all, key: '1' });
     await release(all.grant, '1');
@@ -102,7 +102,7 @@ describe('docs/integrate/resources.md: a limit in any so many days', () => {
 describe('docs/integrate/resources.md: a one-time payment', () => {
   const once = { days: null, most: '300', amount: '300.00' };
 
-  it('is one for each authorization, of exactly its amount', async () => {
+  it('can be made once per authorization, of exactly its amount', async () => {
     const grant = randomUUID();
     for (const amount of ['299.99', '300.01', '0.01'])
       expect(await reserve({ ...once, grant, amount, key: '1' })).toBe('refused');
@@ -139,7 +139,7 @@ describe('docs/integrate/resources.md: many payments at once', () => {
     ),
   });
 
-  it('exceed no interval, whatever they are, and none is refused that fits', async () => {
+  it('never exceed a limit, and are never refused if they fit', async () => {
     const anyLoad = fc.asyncProperty(load, async ({ days, most, waves }) => {
       const all = { grant: randomUUID(), days, most };
       for (const [number, { amounts, released, hoursAfter }] of waves.entries()) {

@@ -103,13 +103,13 @@ describe.each([...ROWS, HEADER_WITHOUT_SECRET])(
       });
     });
 
-    it('learns of a refusal as access_denied', async () => {
+    it('reports a refusal as access_denied', async () => {
       const attempt = newAttempt(pkce);
       const answer = await answerTo(application, attempt, 'reject');
       expect(await refusalOf(library, application.finish(attempt, answer))).toBe('access_denied');
     });
 
-    it('learns of a replay as invalid_grant, and the replay costs it the token', async () => {
+    it('reports a replay as invalid_grant, and the replay revokes its token', async () => {
       const attempt = newAttempt(pkce);
       const answer = await answerTo(application, attempt);
       const { accessToken } = await application.finish(attempt, answer);
@@ -118,7 +118,7 @@ describe.each([...ROWS, HEADER_WITHOUT_SECRET])(
       expect(await isActive(accessToken)).toBe(false);
     });
 
-    it('learns of wrong credentials as unauthorized_client, and the code stays usable', async () => {
+    it('reports wrong credentials as unauthorized_client, and the code stays usable', async () => {
       const wrong = verified ? { secret: 'f'.repeat(64) } : { id: 'f'.repeat(32) };
       const impostor = await library.connect(server, callerWith(wrong));
       const attempt = newAttempt(pkce);
@@ -127,7 +127,7 @@ describe.each([...ROWS, HEADER_WITHOUT_SECRET])(
       expect(await isActive((await application.finish(attempt, answer)).accessToken)).toBe(true);
     });
 
-    it('gives its token back', async () => {
+    it('revokes its token', async () => {
       const attempt = newAttempt(pkce);
       const { accessToken } = await application.finish(attempt, await answerTo(application, attempt));
       await application.revoke(accessToken);
@@ -140,7 +140,7 @@ describe('openid-client', () => {
   it.each([
     ['a foreign state', 'another'],
     ['no state', null],
-  ])('takes no answer with %s, and the code stays usable', async (_what, state) => {
+  ])('refuses a response with %s, and the code stays usable', async (_what, state) => {
     const client = await server.createClient({ redirectUri: REDIRECT_URI });
     const secret = client.clientSecret ?? '';
     const authentication = 'client_secret_post';
@@ -155,7 +155,7 @@ describe('openid-client', () => {
     expect(await isActive((await application.finish(attempt, answer)).accessToken)).toBe(true);
   });
 
-  it('tells a resource what a token allows, and of one that is none only that', async () => {
+  it('shows a resource server what a token allows, and only that another is inactive', async () => {
     const token = await obtainToken(agent, await server.createClient(), user, { scope: PAYMENT_SCOPE });
     expect(await introspectAs(server, callerOf(resource), token)).toMatchObject({
       active: true,
@@ -168,14 +168,14 @@ describe('openid-client', () => {
   });
 });
 
-describe('an application that is held to OAuth 2.1', async () => {
+describe('an OAuth 2.1 application', async () => {
   const { clientId: id } = await server.createClient({
     ...{ redirectUri: REDIRECT_URI, verified: false, oauth21: true },
   });
   const caller: Caller = { id, secret: '', authentication: 'none' };
   const redirectUri = REDIRECT_URI.replace(':9/', ':51234/');
 
-  it.each(LIBRARIES)('obtains a token at a port that its system gave it: $name', async (library) => {
+  it.each(LIBRARIES)('obtains a token at a port chosen by its system: $name', async (library) => {
     const application = await library.connect(server, caller);
     const attempt = newAttempt(true, { redirectUri, scope: PAYMENT_SCOPE });
     const answer = await answerTo(application, attempt);
@@ -186,7 +186,7 @@ describe('an application that is held to OAuth 2.1', async () => {
     expect(await refusalOf(library, refusal)).toBe('access_denied');
   });
 
-  it('may insist on the issuer (RFC 9207): a library takes no answer of another one, nor one without', async () => {
+  it('may require the issuer (RFC 9207): a library refuses a response with another one or none', async () => {
     const application = await openidClient.connect(server, caller);
     const metadata = await (await fetch(`${server.baseUrl}/.well-known/oauth-authorization-server`)).json();
     const strict = { ...metadata, authorization_response_iss_parameter_supported: true };

@@ -82,7 +82,7 @@ const messages = (login: string) =>
 const UNKNOWN =
   'Somebody signed in to your account in a browser that we did not recognise (unknown on an unknown system).';
 
-it('tells users what happens on their accounts, each of it once', async () => {
+it('notifies users of events on their accounts, each once', async () => {
   const user = await server.createUser();
   start();
   await expect.poll(() => existsSync(STATE_FILE)).toBe(true);
@@ -108,7 +108,7 @@ it('tells users what happens on their accounts, each of it once', async () => {
   expect(delivered).toHaveLength(told.length + 1);
 });
 
-it('loses nothing in a crash: what was under way comes again, and the rest after it', async () => {
+it('loses nothing in a crash: events in progress are repeated, and the rest follows', async () => {
   delivered.length = 0;
   const users = await Promise.all([1, 2, 3, 4].map(() => server.createUser()));
   for (const { login, password } of users) await signIn(new Agent(server.baseUrl), login, password);

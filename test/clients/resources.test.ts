@@ -83,27 +83,27 @@ const PAID = '200 paid';
 const LIMIT = '403 limit_exceeded';
 const NO_RIGHT = '403 insufficient_scope';
 
-describe('The page about payment APIs', () => {
+describe('the page about payment APIs', () => {
   const statements = ['ledger', 'reserve', 'release'];
 
-  it('has the examples that are run here and no others', () => {
+  it('has exactly the tested examples', () => {
     expect(exampleNames('resources.md')).toEqual([...statements, 'pay']);
   });
 
-  it.each(statements)('prints %s as it stands in examples/payments/', (name) => {
+  it.each(statements)('prints %s as in examples/payments/', (name) => {
     const file = readFileSync(exampleFile(`payments/${name}.sql`), 'utf8');
     expect(block(`example: ${name}`, 'resources.md')).toBe(file);
   });
 });
 
-describe('The payment API', () => {
-  it('keeps a limit that nobody wrote', async () => {
+describe('the payment API', () => {
+  it('enforces the default limit', async () => {
     const token = await authorize('payment-p2p');
     expect(await pay(token, { shop: undefined, to: '1', amount: '3000.01' })).toBe(LIMIT);
     expect(await pay(token, { shop: undefined, to: '1', amount: '3000.00' })).toBe(PAID);
   });
 
-  it('keeps it in two processes and whatever comes at once', async () => {
+  it('enforces it in two processes under concurrency', async () => {
     const token = await authorize('payment-shop.limit(1,1050)');
     const second = await start();
     const paying = Array.from({ length: 30 }, (_, n) => pay(token, {}, n % 2 === 0 ? api : second));
@@ -112,7 +112,7 @@ describe('The payment API', () => {
     expect(await pay(token, { shop: 'another', amount: '50' })).toBe(PAID);
   });
 
-  it('takes the most specific right, and no other once that is used up', async () => {
+  it('uses the most specific right, and no other once that is used up', async () => {
     const scope =
       'payment.to-pattern("337").limit(1,100) payment.to-account("7","phone").limit(1,200) money-source("card")';
     const token = await authorize(`${scope} account-info`);
@@ -127,7 +127,7 @@ describe('The payment API', () => {
     expect(await pay(token, phone)).toBe(LIMIT);
   });
 
-  it('takes a person without a type for an account, as a scope does', async () => {
+  it('treats a payee without a type as an account, as a scope does', async () => {
     const token = await authorize('payment.to-account("7").limit(1,100)');
     const to = { shop: undefined, to: '7' };
     expect(await pay(token, { ...to, type: 'phone' })).toBe(NO_RIGHT);
@@ -135,7 +135,7 @@ describe('The payment API', () => {
     expect(await pay(token, { ...to, type: 'account' })).toBe(LIMIT);
   });
 
-  it('counts one target for one right, and what anybody gets for another', async () => {
+  it('counts one payee for one right, and other payees together', async () => {
     const token = await authorize('payment.to-pattern("337").limit(1,100) payment-p2p.limit(1,150)');
     expect(await pay(token)).toBe(PAID);
     expect(await pay(token, { shop: undefined, to: '337', amount: '150' })).toBe(PAID);
@@ -151,7 +151,7 @@ describe('The payment API', () => {
     expect(await pay(token, change)).toBe(NO_RIGHT);
   });
 
-  it('refuses a token that spends nothing, one that is none and one that was given back', async () => {
+  it('refuses an invalid token, a revoked one and one that spends nothing', async () => {
     const token = await authorize('account-info');
     expect(await pay(token)).toBe(NO_RIGHT);
     expect(await pay('nothing')).toBe('401 invalid_token');
@@ -163,8 +163,8 @@ describe('The payment API', () => {
   });
 });
 
-describe('A new authorization', () => {
-  it('finds what was paid before, and its own limit', async () => {
+describe('a new authorization', () => {
+  it('counts earlier payments, against its own limit', async () => {
     const earlier = await authorize('payment-shop.limit(1,500)', 'again');
     expect(await pay(earlier, { amount: '400' })).toBe(PAID);
     const lower = await authorize('payment-shop.limit(30,300)', 'again');
@@ -175,7 +175,7 @@ describe('A new authorization', () => {
     expect(await pay(higher, { amount: '500' })).toBe(PAID);
   });
 
-  it('with a target that only looks different finds the same budget', async () => {
+  it('with a differently written target has the same budget', async () => {
     const narrow = await authorize('payment.to-pattern("12").limit(1,100)', 'wide');
     expect(await pay(narrow, { shop: '12' })).toBe(PAID);
     const wide = await authorize('payment.to-pattern("１２").limit(1,100)', 'wide');
@@ -183,7 +183,7 @@ describe('A new authorization', () => {
     expect(await pay(wide, { shop: '１２' })).toBe(LIMIT);
   });
 
-  it('of another instance or user has budgets of its own', async () => {
+  it('of another instance or user has separate budgets', async () => {
     const scope = 'payment-shop.limit(1,100)';
     const ofUser = [await authorize(scope, 'a'), await authorize(scope, 'b')];
     const tokens = [...ofUser, await authorize(scope, 'a', other)];
@@ -191,7 +191,7 @@ describe('A new authorization', () => {
     for (const token of tokens) expect(await pay(token)).toBe(LIMIT);
   });
 
-  it('allows one more one-time payment, of exactly its amount', async () => {
+  it('permits one more one-time payment, of exactly its amount', async () => {
     const scope = 'payment-shop.limit(,100)';
     const first = await authorize(scope, 'once');
     expect([await pay(first, { amount: '99.99' }), await pay(first), await pay(first)]).toEqual([
@@ -206,7 +206,7 @@ describe('A new authorization', () => {
   });
 });
 
-describe('A payment', () => {
+describe('a payment', () => {
   it('that is sent again is the same payment, also by a new authorization', async () => {
     const payment = { key: 'order-7' };
     const token = await authorize('payment-shop.limit(1,100)', 'repeat');
@@ -219,7 +219,7 @@ describe('A payment', () => {
     expect(await pay(next, { ...payment, shop: '338' })).toBe('409 key_reused');
   });
 
-  it('that did not move gives its budget back, and its key is used', async () => {
+  it('that failed restores its budget, and its key stays used', async () => {
     const token = await authorize('payment-shop.limit(,100)', 'closed');
     const closed = { key: 'order-1', shop: 'closed' };
     expect(await pay(token, closed)).toBe('402 released');
@@ -233,23 +233,23 @@ describe('A payment', () => {
     ...AMOUNTS.map((amount) => ({ amount })),
     ...[{ key: '' }, { key: 'k'.repeat(129) }, { shop: undefined }, { to: '1' }, { source: null }],
     ...['', 'null', '[]', '{', '"x"'],
-  ])('has to be one: %j', async (payment) => {
+  ])('is validated: %j', async (payment) => {
     const token = await authorize('payment-shop.limit(9999,999999999999.99)', 'bad');
     const before = await payments();
     expect(await pay(token, payment as object)).toBe('400 invalid_request');
     expect(await payments()).toBe(before);
   });
 
-  it('has to be short', async () => {
+  it('has a limited length', async () => {
     expect(await pay('nothing', { shop: 'x'.repeat(5_000) })).toBe('413 too_large');
   });
 });
 
-describe('Without an answer from Assent', () => {
+describe('without an answer from Assent', () => {
   it.each([
     ['is not there', { ASSENT_URL: nobody }],
     ['does not know the payment API', { RESOURCE_SECRET: 'f'.repeat(64) }],
-  ])('that %s no payment is let through', async (_, settings) => {
+  ])('that %s no payment is permitted', async (_, settings) => {
     const token = await authorize('payment-shop', 'away');
     const before = await payments();
     expect(await pay(token, {}, await start(settings))).toBe('503 temporarily_unavailable');
@@ -259,7 +259,7 @@ describe('Without an answer from Assent', () => {
   it.each([
     [2, PAID],
     [3, '503 temporarily_unavailable'],
-  ])('the payment API asks again: after %s answers of 503 it is %s', async (busy, result) => {
+  ])('the payment API tries again: after %s answers of 503 it is %s', async (busy, result) => {
     const token = await authorize('payment-shop', 'busy');
     const [reached, address] = await startBusy(busy);
     expect(await pay(token, {}, await start({ ASSENT_URL: address }))).toBe(result);

@@ -47,7 +47,7 @@ async function fillIn(from: Answer | string, fields: Record<string, string>): Pr
 const ask = (fields: Record<string, string> = {}) =>
   agent.post('/oauth/authorize', requestOf(client, fields));
 
-describe('the wallet of the example', () => {
+describe('the example identity provider', () => {
   it('signs in, and its user gets a token, whose external id a payment API reads', async () => {
     const consent = await fillIn(await ask(), ANNA);
     expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
@@ -57,7 +57,7 @@ describe('the wallet of the example', () => {
     expect(await introspect(server, resource, token)).toMatchObject({ active: true, external_id: '1001' });
   });
 
-  it('knows its users again, and takes no wrong password', async () => {
+  it('recognises its users, and refuses wrong passwords', async () => {
     expect((await fillIn('/account', BORIS)).text).toContain('Boris Ivanov');
     agent = new Agent(server.baseUrl);
     const address = await leaveFor({ issuer }, agent, '/account');
@@ -68,7 +68,7 @@ describe('the wallet of the example', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('confirms a payment of the user who is signed in, and of no other', async () => {
+  it('confirms a payment for the signed-in user only', async () => {
     const consent = await fillIn(await ask(SPENDING), ANNA);
     expect(consent.page).toBe('consent');
     const allowed = await press(agent, consent, 'allow');
@@ -80,7 +80,7 @@ describe('the wallet of the example', () => {
     expect(codeOf(answer)).toMatch(/^assent_ac_/);
   });
 
-  it('leads back without a sign-in when its user presses Cancel', async () => {
+  it('redirects back without a sign-in when its user presses Cancel', async () => {
     const notice = await fillIn(await ask(), { cancel: 'yes' });
     expect([notice.page, notice.text]).toEqual([
       'notice',
@@ -89,13 +89,13 @@ describe('the wallet of the example', () => {
     expect(agent.cookies.has('assent_session')).toBe(false);
   });
 
-  it('leads nowhere else than to us', async () => {
+  it('redirects only to Assent', async () => {
     const elsewhere = new URL(await leaveFor({ issuer }, agent, '/account'));
     elsewhere.searchParams.set('redirect_uri', 'https://evil.example/');
     expect((await agent.post(elsewhere.href, ANNA)).location).toBeNull();
   });
 
-  it('gives an ID token once for a code, to us, and to the browser that began', async () => {
+  it('gives an ID token once for a code, to Assent only and for the browser that began', async () => {
     const address = new URL(await leaveFor({ issuer }, agent, '/account'));
     const verifier = newSecret();
     address.searchParams.set('code_challenge', s256(verifier));

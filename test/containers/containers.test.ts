@@ -106,7 +106,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect(events).toMatchObject([{ operator: os.userInfo().username }]);
     });
 
-    it('knows users apart behind a proxy', async () => {
+    it('distinguishes users behind a proxy', async () => {
       const from = (address: string) => new Agent(baseUrl, { 'x-forwarded-for': address });
       for (let tries = 0; tries < 6; tries += 1) await trySignIn(from('203.0.113.9'), 'anna', newSecret());
       expect(await trySignIn(from('203.0.113.9'), 'anna', newSecret())).toBe('wait');
@@ -126,7 +126,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect((await service.inspect('assent')).Config.Labels[REVISION]).toBe('second');
     });
 
-    it('takes another password of its role', async () => {
+    it('accepts a new password of its role', async () => {
       const ofServer = block('alter role assent_server');
       await service.run(ofServer);
       await isReady();
@@ -135,7 +135,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await service.run('docker compose run --rm --no-deps migrate');
     });
 
-    it('restores a dump, and revokes what was given before it', async () => {
+    it('restores a dump, and revokes earlier tokens', async () => {
       await service.run(block('pg_dump'));
       await assent('user update anna --name Later');
       await service.run(block('pg_restore'));
@@ -146,7 +146,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect(await assent('grant list --login anna')).toMatchObject([{ state: 'revoked' }]);
     });
 
-    it('goes back to the version before, on the newer schema', async () => {
+    it('returns to the previous version, on the newer schema', async () => {
       fs.rmSync(newest);
       service.variables.REVISION = 'first';
       await service.run('docker compose build');
@@ -168,7 +168,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect((await service.inspect('assent')).State.ExitCode).toBe(0);
     });
 
-    it('is ready when its database is back, and maintained a minute later', async () => {
+    it('is ready when its database is reachable again, and maintained a minute later', async () => {
       await service.run('docker compose start postgres');
       await service.run('docker compose up --detach --no-deps --no-recreate assent');
       await expect.poll(() => check('assent assent-health ready')).toBe(0);
@@ -236,7 +236,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await service?.run('docker compose down --volumes --timeout 1');
     });
 
-    it('run in containers that can’t write to themselves and may do nothing else', async () => {
+    it('run in read-only containers without privileges', async () => {
       for (const name of ['one', 'two', 'maintain', 'migrate']) {
         const { HostConfig } = await service.inspect(name);
         expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], Init: true });
@@ -244,7 +244,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       }
     });
 
-    it('are healthy when they are ready, so that a roll-out waits for that', async () => {
+    it('are healthy when they are ready, so that a roll-out waits for it', async () => {
       for (const name of ['one', 'two'])
         expect((await service.inspect(name)).Config.Healthcheck.Test).toEqual([
           'CMD',
@@ -253,14 +253,14 @@ describe.runIf(started instanceof Engine)('in containers', () => {
         ]);
     });
 
-    it('are behind a proxy that takes a new certificate', async () => {
+    it('are behind a proxy that loads a new certificate', async () => {
       const before = await seenCertificate();
       putCertificate();
       await service.run(block('USR2'));
       await expect.poll(seenCertificate).not.toBe(before);
     });
 
-    it('take a new version with a slow migration, one after the other', async () => {
+    it('switch to a new version with a slow migration, one after the other', async () => {
       addMigration(checkout, 'slow', SLOW);
       service.variables.REVISION = 'second';
       await service.run(block('build\ndocker compose run'));
@@ -269,7 +269,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect(await revisionOf('two')).toBe('second');
     });
 
-    it('stay as they are when a migration fails, and can be stopped and started', async () => {
+    it('are unchanged after a failed migration, and can be stopped and started', async () => {
       const migration = addMigration(checkout, 'failing', 'select 1 / 0');
       service.variables.REVISION = 'third';
       const failed = await service.try(block('build\ndocker compose run'));

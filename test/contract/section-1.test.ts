@@ -40,7 +40,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
     expect(text).not.toMatch(/the list of|details of|transfer|Pay |paid from|RUB/i);
   });
 
-  it('1.2.1 shows which application asks, for which instance, where the browser returns to and whose account it is', async () => {
+  it('1.2.1 shows which application asks, for which instance, the redirect host and the account', async () => {
     const redirectUri = 'https://shop.example/oauth/back';
     const client = await server.createClient({ name: 'Corner Shop', redirectUri });
     const page = await reachPage(client, { instance_name: 'Иван’s phone' });
@@ -53,7 +53,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
     });
   });
 
-  it('1.2.1 says again who may do what on the page of the payment password, which decides nothing by itself', async () => {
+  it('1.2.1 repeats the request on the page of the payment password, which decides nothing by itself', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     const payer = await server.createUser({ name: 'Anna Li' });
     const browser = new Agent(server.baseUrl);
@@ -71,7 +71,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
   });
 });
 
-describe('contract 1.5: what the user is told about an earlier authorization', () => {
+describe('contract 1.5: what the user sees about an earlier authorization', () => {
   const EARLIER = 'This replaces the access you gave';
 
   it('1.5 names the earlier authorization, its rights and its limits, that confirming disconnects', async () => {
@@ -84,7 +84,7 @@ describe('contract 1.5: what the user is told about an earlier authorization', (
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');
   });
 
-  it('1.5 names none the first time, after a refusal, and for another instance', async () => {
+  it('1.5 names none the first time, after a rejection, and for another instance', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
     expect(page.text).not.toContain(EARLIER);
@@ -94,7 +94,7 @@ describe('contract 1.5: what the user is told about an earlier authorization', (
     expect((await reachPage(client, { instance_name: 'phone' })).text).not.toContain(EARLIER);
   });
 
-  it('1.5 names it before its code is exchanged, and not once its code or its token has expired', async () => {
+  it('1.5 names it before its code is exchanged, but not after its code or token has expired', async () => {
     const client = await server.createClient();
     await codeFor(client);
     expect((await reachPage(client)).text).toContain(EARLIER);
@@ -110,7 +110,7 @@ describe('contract 1.5: what the user is told about an earlier authorization', (
 });
 
 describe('contract 1.4: the pages are the service’s own', () => {
-  it('1.4 signs in no user by login and password in the authorization request', async () => {
+  it('1.4 ignores login and password in the authorization request', async () => {
     const browser = new Agent(server.baseUrl);
     const { login, password } = user;
     const request = requestOf(await server.createClient(), { login, password, payment_password: 'x' });
@@ -124,7 +124,7 @@ describe('contract 1.4: the pages are the service’s own', () => {
   });
 
   it.each(['sign-in', 'consent'])(
-    '1.4 lets no site frame the %s page or load anything into it',
+    '1.4 prevents other sites from framing the %s page or loading anything into it',
     async (name) => {
       const client = await server.createClient();
       await reject(client);

@@ -26,7 +26,7 @@ describe('contract 2.1: the registered application', () => {
 });
 
 describe('contract 2.2: fields of the authorization request', () => {
-  it('2.2 needs no optional field, takes empty ones as left out and ignores unknown ones', async () => {
+  it('2.2 requires no optional field, treats empty ones as omitted and ignores unknown ones', async () => {
     const empty = { instance_name: '', state: '', code_challenge: '', code_challenge_method: '' };
     const unknown = { lang: 'ru', prompt: 'none', request_uri: 'x', response_mode: 'fragment' };
     for (const fields of [{}, { ...empty, client_secret: '' }, unknown])
@@ -37,7 +37,7 @@ describe('contract 2.2: fields of the authorization request', () => {
     [CALLBACK, '?', ''],
     ['HTTPS://Shop.Example:443/%7ea/../b?shop=7', '&item=1&size=%D0%A5L', '&'],
     ['com.example.shop:/done', '?a=b', '&'],
-  ])('2.2 takes the redirect_uri %s with %s as it is', async (registered, appended, joint) => {
+  ])('2.2 accepts the redirect_uri %s with %s unchanged', async (registered, appended, joint) => {
     const client = await server.createClient({ redirectUri: registered });
     const redirect_uri = registered + appended;
     const answer = await allow(client, { redirect_uri });
@@ -56,20 +56,20 @@ describe('contract 2.2: fields of the authorization request', () => {
   it.each([
     ' operation-history  payment.to-account("a+b%20&\\"c\\\\=d", "email").limit(30,1000.5) account-info ',
     'payment-shop.limit(, 300) money-source("card", "wallet") account-info',
-  ])('2.2 takes a list separated by spaces in any order and keeps it: %j', async (scope) => {
+  ])('2.2 accepts a list separated by spaces in any order and keeps it: %j', async (scope) => {
     const client = await server.createClient();
     const token = expectToken(await exchanged(client, await codeFor(client, { scope })));
     expect(await introspected(token)).toMatchObject({ scope });
   });
 
   it.each(['account-info,operation-history', 'Account-Info'])(
-    '2.2 takes no other separator than a space, and no other case: %j',
+    '2.2 refuses other separators and other letter case: %j',
     async (scope) => {
       expectErrorPage(await open(agent, requestOf(shop, { scope })), 'invalid_scope');
     },
   );
 
-  it('2.2 takes an instance_name as it is', async () => {
+  it('2.2 accepts an instance_name unchanged', async () => {
     const client = await server.createClient();
     const instance_name = `a+b&c=d%20"${'ü'.repeat(121)}"x`;
     const token = expectToken(await exchanged(client, await codeFor(client, { instance_name })));
@@ -78,7 +78,7 @@ describe('contract 2.2: fields of the authorization request', () => {
 });
 
 describe('contract 2.3: the result of the authorization', () => {
-  it('2.3 holds code and nothing else when the user confirmed, error when not', async () => {
+  it('2.3 contains code and nothing else when the user confirmed, otherwise error', async () => {
     const { location } = await allow(shop);
     expect(location).toMatch(/^http:\/\/127\.0\.0\.1:9\/callback\?code=[A-Za-z0-9._~-]{20,}$/);
     expect((await reject(shop)).location).toBe(`${CALLBACK}?error=access_denied`);
@@ -86,7 +86,7 @@ describe('contract 2.3: the result of the authorization', () => {
 });
 
 describe('contract 2.4: fields of the token request', () => {
-  it('2.4 and 5.4 compares redirect_uri with the one of the request, character by character', async () => {
+  it('2.4 and 5.4 require the redirect_uri of the request, character by character', async () => {
     const redirect_uri = `${CALLBACK}?item=%41`;
     const code = await codeFor(shop, { redirect_uri });
     for (const other of [CALLBACK, `${CALLBACK}?item=A`, `${CALLBACK}?item=%41&`])
@@ -94,13 +94,13 @@ describe('contract 2.4: fields of the token request', () => {
     expectToken(await exchanged(shop, code, { redirect_uri }));
   });
 
-  it('2.4 takes empty optional fields as left out and ignores unknown ones', async () => {
+  it('2.4 treats empty optional fields as omitted and ignores unknown ones', async () => {
     const empty = { client_secret: '', code_verifier: '', state: '' };
     const unknown = { scope: 'payment-p2p', instance_name: 'x' };
     expectToken(await exchanged(unverified, await codeFor(unverified), { ...empty, ...unknown }));
   });
 
-  it('2.4 takes client_id and client_secret from HTTP Basic too, percent-decoded', async () => {
+  it('2.4 accepts client_id and client_secret from HTTP Basic too, percent-decoded', async () => {
     const { clientId, clientSecret, redirectUri: redirect_uri } = shop;
     const encoded = (text: string | null) => `%${text?.charCodeAt(0).toString(16)}${text?.slice(1)}`;
     for (const fields of [{}, { client_id: clientId }]) {
@@ -113,7 +113,7 @@ describe('contract 2.4: fields of the token request', () => {
 });
 
 describe('contract 2.5: the token response', () => {
-  it('2.5 holds access_token and no error on success', async () => {
+  it('2.5 contains access_token and no error on success', async () => {
     const document = documentOf(await exchanged(shop, await codeFor(shop)));
     expect(document).toEqual({
       access_token: expect.stringMatching(/^[A-Za-z0-9._~-]{20,}$/),

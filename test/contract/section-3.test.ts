@@ -37,7 +37,7 @@ describe('contract 3: from no authorization to a code', () => {
 });
 
 describe('contract 3: from a code to an access token', () => {
-  it('3 refuses a code that expired, and the procedure is repeated from the beginning', async () => {
+  it('3 refuses an expired code, after which the flow starts again', async () => {
     const { client, code } = await newCode();
     await expireCode(server, client);
     expectTokenError(await writingNothing(() => exchanged(client, code)), 'invalid_grant');
@@ -59,7 +59,7 @@ describe('contract 3: from a code to an access token', () => {
     for (const answer of refused) expectTokenError(answer, 'invalid_grant');
   });
 
-  it('3 annuls the token when its code comes again within the lifetime of the code', async () => {
+  it('3 revokes the token when its code is replayed within the lifetime of the code', async () => {
     const { client, code, token } = await newToken();
     expectTokenError(await exchanged(client, code), 'invalid_grant');
     expect(await live(token)).toBe(false);
@@ -71,13 +71,13 @@ describe('contract 3: from a code to an access token', () => {
     ['no secret', { client_secret: undefined }, 'unauthorized_client'],
     ['another redirect_uri', { redirect_uri: 'http://127.0.0.1:9/callback?' }, 'invalid_grant'],
     ['a verifier that was not asked', { code_verifier: newSecret() }, 'invalid_grant'],
-  ])('3 keeps the token when its code comes again with %s', async (_what, changes, error) => {
+  ])('3 keeps the token when its code is replayed with %s', async (_what, changes, error) => {
     const { client, code, token } = await newToken();
     expectTokenError(await exchanged(client, code, changes), error);
     expect(await live(token)).toBe(true);
   });
 
-  it('3 keeps the token when its code comes again from another application', async () => {
+  it('3 keeps the token when its code is replayed by another application', async () => {
     const { code, token } = await newToken();
     expectTokenError(await exchanged(await server.createClient(), code), 'invalid_grant');
     expect(await live(token)).toBe(true);
@@ -85,7 +85,7 @@ describe('contract 3: from a code to an access token', () => {
 });
 
 describe('contract 3: a new authorization annuls the earlier one', () => {
-  it('3 annuls the token at the new confirmation, before any exchange, and for good', async () => {
+  it('3 annuls the token at the new confirmation, before any exchange, permanently', async () => {
     const { client, token } = await newToken();
     const page = await reachPage(client);
     expect(await live(token)).toBe(true);
@@ -129,7 +129,7 @@ describe('contract 3: a new authorization annuls the earlier one', () => {
     },
   );
 
-  it('3 leaves the authorizations of other users and of other applications alone', async () => {
+  it('3 keeps the authorizations of other users and of other applications', async () => {
     const { client, token } = await newToken();
     const neighbour = await server.createUser({ paymentPassword: null });
     const theirs = await obtainToken(new Agent(server.baseUrl), client, neighbour);
@@ -138,7 +138,7 @@ describe('contract 3: a new authorization annuls the earlier one', () => {
     expect([await live(theirs), await live(elsewhere.token), await live(token)]).toEqual([true, true, false]);
   });
 
-  it('3 lets one of two different forms win when both are sent at once', async () => {
+  it('3 accepts one of two different forms sent at once', async () => {
     const client = await server.createClient();
     const pages = [
       await reachPage(client, { scope: 'account-info' }),

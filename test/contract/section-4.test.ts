@@ -29,7 +29,7 @@ function urlOf(fields: Fields, path = '/oauth/authorize'): string {
 }
 
 describe('contract 4.1: ways to send the authorization request', () => {
-  it('4.1 takes the posted form to the service’s own pages with a 303', async () => {
+  it('4.1 redirects the posted form to the service’s own pages with 303', async () => {
     const answer = await agent.post('/oauth/authorize?utm_source=mail', requestOf(shop));
     expect(answer.status).toBe(303);
     expect(answer.location?.startsWith(`${server.baseUrl}/oauth/authorize?client_id=`)).toBe(true);
@@ -37,7 +37,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
   });
 
   it.each<Fields>([{ 'content-type': FORM }, {}, { 'content-type': 'application/json' }])(
-    '4.1 takes the parameters from the URL of a POST with an empty body (%j)',
+    '4.1 accepts parameters in the URL of a POST with an empty body (%j)',
     async (headers) => {
       const answer = await agent.send(urlOf(requestOf(shop)), { method: 'POST', headers });
       expect(answer.status).toBe(303);
@@ -45,13 +45,13 @@ describe('contract 4.1: ways to send the authorization request', () => {
     },
   );
 
-  it('4.1 refuses parameters in the body and in the URL at once', async () => {
+  it('4.1 refuses parameters in both the body and the URL', async () => {
     const fields = requestOf(shop);
     for (const inUrl of [fields, { state: 'x' }])
       expectErrorPage(await agent.post(urlOf(inUrl), fields), 'invalid_request');
   });
 
-  it('4.1 makes a URL that works in any other browser, and again after a reload', async () => {
+  it('4.1 redirects to a URL that works in any other browser, and after a reload', async () => {
     const client = await server.createClient();
     const request = requestOf(client, { state: 's 1' });
     const { location } = await new Agent(server.baseUrl).post('/oauth/authorize', request);
@@ -69,7 +69,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
     expect(end.location).toBe(`${client.redirectUri}?state=s%201&code=${codeOf(end)}`);
   });
 
-  it('4.1 carries on in that URL only what means something, in one order, spaces as %20', async () => {
+  it('4.1 keeps only known parameters in that URL, in a fixed order, with spaces as %20', async () => {
     const known = requestOf(shop, { instance_name: 'Иван +1', state: 'a b+c' });
     const reversed = Object.fromEntries(Object.entries(known).reverse());
     const sent = { ...reversed, code_challenge: '', client_secret: shop.clientSecret ?? '', password: 'p' };
@@ -88,7 +88,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
 
 describe('contract 4: encoding of the bodies', () => {
   it.each([FORM, `${FORM}; charset=UTF-8`, `${FORM};charset=utf-8`, 'Application/X-WWW-Form-URLEncoded'])(
-    '4 takes a form body of both endpoints as %s',
+    '4 both endpoints accept a form body as %s',
     async (type) => {
       const headers = { 'content-type': type };
       const { location } = await agent.post('/oauth/authorize', requestOf(shop), headers);
@@ -115,14 +115,14 @@ const STATES = [
 ];
 
 describe('contract 4.1: the redirect to the application', () => {
-  it.each(STATES)('4.1 gives state back byte for byte, before code and before error: %j', async (state) => {
+  it.each(STATES)('4.1 returns state byte for byte, before code and before error: %j', async (state) => {
     const echo = `${shop.redirectUri}?state=${encodeURIComponent(state)}`;
     expect((await reject(shop, { state })).location).toBe(`${echo}&error=access_denied`);
     const allowed = await allow(shop, { state });
     expect(allowed.location).toBe(`${echo}&code=${codeOf(allowed)}`);
   });
 
-  it('4.1 answers the decision with 302, which no cache keeps and which sends no Referer', async () => {
+  it('4.1 answers the decision with 302, without caching and Referer', async () => {
     for (const answer of [await reject(shop), await allow(shop)]) {
       expect(answer.status).toBe(302);
       expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -131,7 +131,7 @@ describe('contract 4.1: the redirect to the application', () => {
   });
 });
 
-describe('contract 4.1: a form that does not fit any more changes nothing', () => {
+describe('contract 4.1: an out-of-date form changes nothing', () => {
   /** Sends the form of a consent page, changed, and expects it to be shown afresh. */
   async function expectStale(browser: Agent, fields: Fields, decisions = ['allow', 'reject']): Promise<void> {
     for (const decision of decisions) {
@@ -152,16 +152,16 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
       'for another redirect_uri',
       ({ request = '' }) => ({ request: request.replace('callback', 'callback%3Fa=b') }),
     ],
-  ])('4.1 takes no decision %s', async (_what, changes) => {
+  ])('4.1 accepts no decision %s', async (_what, changes) => {
     const { fields } = formWith(await reachPage(shop), 'decision');
     await expectStale(agent, change(fields, changes(fields)));
   });
 
-  it('4.1 takes no decision that is neither allow nor reject', async () => {
+  it('4.1 accepts only allow and reject as decisions', async () => {
     await expectStale(agent, formWith(await reachPage(shop), 'decision').fields, ['', 'Allow', 'allow ']);
   });
 
-  it('4.1 takes no decision from another session, another user or without a session', async () => {
+  it('4.1 accepts no decision from another session, another user or without a session', async () => {
     const page = await reachPage(shop);
     const [sameUser, otherUser] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
     await reachConsent(sameUser, requestOf(shop), user);
@@ -171,7 +171,7 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
     expect((await decide(agent, page, 'allow')).status).toBe(302);
   });
 
-  it('4.1 allows nothing by a form older than what was allowed since, and shows the request afresh', async () => {
+  it('4.1 refuses Allow on a form older than a later approval, and shows the request again', async () => {
     const client = await server.createClient();
     const old = await reachPage(client, { scope: 'payment-p2p' });
     const token = await tokenFor(client);
@@ -194,7 +194,7 @@ describe('contract 4.1: a decision is taken once', () => {
     return page;
   }
 
-  it('4.1 answers Allow pressed twice with the same redirect, one authorization', async () => {
+  it('4.1 answers Allow pressed twice with the same redirect and one authorization', async () => {
     const page = await reachPage(shop, { state: 's' });
     const first = await decide(agent, page, 'allow');
     const second = await writingNothing(() => decide(agent, page, 'allow'));
@@ -202,14 +202,14 @@ describe('contract 4.1: a decision is taken once', () => {
     expectToken(await exchanged(shop, codeOf(second)));
   });
 
-  it('4.1 says so when Allow is pressed again and the code is exchanged', async () => {
+  it('4.1 says that the code is exchanged when Allow is pressed again', async () => {
     const page = await reachPage(shop);
     const token = expectToken(await exchanged(shop, codeOf(await decide(agent, page, 'allow'))));
     await expectAllowedAlready(await writingNothing(() => decide(agent, page, 'allow')));
     expect(await live(token)).toBe(true);
   });
 
-  it('4.1 says so when Allow is pressed again and the code is expired', async () => {
+  it('4.1 says that the code is expired when Allow is pressed again', async () => {
     const page = await reachPage(shop);
     const code = codeOf(await decide(agent, page, 'allow'));
     await expireCode(server, shop);
@@ -217,7 +217,7 @@ describe('contract 4.1: a decision is taken once', () => {
     expectTokenError(await exchanged(shop, code), 'invalid_grant');
   });
 
-  it('4.1 says so when Reject is pressed after Allow, and takes nothing back', async () => {
+  it('4.1 says that access was allowed when Reject is pressed after Allow, and revokes nothing', async () => {
     const page = await reachPage(shop);
     const code = codeOf(await decide(agent, page, 'allow'));
     const answer = await writingNothing(() => decide(agent, page, 'reject'));
@@ -227,13 +227,13 @@ describe('contract 4.1: a decision is taken once', () => {
     expectToken(await exchanged(shop, code));
   });
 
-  it('4.1 gives a code of its own to each page that is allowed, and only the last one is worth a token', async () => {
+  it('4.1 gives each allowed page its own code, and only the last one gives a token', async () => {
     const codes = [await codeFor(shop), await codeFor(shop), await codeFor(shop)];
     const answers = await Promise.all(codes.map((code) => exchanged(shop, code)));
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 200]);
   });
 
-  it('4.1 shows a page when the application was registered with another redirect_uri before the decision', async () => {
+  it('4.1 shows a page when the redirect_uri of the application changed before the decision', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
     await server.database.pool.query(

@@ -40,7 +40,7 @@ async function allowPaying(browser: Agent, consent?: Answer): Promise<Answer> {
 }
 
 describe('contract 5.1: signing in on the service’s own page', () => {
-  it('5.1 has a field for the login and one for the password that shows no letters', async () => {
+  it('5.1 has a login field and a masked password field', async () => {
     const page = await openShop(new Agent(server.baseUrl));
     const { action, inputs, fields } = formWith(page, 'login');
     expect(action).toBe('/sign-in');
@@ -50,7 +50,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect(page.text).toContain('Corner Shop');
   });
 
-  it('5.1 goes on to the request with a session that scripts and other sites can’t use', async () => {
+  it('5.1 continues to the request with a session that scripts and other sites can’t use', async () => {
     const browser = new Agent(server.baseUrl);
     const answer = await enter(browser, await openShop(browser));
     expect(answer.status).toBe(303);
@@ -60,7 +60,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect((await browser.get(answer.location ?? '')).page).toBe('consent');
   });
 
-  it('5.1 signs in on the way to no request but the one of the page', async () => {
+  it('5.1 continues only to the request of its own page', async () => {
     const browser = new Agent(server.baseUrl);
     const { fields } = formWith(await openShop(browser), 'login');
     const { request = '' } = formWith(await openShop(browser, { state: 'other' }), 'login').fields;
@@ -69,7 +69,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect((await openShop(browser)).page).toBe('sign-in');
   });
 
-  it('5.1 leads back to the form when the password is wrong, and keeps the login only', async () => {
+  it('5.1 returns to the form after a wrong password, and keeps only the login', async () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser);
     const wrong = { ...user, password: 'quite wrong' };
@@ -84,7 +84,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect((await browser.get(right.location ?? '')).page).toBe('consent');
   });
 
-  it('5.1 takes the payment password for no password and the password for no payment password', async () => {
+  it('5.1 never accepts the payment password as the password, or the reverse', async () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser, PAYING);
     const swapped = { ...payer, password: payer.paymentPassword ?? '' };
@@ -111,14 +111,14 @@ describe('contract 5.1: sessions', () => {
     expect((await openShop(browser)).page).toBe(page);
   });
 
-  it('5.1 ends with the block of its user', async () => {
+  it('5.1 a session ends when its user is blocked', async () => {
     const blocked = await server.createUser();
     const browser = await signedIn(server, blocked);
     await setUserStatus(server, blocked.login, 'blocked');
     expect((await openShop(browser)).page).toBe('sign-in');
   });
 
-  it('5.1 gives a new session at each sign-in and ends the one that the browser had', async () => {
+  it('5.1 each sign-in creates a new session and ends the browser’s earlier one', async () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser);
     await enter(browser, page);
@@ -130,7 +130,7 @@ describe('contract 5.1: sessions', () => {
 });
 
 describe('contract 5.1: the payment password', () => {
-  it('5.1 is asked after Allow when a right lets money be spent', async () => {
+  it('5.1 is requested after Allow if a right spends money', async () => {
     const page = await allowPaying(await signedIn(server, payer));
     expect([page.status, page.page]).toEqual([200, 'confirm']);
     const { action, inputs, fields } = formWith(page, 'payment_password');
@@ -139,7 +139,7 @@ describe('contract 5.1: the payment password', () => {
     expect(page.body).toMatch(/<input[^>]*name="payment_password"[^>]*type="password"/);
   });
 
-  it('5.1 is not asked when no right lets money be spent, nor for Reject', async () => {
+  it('5.1 is not requested if no right spends money, nor for Reject', async () => {
     const browser = await signedIn(server, payer);
     const scope = 'account-info operation-history operation-details incoming-transfers money-source("card")';
     expect((await press(browser, await openShop(browser, { scope }), 'allow')).status).toBe(302);
@@ -147,7 +147,7 @@ describe('contract 5.1: the payment password', () => {
     expect([rejected.status, rejected.location]).toEqual([302, `${shop.redirectUri}?error=access_denied`]);
   });
 
-  it('5.1 leads back to its form when it is wrong, and lets no user past', async () => {
+  it('5.1 is requested again if it is wrong', async () => {
     const browser = await signedIn(server, payer);
     const page = await allowPaying(browser);
     for (const wrong of ['', 'wrong', `${payer.paymentPassword} `]) {
@@ -160,7 +160,7 @@ describe('contract 5.1: the payment password', () => {
     expect(codeOf(await returnFrom(browser, receipt))).toMatch(/^assent_ac_/);
   });
 
-  it('5.1 confirms one decision on one request, and is asked for the next one and for any other', async () => {
+  it('5.1 confirms one decision on one request, and is requested again for the next', async () => {
     const browser = await signedIn(server, payer);
     const page = await allowPaying(browser);
     const { fields } = formWith(page, 'payment_password');
@@ -193,7 +193,7 @@ describe('contract 5.2 and 5.3: the application', () => {
     expectToken(await exchanged(shop, code));
   });
 
-  it('5.3 is refused with a secret that was retired, and never becomes one without verification', async () => {
+  it('5.3 is refused with a retired secret, and never becomes one without verification', async () => {
     const client = await server.createClient();
     const code = await codeFor(client);
     await server.database.pool.query(
@@ -204,7 +204,7 @@ describe('contract 5.2 and 5.3: the application', () => {
       expectTokenError(await exchanged(client, code, changes), 'unauthorized_client');
   });
 
-  it('5.3 omits client_secret when it is registered without verification, and is not judged by it', async () => {
+  it('5.3 needs no client_secret if it is registered without verification, and a sent one is ignored', async () => {
     const client = await server.createClient({ verified: false });
     for (const client_secret of [undefined, 'anything'])
       expectToken(await exchanged(client, await codeFor(client), { client_secret }));
@@ -241,7 +241,7 @@ describe('contract 5.2 and 5.3: the application', () => {
 // Contract 5.4, redirect_uri, is in section 2.
 
 describe('contract 5.5: the access token is a secret', () => {
-  it('5.5 keeps no code, token, password, secret or session readable in the database or the log', async () => {
+  it('5.5 never stores or logs a code, token, password, secret or session in readable form', async () => {
     const own = await startServer();
     const { client, user, agent } = await actorsAt(own);
     await obtainToken(agent, client, user, PAYING);
@@ -250,7 +250,7 @@ describe('contract 5.5: the access token is a secret', () => {
     await own.close(); // searches the log and every row
   });
 
-  it('5.5 takes a token as a whole only: a changed, cut or lengthened one gives no right', async () => {
+  it('5.5 accepts only the complete token: a changed, truncated or extended one gives no right', async () => {
     const token = await tokenFor(shop);
     const changed = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`;
     for (const other of [changed, token.slice(0, -1), `${token}A`, token.toUpperCase(), ` ${token}`])

@@ -56,14 +56,14 @@ describe('contract 7.1: errors of the authorization request', () => {
     });
   });
 
-  it('7.1 shows invalid_scope for a right that the application may not ask', async () => {
+  it('7.1 shows invalid_scope for a right that the application may not request', async () => {
     const reader = await server.createClient({ allowedRights: ['account-info', 'operation-history'] });
     const request = requestOf(reader, { scope: 'account-info payment-p2p' });
     expectErrorPage(await agent.post('/oauth/authorize', request), 'invalid_scope');
     expect((await reachPage(reader)).page).toBe('consent');
   });
 
-  it('7.1 says on the page what happened, and the log says which rule and where', async () => {
+  it('7.1 explains the error on the page, and logs the rule and position', async () => {
     const redirect_uri = `${shop.redirectUri.slice(0, 7)}X`;
     const answer = await agent.post('/oauth/authorize', requestOf(shop, { redirect_uri }));
     expect(answer.text.length).toBeGreaterThan(100);
@@ -95,7 +95,7 @@ describe('contract 7.2: requests that are refused and keep the code usable', () 
     expectToken(await exchanged(shop, code));
   });
 
-  it('7.2 answers unauthorized_client to an application that was blocked, as long as it is', async () => {
+  it('7.2 answers unauthorized_client to a blocked application', async () => {
     const client = await server.createClient();
     const code = await codeFor(client);
     await setClientStatus(server, client, 'blocked');
@@ -104,7 +104,7 @@ describe('contract 7.2: requests that are refused and keep the code usable', () 
     expectToken(await exchanged(client, code));
   });
 
-  it.each([NEVER_ISSUED, 'malformed'])('7.2 judges the application before the code: %j', async (code) => {
+  it.each([NEVER_ISSUED, 'malformed'])('7.2 checks the application before the code: %j', async (code) => {
     for (const changes of [{ client_id: 'unknown' }, { client_secret: 'wrong' }])
       expectTokenError(await exchanged(shop, code, changes), 'unauthorized_client');
     expectTokenError(await exchanged(blocked, code), 'unauthorized_client');
@@ -113,14 +113,14 @@ describe('contract 7.2: requests that are refused and keep the code usable', () 
 
 describe('contract 7.2: invalid_grant', () => {
   it.each([NEVER_ISSUED, ' ', 'код', NEVER_ISSUED.replace('_ac_', '_at_'), 'x'.repeat(5000)])(
-    '7.2 answers a code that was never issued with it, before it judges the redirect_uri: %j',
+    '7.2 is the answer to an unknown code, before the redirect_uri is checked: %j',
     async (code) => {
       const answer = await writingNothing(() => exchanged(shop, code, EVIL));
       expectTokenError(answer, 'invalid_grant');
     },
   );
 
-  it('7.2 answers a code with one character changed, cut or added with it, and keeps the code usable', async () => {
+  it('7.2 is the answer to a code with one character changed, removed or added, which stays usable', async () => {
     const code = await codeFor(shop);
     const changed = `${code.slice(0, -1)}${code.endsWith('A') ? 'B' : 'A'}`;
     for (const other of [changed, code.slice(0, -1), `${code}A`, ` ${code}`])
@@ -128,7 +128,7 @@ describe('contract 7.2: invalid_grant', () => {
     expectToken(await exchanged(shop, code));
   });
 
-  it('7.2 answers a code with it that its user disconnected, or whose user was blocked', async () => {
+  it('7.2 is the answer to a code that its user disconnected, or whose user was blocked', async () => {
     const client = await server.createClient();
     const user = await server.createUser({ paymentPassword: null });
     const browser = new Agent(server.baseUrl);
@@ -140,7 +140,7 @@ describe('contract 7.2: invalid_grant', () => {
     expectTokenError(await exchanged(client, second), 'invalid_grant');
   });
 
-  it('7.2 tells why a code is refused by nothing', async () => {
+  it('7.2 does not reveal why a code is refused', async () => {
     const client = await server.createClient();
     const used = await codeFor(client);
     await exchanged(client, used);
@@ -164,7 +164,7 @@ describe('contract 7.2: what every error has in common', () => {
   });
 
   it.each(['code', 'client_id', 'grant_type', 'redirect_uri', 'client_secret', 'code_verifier'])(
-    '7.2 repeats nothing of what was sent: %s',
+    '7.2 repeats nothing of the request: %s',
     async (name) => {
       const answer = await exchanged(shop, NEVER_ISSUED, { [name]: 'mark"}' });
       expect(answer.status).toBe(400);

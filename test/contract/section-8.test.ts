@@ -18,7 +18,7 @@ function later(start: string, milliseconds: number): Date {
   return new Date(Date.parse(start) + milliseconds);
 }
 
-describe('contract 4.1 and 8: a page that was open for long', () => {
+describe('contract 4.1 and 8: a page that stays open for long', () => {
   it.each([
     ['2018-06-01T12:14:59.999Z', 302],
     ['2018-06-01T12:15:00.000Z', 303],
@@ -47,7 +47,7 @@ describe('contract 4.1 and 8: a page that was open for long', () => {
 
 describe('contract 8: the lifetime of the code', () => {
   it.each([LIFETIME_MS - 1, LIFETIME_MS])(
-    '8 a code is good for less than 1 minute, 50 s: after %i ms',
+    '8 a code is valid for less than 1 minute, 50 s: after %i ms',
     async (passed) => {
       await travelTo(NOON);
       const code = await codeFor(client);
@@ -58,7 +58,7 @@ describe('contract 8: the lifetime of the code', () => {
     },
   );
 
-  it('8 a code lives no longer when Allow is pressed again', async () => {
+  it('8 pressing Allow again does not extend a code', async () => {
     await travelTo(NOON);
     const page = await reachPage(client);
     const code = codeOf(await decide(agent, page, 'allow'));
@@ -74,7 +74,7 @@ describe('contract 8: the lifetime of the code', () => {
     [LIFETIME_MS - 1, false],
     [LIFETIME_MS, true],
   ])(
-    '8 a repeat annuls the token only in the lifetime of the code: after %i ms it stays live: %s',
+    '8 a replay revokes the token only in the lifetime of the code: after %i ms it stays live: %s',
     async (passed, stays) => {
       await travelTo(NOON);
       const code = await codeFor(client);
@@ -103,12 +103,12 @@ describe('contract 8: the lifetime of the access token', () => {
     expect(await introspected(token)).toEqual({ active: false });
   });
 
-  it('1.2.1 and 8 is said before the decision', async () => {
+  it('1.2.1 and 8 the expiry is shown before the decision', async () => {
     await travelTo(NOON);
     expect(factsOf(await reachPage(client))['Valid until']).toBe('1 June 2021');
   });
 
-  it('8 a token lives from its issue, not from the confirmation', async () => {
+  it('8 a token’s lifetime starts at its issue, not at the confirmation', async () => {
     await travelTo('2018-02-06T23:59:40.000Z');
     const code = await codeFor(client);
     await travelTo('2018-02-07T00:00:10.000Z');

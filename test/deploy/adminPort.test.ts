@@ -25,7 +25,7 @@ describe('in Kubernetes, the operators’ API', () => {
   const [opened] = container.ports;
   const isOpened = (port: unknown) => port === opened.name || port === opened.containerPort;
 
-  it('is a component, which has to be chosen', () => {
+  it('is an optional component', () => {
     const { kind, resources, patches } = parse(read('deploy/kubernetes/admin/kustomization.yaml'));
     expect(kind).toBe('Component');
     const parts = [...resources, ...patches.map(({ path }: { path: string }) => path)];
@@ -36,7 +36,7 @@ describe('in Kubernetes, the operators’ API', () => {
     expect(JSON.stringify(base)).not.toContain('ADMIN_');
   });
 
-  it('listens at the port that its container names, for the pod’s network', () => {
+  it('listens at the port that its container names, on the pod’s network', () => {
     const variables = container.env.map(({ name, value }: Record<string, string>) => [name, value]);
     expect(Object.fromEntries(variables)).toEqual({
       ADMIN_PORT: String(opened.containerPort),
@@ -44,7 +44,7 @@ describe('in Kubernetes, the operators’ API', () => {
     });
   });
 
-  it('has a service inside the cluster, and is in no other, no route and on no node', () => {
+  it('has a service inside the cluster, and no other, no route and no node port', () => {
     const leading = ofKind('Service').filter(({ spec }) =>
       spec.ports.some(({ port, targetPort = port }: Record<string, unknown>) => isOpened(targetPort)),
     );
@@ -60,7 +60,7 @@ describe('in Kubernetes, the operators’ API', () => {
     expect(all).not.toMatch(/hostPort|hostNetwork|externalIPs|LoadBalancer|NodePort/);
   });
 
-  it('admits only pods with a label in namespaces with a label', () => {
+  it('admits only labelled pods in labelled namespaces', () => {
     const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
     for (const { policyTypes } of policies) expect(policyTypes).toContain('Ingress');
     const isElsewhere = ({ port, endPort }: Record<string, unknown>) =>
@@ -83,13 +83,13 @@ describe.each([
   // biome-ignore lint/suspicious/noExplicitAny: what YAML has
   const all = Object.entries<any>(services);
 
-  it('is published nowhere: only the pages are', () => {
+  it('is not published: only the pages are', () => {
     const open = all.filter(([, { ports, network_mode }]) => ports ?? network_mode);
     expect(open.map(([name]) => name)).toEqual(of);
     expect(open.flatMap(([, { ports }]) => ports)).toEqual(ports);
   });
 
-  it('is off until ADMIN_PORT is set', () => {
+  it('is off unless ADMIN_PORT is set', () => {
     const set = [...read(file).matchAll(/\bADMIN_PORT: *(.*)/g)].map(([, value]) => value);
     for (const value of set) expect(value).toMatch(/^\$\{ADMIN_PORT:-\}$/);
   });

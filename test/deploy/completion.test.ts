@@ -33,7 +33,7 @@ describe.runIf(hasBash)(`completion in bash${found}`, () => {
     return stdout.trim().split('\n');
   }
 
-  it('offers every command, its commands, and its options', () => {
+  it('offers every command, its subcommands, and its options', () => {
     expect(complete('assent', '')).toEqual(
       expect.arrayContaining(['serve', 'migrate', 'client', 'user', 'token', 'config', 'doctor', '--json']),
     );
@@ -44,7 +44,7 @@ describe.runIf(hasBash)(`completion in bash${found}`, () => {
     expect(complete('assent', 'user', 'create', 'anna', '--na')).toEqual(['--name']);
   });
 
-  it('runs nothing but --help, whatever was typed before', () => {
+  it('runs only --help, whatever was typed before', () => {
     expect(complete('assent', 'grant', 'revoke', '--yes', '--client', 'x', '--', '--lo')).toEqual([
       '--login',
     ]);

@@ -45,14 +45,14 @@ describe('the manifests for Kubernetes', () => {
     expect(all.filter((name) => !isKnown(name))).toEqual([]);
   });
 
-  it('give a replica the time that its drain takes, after the pause before it', () => {
+  it('give a replica enough time to drain after its pause', () => {
     const { terminationGracePeriodSeconds } = pods[0];
     const pause = 5;
     expect(read('kubernetes/deployment.yaml')).toContain(`sleep: { seconds: ${pause} }`);
     expect(terminationGracePeriodSeconds).toBeGreaterThan(pause + endSeconds(find('ConfigMap').data));
   });
 
-  it('let a pod write nothing, and be nobody', () => {
+  it('run a pod read-only as an unprivileged user', () => {
     for (const { securityContext } of pods) {
       const seccompProfile = { type: 'RuntimeDefault' };
       expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile });
@@ -69,7 +69,7 @@ describe('the manifests for Kubernetes', () => {
   const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute');
   const rules = routes.flatMap(({ spec }) => spec.rules);
 
-  it('lead the host of BASE_URL to the service', () => {
+  it('route the host of BASE_URL to the service', () => {
     const { host } = new URL(find('ConfigMap').data.BASE_URL);
     const { metadata, spec } = find('Service');
     expect(new Set(routes.flatMap(({ spec: { hostnames } }) => hostnames))).toEqual(new Set([host]));
@@ -77,7 +77,7 @@ describe('the manifests for Kubernetes', () => {
     expect(rules.flatMap(({ backendRefs = [] }) => backendRefs)).toEqual([service, service, service]);
   });
 
-  it('have a route of its own for what HAProxy limits to no network', () => {
+  it('have a separate route for what HAProxy does not limit by network', () => {
     const [, paths = ''] = /acl for_programs path (.+)/.exec(read('haproxy/haproxy.cfg')) ?? [];
     const exact = rules.flatMap(({ matches = [] }) => matches).filter(({ method }) => method === 'POST');
     expect(exact).toEqual(
@@ -112,24 +112,24 @@ describe('the compose file for two replicas', () => {
     }
   });
 
-  it('gives a replica the time that its drain takes', () => {
+  it('gives a replica enough time to drain', () => {
     for (const { environment, stop_grace_period } of replicas) {
       expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(endSeconds(environment));
     }
   });
 
-  it('maintains the database as its owner, in a container that is no server', () => {
+  it('maintains the database as its owner, in a separate container', () => {
     const { maintain, migrate } = services;
     expect([maintain.environment, maintain.networks]).toEqual([migrate.environment, migrate.networks]);
     expect(maintain.command.at(-1)).toContain('assent maintain;');
     expect(maintain.healthcheck.test).toEqual(['CMD', 'test', '-e', '/tmp/maintained']);
   });
 
-  it('has the metrics where the proxy leads nobody', () => {
+  it('keeps the metrics where the proxy does not route', () => {
     for (const { environment } of replicas) expect(environment.METRICS_PORT).toMatch(/^\d+$/);
   });
 
-  it('tells the proxy where the replicas are', () => {
+  it('configures the replicas’ addresses in the proxy', () => {
     const { ASSENT_ONE, ASSENT_TWO } = services.proxy.environment;
     const addresses = replicas.map(({ networks }) => `${networks.inside.ipv4_address}:3000`);
     expect([ASSENT_ONE, ASSENT_TWO]).toEqual(addresses);
@@ -150,17 +150,17 @@ describe('the units for systemd', () => {
     expect(names.filter((name) => !isUsed(name))).toEqual([]);
   });
 
-  it('let a replica have settings of its own, which come after those of all', () => {
+  it('let a replica override the common settings', () => {
     const files = [...read('systemd/assent@.service').matchAll(/^EnvironmentFile=(.+)$/gm)];
     expect(files.map(([, file]) => file)).toEqual(['/etc/assent/environment', '-/etc/assent/environment.%i']);
   });
 
-  it('never give a replica up', () => {
+  it('always restart a replica', () => {
     expect(read('systemd/assent@.service')).toMatch(/^\[Unit\]\n(?:(?!\[).*\n)*StartLimitIntervalSec=0\n/m);
     expect(read('systemd/assent@.service')).toMatch(/^Restart=always$/m);
   });
 
-  it('leave the name of the servers’ role to a file, which upgrades don’t touch', () => {
+  it('read the name of the servers’ role from a file, which upgrades keep', () => {
     const unit = read('systemd/assent-migrate.service');
     expect(unit).toMatch(/^ExecStart=.+ migrate --server-role \$\{SERVER_ROLE\}$/m);
     expect(unit).toMatch(/^EnvironmentFile=\/etc\/assent\/owner$/m);
@@ -173,7 +173,7 @@ describe('the units for systemd', () => {
     expect(spawnSync('systemd-analyze', args).status).toBe(0);
   });
 
-  it.runIf(analyzer)(`have nothing that systemd doesn't know ${found}`, () => {
+  it.runIf(analyzer)(`have only settings that systemd knows ${found}`, () => {
     const copies = mkdtempSync(join(tmpdir(), 'assent-units-'));
     for (const unit of [...units, 'assent-maintain.timer']) {
       const text = read(`systemd/${unit}`).replace('/usr/bin/node ', `${process.execPath} `);
@@ -219,7 +219,7 @@ describe('the command for root', () => {
     ['nothing', 'A=', ''],
     ['the last of two', 'A=1\nA=2', '2'],
     ['comments and empty lines before it', '# A=1\n\n;A=2\nA=3', '3'],
-  ])('takes from a file of settings as it is: %s', (_what, line, value = line.slice(2)) => {
+  ])('accepts from a settings file unchanged: %s', (_what, line, value = line.slice(2)) => {
     for (const end of ['', '\nB=1\n'])
       expect(run(line + end)).toMatchObject({ status: 0, got: { A: value } });
   });
@@ -234,21 +234,21 @@ describe('the command for root', () => {
     ['a line without =', 'secret'],
     ['a comment that takes the next line with it', '# comment \\\nA=secret'],
     ['a word of shells', 'export A=secret'],
-  ])('refuses what it would read otherwise than systemd, and doesn’t tell it: %s', (_what, line) => {
+  ])('refuses, without printing it, what systemd would read differently: %s', (_what, line) => {
     const { status, stderr, got } = run(`${line}\n`);
     expect({ status, got }).toEqual({ status: 1, got: {} });
     expect(stderr).toMatch(/^assent: \S+\/environment: can't read .+\n$/);
     expect(stderr).not.toContain('secret');
   });
 
-  it('takes what the replica of a port has for itself after that', () => {
+  it('reads the settings of a port’s replica after that', () => {
     writeFileSync(join(etc, 'environment.3001'), 'METRICS_PORT=9464\n');
     const shared = 'METRICS_PORT=1\nCURRENCY=EUR\n';
     expect(run(shared, { PORT: '3001' }).got).toMatchObject({ METRICS_PORT: '9464', CURRENCY: 'EUR' });
     expect(run(shared, { PORT: '3002' }).got).toMatchObject({ METRICS_PORT: '1', CURRENCY: 'EUR' });
   });
 
-  it.each(['assent', 'assent-roll-out'])('is a script that any shell reads: %s', (file) => {
+  it.each(['assent', 'assent-roll-out'])('is a portable shell script: %s', (file) => {
     expect(spawnSync('sh', ['-n', `${folder}systemd/${file}`], { encoding: 'utf8' }).stderr).toBe('');
   });
 });

@@ -58,7 +58,7 @@ function matches(one: string, [, label, how, value]: RegExpExecArray): boolean {
 }
 
 describe('every query of the rules and the dashboard', () => {
-  it.each([...new Set(expressions)])('finds its metrics and labels at a running server: %s', (expr) => {
+  it.each([...new Set(expressions)])('uses metrics and labels of a running server: %s', (expr) => {
     for (const [name, matchers] of selectorsOf(expr)) {
       const own = [...series.keys()].filter((one) => namesOf(new Map([[one, 0]])).has(name));
       expect(own, name).not.toEqual([]);
@@ -72,7 +72,7 @@ describe('every query of the rules and the dashboard', () => {
     }
   });
 
-  it('names only records that there are', () => {
+  it('uses only existing records', () => {
     const used = expressions.flatMap((expr) => expr.match(/\bassent:[\w:]+/g) ?? []);
     expect(used.filter((name) => !records.includes(name))).toEqual([]);
     expect(used.length).toBeGreaterThan(0);
@@ -85,7 +85,7 @@ describe('every alert', () => {
   const chapter = (name: string) => book.split(`\n## ${name}\n`)[1]?.split(/\n#+ /)[0] ?? '';
 
   it.each(alerts)(
-    '$alert has a severity, a summary, and a chapter that says what to do',
+    '$alert has a severity, a summary, and a chapter with a remedy',
     ({ alert = '', labels, annotations }) => {
       expect(['warning', 'critical']).toContain(labels?.severity);
       expect(annotations?.summary).toMatch(/\.$/);
@@ -95,7 +95,7 @@ describe('every alert', () => {
     },
   );
 
-  it('is one of those that the book explains, and is tested', () => {
+  it('is documented and tested', () => {
     const names = alerts.map(({ alert }) => alert);
     expect(headings.filter((heading) => heading?.startsWith('Assent'))).toEqual(names);
     const { tests } = parse(read('deploy/prometheus/assent.rules.test.yml')) as { tests: { name: string }[] };
@@ -156,7 +156,7 @@ describe('a panel of the dashboard', () => {
 const version = spawnSync('promtool', ['--version'], { encoding: 'utf8' }).stdout?.split(',')[1]?.trim();
 const found = version === undefined ? 'promtool is not installed: skipped' : `promtool ${version}`;
 
-describe.skipIf(version === undefined)(`Prometheus' own tool (${found})`, () => {
+describe.skipIf(version === undefined)(`Prometheus’ own tool (${found})`, () => {
   const promtool = (args: string[], input = '') => {
     const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: FOLDER, input, encoding: 'utf8' });
     return { status, said: `${stdout}${stderr}` };
@@ -166,11 +166,11 @@ describe.skipIf(version === undefined)(`Prometheus' own tool (${found})`, () => 
     ['check rules', ['check', 'rules', 'assent.rules.yml']],
     ['test rules', ['test', 'rules', 'assent.rules.test.yml']],
     ['check config', ['check', 'config', '--syntax-only', 'prometheus.yml']],
-  ])('has nothing to say: %s', (_, args) => {
+  ])('accepts %s', (_, args) => {
     expect(promtool(args)).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
   });
 
-  it('has nothing to say about the names and units of what the server tells', () => {
+  it('accepts the names and units of the server’s metrics', () => {
     expect(promtool(['check', 'metrics'], told)).toEqual({ status: 0, said: '' });
   });
 });

@@ -107,7 +107,7 @@ describe.each(PROXIES)('$name', (kind) => {
       return code;
     };
 
-    it('carries a whole authorization, and tells whose address it came from', async () => {
+    it('proxies a whole authorization, with the client’s address', async () => {
       const code = await authorize('s'.repeat(5_000)); // with the address nearly as long as a request may be
       const { access_token } = JSON.parse((await ask('/oauth/token', tokenRequestOf(client, code))).body);
       noteTyped('token', access_token);
@@ -121,7 +121,7 @@ describe.each(PROXIES)('$name', (kind) => {
       ]);
     });
 
-    it('carries the forms of a request that is encoded twice in them', async () => {
+    it('proxies the forms of a request, which contain it in double encoding', async () => {
       await authorize('я'.repeat(900)); // 5,400 characters of the address, 9,000 of each form
     });
 
@@ -135,7 +135,7 @@ describe.each(PROXIES)('$name', (kind) => {
     });
 
     it.each(['/metrics#x', '*metrics', '*health/ready', '/%6Detrics%zz'])(
-      'also where it is no path at all: %s',
+      'hides them also for a request target that is not a path: %s',
       async (path) => {
         expect([400, 404]).toContain((await ask(path)).status);
       },
@@ -150,7 +150,7 @@ describe.each(PROXIES)('$name', (kind) => {
         expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{10}$/);
     });
 
-    it('leads to the other replica while one is gone, and to both when it is back', async () => {
+    it('uses the other replica while one is down, and both afterwards', async () => {
       await replicas[0]?.stop('SIGKILL');
       for (let asked = 0; asked < 40; asked += 1) expect((await ask('/account')).status).toBe(200);
 
@@ -160,7 +160,7 @@ describe.each(PROXIES)('$name', (kind) => {
       replicas[1] = await start(ports[1]);
     });
 
-    it('leads to Assent’s own calm answers while the database is away', async () => {
+    it('returns Assent’s own error pages while the database is unreachable', async () => {
       const before = await Promise.all(ports.map(notReady));
       line.close();
       // When a second check comes, the proxy knows what the first was told.

@@ -71,7 +71,7 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
     collector.close();
   });
 
-  it('tells of a whole flow: the requests by their routes, and the statements beneath them', () => {
+  it('traces a whole flow: requests by route, with their statements', () => {
     const pages = ['/oauth/authorize', '/sign-in', '/consent', '/confirm', '/receipt', '/return'];
     for (const route of [...pages, '/oauth/token', '/oauth/introspect'])
       expect(withRoute(route), route).not.toEqual([]);
@@ -83,7 +83,7 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
     expect(texts.some((text) => text.includes('update grants g set token_hash'))).toBe(true);
   });
 
-  it('tells no secret, wherever it was sent', () => {
+  it('traces no secret, wherever it was sent', () => {
     const typed = ['password', 'payment password', 'client secret', 'resource secret'];
     const issued = ['access token', 'code', 'form token', 'session cookie'];
     expect(ledger.kinds()).toEqual(expect.arrayContaining([...typed, ...issued]));
@@ -93,7 +93,7 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
       expect(collector.sent.join('\n')).not.toContain(secret);
   });
 
-  it('tells nothing of health checks and scrapes', async () => {
+  it('traces no health checks and scrapes', async () => {
     await fetch(`${server.baseUrl}/metrics`);
     expect([...withRoute('/metrics'), ...withRoute('/health/ready')]).toEqual([]);
   });

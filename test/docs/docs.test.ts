@@ -5,13 +5,12 @@ import type { Shell } from '../../src/cli/shell.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { anchorOf, book, documents, files, find, headingsOf, linksOf, made, read } from './checkout.ts';
-import { countWords, sentencesOf } from './prose.ts';
+import { countWords, PEOPLE, sentencesOf } from './prose.ts';
 
 const KILOBYTE = 1000;
 const MAX_PAGE = 16 * KILOBYTE;
 const MAX_BOOK = 288 * KILOBYTE;
 const MAX_WORDS = 30;
-const PEOPLE = /\b(?:nobody|somebody|whoever|everybody|anybody|for who|who guesses)\b/gi;
 
 /** Pages that name what is there no more. */
 const HISTORY = ['CHANGELOG.md', 'docs/operate/upgrade.md', 'bench/EXPERIMENTS.md'];
@@ -24,7 +23,7 @@ const isFolder = (path: string) => known.has(path) || known.has(`${path}/`);
 const isNamed = (name: string) => files.some((file) => `/${file}/`.includes(`/${name}/`));
 
 describe('the links', () => {
-  it.each(documents)('of %s lead to files and headings that are there', (document) => {
+  it.each(documents)('of %s lead to existing files and headings', (document) => {
     const broken = linksOf(document).filter(({ path, heading }) => {
       const isPage = path.endsWith('.md') && files.includes(path);
       return (
@@ -52,7 +51,7 @@ describe('the links', () => {
     /\.(ts|mjs|sql|eta|ya?ml|service|timer|conf|cfg|css|json)$/.test(file),
   );
   it.each(sources.filter((file) => /\bdocs\/[\w/]+\.md/.test(read(file))))(
-    'in messages and comments of %s lead to pages and headings that are there',
+    'in messages and comments of %s lead to existing pages and headings',
     (file) => {
       const named = [...read(file).matchAll(/\bdocs\/[\w/]+\.md(?:\\?#([\w-]+))?/g)];
       const broken = named.filter(([whole, heading]) => {
@@ -73,7 +72,7 @@ describe('the links', () => {
 });
 
 describe('the names', () => {
-  it.each(documents)('of files in %s are those of files that are there', (document) => {
+  it.each(documents)('of files in %s exist', (document) => {
     const names = /`(?:\.\.\/)*([\w./-]+(?:\.(?:ts|js|mjs|sql|eta|css|md|txt|svg|py|sh)|\/))`/g;
     const missing = find(document, names)
       .map((name) => name.replace(/\/$/, ''))
@@ -121,17 +120,17 @@ describe('the names', () => {
   );
 });
 
-describe('what the code has', () => {
+describe('the reference pages', () => {
   const named = (page: string, names: readonly string[]) =>
     names.filter((name) => !read(page).includes(`\`${name}\``));
 
-  it('has each metric on the page for operators', () => {
+  it('have each metric on the page for operators', () => {
     const metrics = find('src/http/metrics/metrics.ts', /^ +(assent_\w+):/gm);
     expect(metrics.length).toBeGreaterThan(20);
     expect(named('docs/operate/monitoring.md', metrics)).toEqual([]);
   });
 
-  it('has each event of the audit trail there; those of resource servers are as those of clients', () => {
+  it('have each event of the audit trail; those of resource servers match those of clients', () => {
     const own = AUDIT_KINDS.filter((kind) => !kind.startsWith('resource_'));
     expect(named('docs/operate/database.md', own)).toEqual([]);
   });
@@ -171,7 +170,7 @@ describe('the commands', () => {
   }
 
   it.each([...book, 'CONTRIBUTING.md', 'deploy/README.md', 'examples/README.md'])(
-    'in %s are commands of ours, with options that they have',
+    'in %s exist, with their options',
     (document) => {
       expect(callsIn(document).map(problemOf).filter(Boolean)).toEqual([]);
     },
@@ -191,7 +190,7 @@ describe('the commands', () => {
 describe('the tables', () => {
   const cellsOf = (row: string) => row.replaceAll(/\\\||`[^`]*`/g, '').split('|').length;
 
-  it.each(documents)('of %s have as many cells in each row', (document) => {
+  it.each(documents)('of %s have the same number of cells in each row', (document) => {
     const tables = find(document, /((?:^\|.*\|\n)+)/gm).map((table) => table.trim().split('\n'));
     const uneven = tables.flatMap(([head = '', ...rows]) =>
       rows.filter((row) => cellsOf(row) !== cellsOf(head)),
@@ -222,7 +221,7 @@ describe('the words', () => {
     },
   );
 
-  it.each([...book, 'CONTRIBUTING.md'])('of %s name a role, not nobody or somebody', (page) => {
+  it.each([...book, 'CONTRIBUTING.md'])('of %s name roles instead of unspecific people', (page) => {
     expect(read(page).match(PEOPLE)).toBeNull();
   });
 });

@@ -35,7 +35,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   415: 'The body is not JSON: “unreadable_request”.',
   422: '`field` is missing or unknown, or has a wrong value: “invalid_field”, “unknown_field”, “refused_value”.',
   429: 'Too many requests came from this address without the token of an operator: “too_many_failures”.',
-  503: 'The database is away, or the server is busy: “database”, “overload”. A change may be done in part, or be done later: look before you repeat it.',
+  503: 'The database is unreachable, or the server is busy: “database”, “overload”. A change may be done in part, or complete later: check before you repeat it.',
 };
 
 /** Of refusals that have one beside those of every answer. */

@@ -24,3 +24,6 @@ export function sentencesOf(markdown: string): string[] {
 
 export const countWords = (sentence: string) =>
   sentence.split(' ').filter((word) => /[\p{L}\d]/u.test(word)).length;
+
+/** Names of people where a role is meant. */
+export const PEOPLE = /\b(?:nobody|somebody|whoever|everybody|anybody|for who|who guesses)\b/gi;

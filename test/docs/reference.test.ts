@@ -89,7 +89,7 @@ it.each([
   ['docs/operate/configuration.md', 'variables', variableRows],
   ['docs/operate/commands.md', 'commands', commandSections],
   ['docs/integrate/errors.md', 'rule ids', ruleRows],
-])('%s has its part “%s” as the schemas have it', async (page, part, make) => {
+])('%s has the part “%s” generated from the schemas', async (page, part, make) => {
   const file = fileURLToPath(new URL(`../../${page}`, import.meta.url));
   const text = readFileSync(file, 'utf8');
   const place = new RegExp(`(?<=<!-- ${part} -->\n).*?(?=<!-- end -->)`, 's');

@@ -28,7 +28,7 @@ it('“Rights of your own” has two files', () => {
 });
 
 describe('the file of a bank', () => {
-  it('completes in writing what a request leaves out', () => {
+  it('completes an incomplete request', () => {
     expect(ask(bank, 'transfer')).toBe('transfer.limit(1,3000)');
     expect(ask(bank, 'transfer.to("41")')).toBe('transfer.to("41","account").limit(1,3000)');
   });
@@ -38,14 +38,14 @@ describe('the file of a bank', () => {
     expect(ask(bank, scope)).toBe(scope);
   });
 
-  it('contradicts a whole with its part, and offers nothing else', () => {
+  it('contradicts a whole with its part only', () => {
     expect(refusal(bank, 'transfer transfer.to("41").limit(7,500)')).toBe('contradiction');
     expect(refusal(bank, 'payment-shop')).toBe('right_not_offered');
     expect(refusal(bank, 'points:read')).toBe('right_not_offered');
     expect(refusal(bank, 'statements:read.limit(7,500)')).toBe('unreadable_rights');
   });
 
-  it('lifts the promises of what it sees, and all of what it spends, unless it says less', () => {
+  it('lifts the promises for what it reads, and all for what it spends, unless it names fewer', () => {
     expect(bank.get('statements:read')?.lifts).toEqual(['see_operations', 'see_balance']);
     expect(bank.get('transfer')?.lifts).toEqual(LIFTABLE);
     expect(bank.get('transfer.to')?.lifts).toEqual(['transfer']);
@@ -59,7 +59,7 @@ it('the file of a shop names a shop, and lifts nothing', () => {
   expect([...shop.values()].flatMap(({ lifts }) => lifts)).toEqual([]);
 });
 
-it('the table lists the promises, and the rule of names is that of the grammar', () => {
+it('the table lists the promises, and the grammar’s rule for names', () => {
   expect(ofRights).toContain(LIFTABLE.map((promise) => `\`${promise}\``).join(', '));
   expect(['a', 'a9:._-', 'a'.repeat(64)].filter(isRightName)).toHaveLength(3);
   expect(['9a', 'A', 'payment', 'a.limit', 'a'.repeat(65)].filter(isRightName)).toEqual([]);

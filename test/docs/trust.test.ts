@@ -17,13 +17,13 @@ describe.each(PAGES)('%s', (page) => {
     expect(rowsOf(page).length).toBeGreaterThan(30);
   });
 
-  it.each(testsOf(page))('names a test that is there: %s, %s', (file, title) => {
+  it.each(testsOf(page))('names an existing test: %s, %s', (file, title) => {
     expect(title).not.toBe('');
     expect(read(`test/${file}.test.ts`)).toContain(title);
   });
 });
 
-it('docs/trust/vulnerabilities.md names each vulnerability by its published id, product and year, once', () => {
+it('docs/trust/vulnerabilities.md names each vulnerability once by its published id, product and year', () => {
   const named = rowsOf('docs/trust/vulnerabilities.md').flatMap(
     (row) => row.split(' | ')[1]?.split(', ') ?? [],
   );

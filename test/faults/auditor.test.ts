@@ -183,13 +183,13 @@ const ADMITTED: readonly (readonly [what: string, Change])[] = [
 ];
 
 describe('the auditor', () => {
-  it.each(RULES)('finds what breaks this: $name', ({ name }) => {
+  it.each(RULES)('finds the violation: $name', ({ name }) => {
     const faults = PLANTED[name] ?? [];
     expect(faults).not.toEqual([]);
     for (const fault of faults) expect(Object.keys(audit({ ...SOUND, ...fault }))).toContain(name);
   });
 
-  it.each(ADMITTED)('admits %s', (_what, change) => {
+  it.each(ADMITTED)('accepts %s', (_what, change) => {
     expect(audit({ ...SOUND, ...change })).toEqual({});
   });
 
@@ -197,13 +197,13 @@ describe('the auditor', () => {
     ['admits', 1_000, 0],
     ['finds, more than 3 seconds after it,', -1_500, 1],
     ['finds, before it,', 1_600, 1],
-  ])('%s what a former primary may say after a takeover', (_verdict, at, findings) => {
+  ])('%s statements of a former primary after a takeover', (_verdict, at, findings) => {
     const outdated = { ...SOUND, ...told('q2', { active: true }), overtakenAt: [at] };
     expect(Object.keys(audit(withoutOvertaken(outdated)))).toHaveLength(findings);
     expect(Object.keys(audit(outdated))).toHaveLength(1);
   });
 
-  it('admits an exchange that was refused, when its first answer was lost and its code replayed before the second', () => {
+  it('accepts a refused exchange whose first response was lost and whose code was replayed', () => {
     const rule = 'what was refused was not done';
     const replayed = noted(event(1_630, 'replayed', 'x', { grantId: 'shop-grant' }));
     expect(Object.keys(audit({ ...SOUND, ...lostRefusal }))).toContain(rule);

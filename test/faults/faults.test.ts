@@ -16,7 +16,7 @@ const SHORT = ['killReplica', 'killPostgres', 'lostAnswers', 'lockedTable'];
 
 const stage = testFaults(makeHome, FAULTS, SHORT, 600, { seed: SEED, users: 2, clients: 2 });
 
-it('a token that is lost in the database by hand is found by the auditor', async () => {
+it('the auditor finds a token deleted by hand', async () => {
   const { site, home } = stage();
   // No driver knows them: nothing that got no answer can have ended what is theirs.
   const { users, clients } = await populate(home.ownerUrl, 1, 1);

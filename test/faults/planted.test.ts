@@ -124,7 +124,7 @@ async function playEach(plants: readonly Plant[], executable?: string): Promise<
 const isLong = process.env.FAULTS_PLANTED !== undefined;
 const plants = Object.entries(PLANTS).slice(0, isLong ? undefined : 2);
 
-describe('of a server that is built wrong the auditor finds', { timeout: 300_000 }, () => {
+describe('the auditor finds in a deliberately broken server', { timeout: 300_000 }, () => {
   it.each(plants)('%s', async (_what, plant) => {
     const build = buildWith(plant);
     onTestFinished(() => build.remove());
@@ -133,7 +133,7 @@ describe('of a server that is built wrong the auditor finds', { timeout: 300_000
   });
 
   if (isLong) {
-    it('nothing, where it is built right', async () => {
+    it('nothing, if the server is correct', async () => {
       const outcomes = await playEach(plants.map(([, plant]) => plant));
       expect(outcomes.map(findingsOf).join('')).toBe('');
     });

@@ -36,7 +36,7 @@ export function testFaults<StagesHome extends Home>(
   }, PATIENCE_MS);
 
   it.for(names)(
-    'nothing is lost, doubled or untrue under load, when this happens: %s',
+    'loses, duplicates or corrupts nothing under load during: %s',
     { timeout: PATIENCE_MS + 4 * ms },
     async (name, { skip }) => {
       const whyNot = faults[name]?.whyNot?.() ?? null;

@@ -109,8 +109,8 @@ async function approved(users: readonly SignedIn[]): Promise<string[]> {
 const idsOf = (users: readonly SignedIn[]) => users.map(({ userId }) => userId).toSorted();
 const failed = () => statements.filter((outcome) => outcome !== undefined);
 
-describe('many users who allow at one moment', () => {
-  it('get each one code, good for a token, although they click twice and at two servers', async () => {
+describe('concurrent approvals of many users', () => {
+  it('return one code each, which gives a token, despite double clicks at two servers', async () => {
     const users = await signIn(MANY);
     const pages = await openPages(users);
     const clicks = [...pages, ...pages].map((allow) => allow());
@@ -125,7 +125,7 @@ describe('many users who allow at one moment', () => {
     tokens.forEach(expectToken);
   });
 
-  it('and confirm by payment password or reject, in many tabs of one session at two servers, meet no deadlock', async () => {
+  it('confirm by payment password or reject in many tabs of one session at two servers without a deadlock', async () => {
     const { user } = await signInAs(['user']);
     const { userId, cookie } = user;
     await database.pool.query(`update users set payment_password_hash = 'hash' where user_id = $1`, [userId]);
@@ -145,7 +145,7 @@ describe('many users who allow at one moment', () => {
     await Promise.all(tabs);
   });
 
-  it('wait for no other whose row is locked by hand, but share the time that it takes to notice', async () => {
+  it('don’t wait for another user’s locked row beyond the time that detects it', async () => {
     const users = await signIn(8);
     const pages = await openPages(users);
     await whileHeld(database.pool, LOCK_USER, [users[0]?.userId], async () => {
@@ -179,7 +179,7 @@ describe('approvals of many users', () => {
     return Promise.all(approvals.map((approval) => approveGrant(pool, approval)));
   };
 
-  it('share one statement, and all that are sent again meanwhile the next', async () => {
+  it('share one statement, and those repeated meanwhile share the next', async () => {
     const users = await signIn(MANY);
     const approvals = users.map((user) => approvalBy(user));
     expect(new Set(await ask(approvals))).toEqual(new Set(['written']));
@@ -193,7 +193,7 @@ describe('approvals of many users', () => {
     expect(await approved(users)).toHaveLength(2 * MANY);
   });
 
-  it('never wait for each other in a circle when two servers are asked the same in different order', async () => {
+  it('never deadlock when two servers receive them in different order', async () => {
     const users = await signIn(MANY);
     const approvals = users.map((user) => approvalBy(user));
     // Each statement has locked what comes before this user in its own order when it waits.
@@ -207,7 +207,7 @@ describe('approvals of many users', () => {
     expect(failed()).toEqual([]);
   });
 
-  it('fail alone in a shared statement, each for its own reason', async () => {
+  it('fail singly in a shared statement, each for its own reason', async () => {
     const users = await signInAs([
       'well',
       'blocked',

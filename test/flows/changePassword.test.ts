@@ -52,7 +52,7 @@ const prolongWaits = () =>
   pool.query(`update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`);
 
 describe('a user who changes the password', () => {
-  it('is known in this browser with the new one, and in no other any more', async () => {
+  it('is recognised in this browser with the new one, and in no other', async () => {
     const by = await signedInUser(server);
     const before = by.agent.cookies.get('assent_device') ?? null;
     const result = await change(by, { deviceCookies: { ...NO_COOKIES, password: before } });
@@ -63,7 +63,7 @@ describe('a user who changes the password', () => {
     expect([await device(before), await device(now)]).toEqual([null, expect.any(String)]);
   });
 
-  it('is told why the new one can’t be taken, and that counts as no attempt', async () => {
+  it('sees why a new one is refused, without counting an attempt', async () => {
     const by = await signedInUser(server);
     for (let n = 0; n < 6; n += 1) {
       for (const [currentPassword, newPassword, problem] of [
@@ -75,7 +75,7 @@ describe('a user who changes the password', () => {
     expect((await change(by)).outcome).toBe('changed');
   });
 
-  it('has to wait after wrong old ones as at sign-in, which waits with them', async () => {
+  it('is throttled after wrong old ones as at sign-in, together with sign-in', async () => {
     const by = await signedInUser(server);
     const before = await hashesOf(by.user);
     for (let n = 0; n < 5; n += 1)
@@ -87,7 +87,7 @@ describe('a user who changes the password', () => {
     await forgetTries(server.database);
   });
 
-  it('is no way to guess the payment password: each new one that is not that one counts as an attempt at it', async () => {
+  it('can’t guess the payment password: each new one that differs from it counts as an attempt', async () => {
     const by = await signedInUser(server);
     const guess = (wanted: string, old: string) => change(by, { newPassword: wanted, currentPassword: old });
     const right = by.user.paymentPassword ?? '';
@@ -108,7 +108,7 @@ describe('a user who changes the password', () => {
     expect(await guess(right, 'a guess, the last')).toEqual(same);
   });
 
-  it('needs the form that was made for it, in this session, since the last change', async () => {
+  it('needs the form of this session, made since the last change', async () => {
     const [by, other] = [await signedInUser(server), await signedInUser(server)];
     const elsewhere = await signedInUser(server, by.user);
     const kept = await tokenOf(by, 'password');
@@ -126,7 +126,7 @@ describe('a user who changes the password', () => {
 });
 
 describe('a user who changes the payment password', () => {
-  it('is asked for the old one, whose attempts are counted apart, and pays with the new one', async () => {
+  it('must enter the old one, whose attempts are counted apart, and pays with the new one', async () => {
     const by = await signedInUser(server);
     const second = await signedInUser(server, by.user);
     const kind = 'payment password';
@@ -149,8 +149,8 @@ describe('a user who changes the payment password', () => {
   });
 });
 
-describe('a change of a password that meets another', () => {
-  it('twice at once is one change: the second finds its form out of date', async () => {
+describe('a password change concurrent with another', () => {
+  it('succeeds once: the second form is out of date', async () => {
     const by = await signedInUser(server);
     const formToken = await tokenOf(by, 'password');
     const both = await Promise.all([
@@ -169,7 +169,7 @@ describe('a change of a password that meets another', () => {
     'the end of the session': ({ userId }) => pool.query('delete from sessions where user_id = $1', [userId]),
   };
 
-  it.each(Object.entries(OTHERS))('%s does nothing', async (_, first) => {
+  it.each(Object.entries(OTHERS))('%s changes nothing', async (_, first) => {
     const by = await signedInUser(server);
     let there: unknown;
     // The other change is done after the old password was checked and before anything is written.

@@ -47,8 +47,8 @@ async function threeTabs(): Promise<Answer[]> {
 
 const rejections = () => count(`select from audit_events where kind = 'rejected' and user_id = $1`);
 
-describe('the same rejection', () => {
-  it('is answered alike and written once, also when two forms are rejected by turns and at once', async () => {
+describe('repeated rejections', () => {
+  it('are answered alike and recorded once, also when two forms alternate or are sent at once', async () => {
     const [one, other] = [await consentFor('one'), await consentFor('other')];
     const reject = (n: number) => decide(agent, n % 2 === 0 ? one : other, 'reject');
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => reject(n)));
@@ -58,7 +58,7 @@ describe('the same rejection', () => {
     expect(await rejections()).toBe(2);
   });
 
-  it('is one for each page that was loaded, also of one request at one moment; Allow is one for all', async () => {
+  it('are recorded once per rendered page, also of one request at one moment; Allow once for all pages', async () => {
     const pages = await threeTabs();
     for (const page of [...pages, ...pages])
       expect((await decide(agent, page, 'reject')).location).toContain('error=access_denied');
@@ -70,7 +70,7 @@ describe('the same rejection', () => {
     expect(await rejections()).toBe(3);
   });
 
-  it('is remembered while its page, or a decision made on that, is good, and swept away by others', async () => {
+  it('are remembered while the page or a decision on it is valid, and removed by later ones', async () => {
     await pool.query('delete from rejections');
     for (const state of ['a', 'b', 'c', 'd']) await decide(agent, await consentFor(state), 'reject');
     const { rows } = await pool.query(
@@ -83,8 +83,8 @@ describe('the same rejection', () => {
   });
 });
 
-describe('one page', () => {
-  it('that was rejected gives no code any more: Allow, and its confirmation, are the same rejection', async () => {
+describe('a decided page', () => {
+  it('that was rejected gives no code: Allow and its confirmation repeat the rejection', async () => {
     const page = await consentFor('rejected');
     const spending = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
     for (const each of [page, spending]) {
@@ -97,7 +97,7 @@ describe('one page', () => {
     expect(await rejections()).toBe(2);
   });
 
-  it('that was allowed is not rejected any more, which the request says', async () => {
+  it('that was allowed can’t be rejected, as the request says', async () => {
     const page = await consentFor('allowed');
     const code = codeOf(await decide(agent, page, 'allow'));
     for (let times = 0; times < 2; times += 1) {
@@ -110,7 +110,7 @@ describe('one page', () => {
 });
 
 describe('a signed decision', () => {
-  it('is over when the entry of SECRETS that signed its page is retired, although another signed it', async () => {
+  it('expires when the entry of SECRETS that signed its page is retired, although another signed the decision', async () => {
     const [old, next] = [newSecret(), newSecret()];
     const { session } = await signedInUser(server);
     const query = new Parameters(new URLSearchParams(requestOf(client)).toString());
@@ -129,7 +129,7 @@ describe('a signed decision', () => {
   });
 });
 
-describe('decisions of one user', () => {
+describe('the decisions of one user', () => {
   /** Makes so many count for the user, whatever session took them, and none be forgotten, however slow this machine is. */
   async function decided(times: number): Promise<void> {
     await pool.query(
@@ -138,7 +138,7 @@ describe('decisions of one user', () => {
     );
   }
 
-  it('are limited: what comes beyond is told to wait and writes nothing, until some are forgotten', async () => {
+  it('are limited: further ones are throttled and write nothing, until some have decayed', async () => {
     const form = await consentFor('beyond');
     await decided(1_000);
     const before = await rowsOf(server.database);
@@ -152,7 +152,7 @@ describe('decisions of one user', () => {
     expect((await decide(agent, form, 'allow')).status).toBe(302);
   });
 
-  it('beyond the limit give the answer of one that was taken, when it is sent again', async () => {
+  it('beyond the limit repeat an earlier answer when sent again', async () => {
     const [no, yes, other] = [await consentFor('no'), await consentFor('yes'), await consentFor('other')];
     const answers = async () => [await decide(agent, no, 'reject'), await decide(agent, yes, 'allow')];
     const locations = (await answers()).map(({ location }) => location);
@@ -161,7 +161,7 @@ describe('decisions of one user', () => {
     expect((await follow(agent, await decide(agent, other, 'allow'))).status).toBe(429);
   });
 
-  it('are limited in all sessions together, each of them counted', async () => {
+  it('are limited in all sessions together', async () => {
     await decide(agent, await consentFor('first'), 'allow');
     await decide(agent, await consentFor('second'), 'reject');
     expect(await count('select from users where user_id = $1 and round(decisions) = 2')).toBe(1);
@@ -176,7 +176,7 @@ describe('decisions of one user', () => {
     expect((await decide(agent, await consentFor('third'), 'allow')).status).toBe(302);
   });
 
-  it('count disconnecting all of an application, which may have to look through very much', async () => {
+  it('include disconnecting a whole application, which may read many rows', async () => {
     for (const state of ['one', 'two']) await decide(agent, await consentFor(state), 'allow');
     const fields = fieldsFor(await agent.get('/account'), '/account/disconnect-all');
     await decided(1_001);
@@ -191,8 +191,8 @@ describe('decisions of one user', () => {
   });
 });
 
-describe('sessions of one user', () => {
-  it('are a hundred at most: with another one the oldest ends', async () => {
+describe('the sessions of one user', () => {
+  it('are at most a hundred: another one ends the oldest', async () => {
     const first = await signedIn(server, user);
     await pool.query(
       `insert into sessions (session_hash, user_id)

@@ -48,7 +48,7 @@ describe.each([
   ['allow', 'what reads', 'account-info'],
   ['allow', 'a payment, confirmed', 'payment-shop'],
   ['reject', 'anything', 'payment-shop'],
-] as const)('a decision to %s %s, that gets to the database', (decision, _what, scope) => {
+] as const)('a decision to %s %s that reaches the database', (decision, _what, scope) => {
   /** Decides, and does `meanwhile` while the statement is on its way. Expects that nothing is written. */
   async function decideLate(meanwhile: Ending) {
     const { agent, user, consent } = await consentOf(scope);
@@ -77,7 +77,7 @@ describe.each([
     expect((await decideLate(block)).answer.location ?? '').not.toMatch(/^http:..127.0.0.1:9/);
   });
 
-  it('while the user is signing out waits for that, and writes nothing', async () => {
+  it('while the user signs out waits for that, and writes nothing', async () => {
     const { agent, user, consent } = await consentOf(scope);
     const [asked] = await transaction(pool, async (leaving) => {
       await leaving.query('delete from sessions where user_id = $1', [user.userId]);

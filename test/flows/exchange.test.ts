@@ -30,8 +30,8 @@ async function tokenRequest(fields: Record<string, string> = {}): Promise<TokenR
   return { code, clientId, clientSecret, redirectUri, codeVerifier: null };
 }
 
-describe('an exchange whose answer is lost between database and server', () => {
-  it('is asked again with the same token, which works until the application itself exchanges the code again', async () => {
+describe('an exchange whose response from the database is lost', () => {
+  it('is repeated with the same token, which works until the application exchanges the code again', async () => {
     const request = await tokenRequest();
     const context = { ...server.context, db: losesFirstAnswer(server.context.db) };
     const { accessToken } = await exchange(context, request, CALLER);
@@ -42,7 +42,7 @@ describe('an exchange whose answer is lost between database and server', () => {
   });
 });
 
-describe('the rule that an operator reads', () => {
+describe('the logged rule', () => {
   const [verifier, other] = [newSecret(), newSecret()];
   const challenge = { code_challenge: s256(verifier), code_challenge_method: 'S256' };
 
@@ -53,21 +53,31 @@ describe('the rule that an operator reads', () => {
   }
 
   it.each([
-    ['no verifier', challenge, null, 'no code_verifier after a code_challenge; the code stays usable'],
-    ['one too many', {}, verifier, 'code_verifier after no code_challenge; the code stays usable'],
+    [
+      'no verifier',
+      challenge,
+      null,
+      'code_verifier is missing, but the request had a code_challenge; the code stays usable',
+    ],
+    [
+      'one too many',
+      {},
+      verifier,
+      'code_verifier was sent, but the request had no code_challenge; the code stays usable',
+    ],
     ['another one', challenge, other, 'code_verifier does not match; the code stays usable'],
-  ])('tells %s apart', async (_what, fields, codeVerifier, rule) => {
+  ])('distinguishes %s', async (_what, fields, codeVerifier, rule) => {
     await expectRefused({ ...(await tokenRequest(fields)), codeVerifier }, rule);
   });
 
-  const MALFORMED = 'code never issued: it has not the form of ours';
+  const MALFORMED = 'malformed code: not issued by this server';
   const UNKNOWN = 'code never issued to this client, or annulled';
 
   it.each([
     ['a code that was cut off', (code: string) => code.slice(0, -1), MALFORMED],
     ['an access token', (code: string) => code.replace('_ac_', '_at_'), MALFORMED],
     ['a code never issued', (code: string) => `${code.slice(0, -4)}AAAA`, UNKNOWN],
-  ])('tells %s from others', async (_what, change, rule) => {
+  ])('distinguishes %s from others', async (_what, change, rule) => {
     const request = await tokenRequest();
     await expectRefused({ ...request, code: change(request.code) }, rule);
   });

@@ -19,7 +19,7 @@ async function isFirstSeen(agent: Agent, client: TestClient, fields = {}): Promi
   return step.firstSeen;
 }
 
-it('an application is first seen until the user allows it something, under whatever name', async () => {
+it('an application is new until the user allows it something, under whatever instance name', async () => {
   const { user, agent } = await signedInUser(server);
   const other = await server.createClient();
   expect(await isFirstSeen(agent, shop)).toBe(true);
@@ -32,7 +32,7 @@ it('an application is first seen until the user allows it something, under whate
   expect(await isFirstSeen(agent, other)).toBe(true);
 });
 
-it('an application that was disconnected is not first seen, and one that others use is', async () => {
+it('an application is not new after a disconnection, and is new if only others use it', async () => {
   const [one, another] = [await signedInUser(server), await signedInUser(server)];
   await obtainToken(one.agent, shop, one.user);
   await press(one.agent, await one.agent.get('/account'), '/account/disconnect');

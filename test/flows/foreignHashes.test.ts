@@ -67,7 +67,7 @@ function atSmallCost({ given, password }: (typeof file.vectors)[number]): string
   return given.replace(`${i}`, ITERATIONS).replace(/[^$]+$/, key.toString('base64').replace(/=+$/, ''));
 }
 
-describe('a user with a hash of another service', () => {
+describe('a user with an imported hash', () => {
   // The hashes as they were made are verified in test/secrets/foreignHash.test.ts, where no deadline is.
   const ofEachForm = new Map(
     file.vectors
@@ -76,7 +76,7 @@ describe('a user with a hash of another service', () => {
   );
 
   it.each([...ofEachForm.values()])(
-    'by $origin, $made, signs in, and has one of ours from then on',
+    'by $origin, $made, signs in, and has a hash of Assent afterwards',
     async (vector) => {
       const { login, ...user } = await server.createUser();
       const read = { hash: '', ...readHash(atSmallCost(vector)) };
@@ -93,7 +93,7 @@ describe('a user with a hash of another service', () => {
   );
 
   it.each(['', '{bcrypt}'])(
-    'keeps a bcrypt hash “%s…” of more than 72 bytes, of which the rest was not compared',
+    'keeps a bcrypt hash “%s…” of more than 72 bytes, whose end was not compared',
     async (label) => {
       const { login, ...user } = await server.createUser();
       const password = newSecret() + newSecret();
@@ -104,7 +104,7 @@ describe('a user with a hash of another service', () => {
     },
   );
 
-  it('with exactly our parameters is compared as typed, too', async () => {
+  it('with Assent’s own parameters is also compared as typed', async () => {
     const { login } = await server.createUser();
     const typed = 'cafe\u0301 of old';
     // Cheap, under the label of the real one: see `cheapPasswords.mjs`.
@@ -115,7 +115,7 @@ describe('a user with a hash of another service', () => {
     expect(await tryToSignIn(login, 'wrong')).toBe('wrong');
   });
 
-  it('is known in that browser afterwards', async () => {
+  it('is recognised in that browser afterwards', async () => {
     const user = await importedUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, user.login, user.password);
@@ -137,7 +137,7 @@ describe('a user with a hash of another service', () => {
     expect(await storedOf(user)).toEqual(before);
   });
 
-  it('confirms a payment, and has a payment password of ours from then on', async () => {
+  it('confirms a payment, and has a payment hash of Assent afterwards', async () => {
     const [user, client] = [await importedUser('payment'), await server.createClient()];
     const [agent, before] = [new Agent(server.baseUrl), server.logLines.length];
     const fields = requestOf(client, { scope: 'payment-shop.limit(7,1500)' });
@@ -147,7 +147,7 @@ describe('a user with a hash of another service', () => {
     expect(server.logLines.slice(before).join()).not.toContain('wrong_password');
   });
 
-  it('changes the payment password by typing the old one', async () => {
+  it('changes the payment password after entering the old one', async () => {
     const by = await signedInUser(server, await importedUser('payment'));
     const kind = 'payment password';
     const formToken = (await findPasswordForm(server.context, by.session, kind))?.formToken;
@@ -163,7 +163,7 @@ describe('a user with a hash of another service', () => {
   });
 });
 
-describe('a hash that is being renewed', () => {
+describe('the replacement of a hash', () => {
   const { formToken, newCookie } = signInStep(server.context, null, null);
   const cookies = { session: null, preLogin: newCookie, device: null, seen: null, language: null };
 
@@ -177,7 +177,7 @@ describe('a hash that is being renewed', () => {
     return signInVerb({ ...server.context, db }, sent, cookies, CALLER);
   };
 
-  it('lets two sign-ins at once succeed', async () => {
+  it('lets two concurrent sign-ins succeed', async () => {
     const user = await importedUser();
     const result = await signInAfter(user, () => tryToSignIn(user.login, user.password));
     expect(result.outcome).toBe('signed_in');
@@ -191,7 +191,7 @@ describe('a hash that is being renewed', () => {
     ['changed to one of ours', another],
     ['changed to a foreign one', foreign(another)],
     ['removed', null],
-  ])('stays as it is, and the sign-in fails, if it was %s meanwhile', async (_how, given) => {
+  ])('and the sign-in fail if the hash was %s meanwhile', async (_how, given) => {
     const user = await importedUser();
     const change = () =>
       given === another
@@ -204,7 +204,7 @@ describe('a hash that is being renewed', () => {
     if (given !== null) expect(await tryToSignIn(user.login, another)).toBe('right');
   });
 
-  it('stays as it is, and the sign-in fails, if the user was blocked meanwhile', async () => {
+  it('and the sign-in fail if the user was blocked meanwhile', async () => {
     const user = await importedUser();
     const before = await storedOf(user);
     const result = await signInAfter(user, () => setUserStatus(server, user.login, 'blocked'));
@@ -213,7 +213,7 @@ describe('a hash that is being renewed', () => {
   });
 });
 
-it('a hash that can’t be read is a wrong password, with a warning that names the user and not the hash', async () => {
+it('an unreadable hash counts as a wrong password, with a warning that names the user and not the hash', async () => {
   const before = server.logLines.length;
   const users: string[] = [];
   for (const hash of [
@@ -234,7 +234,7 @@ it('a hash that can’t be read is a wrong password, with a warning that names t
   expect(warnings).toMatchObject([{ user_id: users[0], msg: expect.stringContaining("hash can't be read") }]);
 });
 
-it('a user without a password can’t sign in by any', async () => {
+it('a user without a password can’t sign in with any', async () => {
   const user = await server.createUser();
   await store(user.login, 'password', null);
   for (const password of ['', 'null', user.password])
@@ -256,12 +256,12 @@ describe('the work for a wrong password', async () => {
   const at = await useServer();
   const own = (await at.createUser()).login;
 
-  it('is one check while all hashes are ours', async () => {
+  it('is one check while all hashes are Assent’s', async () => {
     const done = await countChecks(await tasksOf(at, [own, 'unknown']));
     expect(done.map(({ cost }) => cost)).toEqual([['argon2'], ['argon2']]);
   });
 
-  it('is the same for every login while there are hashes of another form', async () => {
+  it('is the same for every login while there are imported hashes', async () => {
     const other = await useServer();
     const imported = (await importedUser('password', other)).login;
     const logins = [imported];
@@ -290,7 +290,7 @@ const POINTS = Array.from({ length: 128 }, (_, n) =>
   (2 * n + 1).toString(16).padStart(2, '0').padEnd(32, '0'),
 );
 
-describe('the decoys of foreign forms', () => {
+describe('decoys for imported hash forms', () => {
   const FORMS = ['$2b$04$', '$2b$10$', '$2y$04$'];
   const hashOf = (form: string, letter = 'a') => `${form}${letter.repeat(21)}u${letter.repeat(31)}`;
   const OWN = `$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$${'A'.repeat(43)}`;
@@ -313,7 +313,7 @@ describe('the decoys of foreign forms', () => {
     return found;
   }
 
-  it('are as common as among users, and found by indexes', async () => {
+  it('are as frequent as among users, and found by indexes', async () => {
     const [often = '', seldom = ''] = FORMS.map((form) => hashOf(form));
     const tens = Array.from({ length: 100 }, (_, n) => (n % 10 < 2 ? seldom : often));
     const { pool: crowded } = await crowdedDatabase(tens, 10_000);
@@ -338,7 +338,7 @@ describe('the decoys of foreign forms', () => {
     }
   });
 
-  it('are there for every login as long as one user has such a hash', async () => {
+  it('exist for every login while one user has such a hash', async () => {
     const { pool: crowded } = await crowdedDatabase([], 10_000);
     expect(new Set(await foundIn(crowded))).toEqual(new Set([undefined]));
     await crowded.query(`update users set password_hash = $1 where login = 'u7'`, [hashOf('$2b$10$')]);
@@ -346,7 +346,7 @@ describe('the decoys of foreign forms', () => {
     expect(new Set(await foundIn(crowded))).toEqual(new Set([hashOf('$2b$10$')]));
   });
 
-  it('are the same for a login each time, of each form for some, and never one that can’t be read', async () => {
+  it('are stable for a login, of each form for some, and always readable', async () => {
     // The points of logins by a secret, the ids of users: at random, one form would be missing once in 200 runs.
     const at = await useServer({ secrets: [createHash('sha256').update('points').digest('hex')] });
     await at.database.pool.query(
@@ -362,7 +362,7 @@ describe('the decoys of foreign forms', () => {
     expect(await decoys()).toEqual(first);
   });
 
-  it('are looked for once a minute while there are none', async () => {
+  it('are looked up once a minute while there are none', async () => {
     const at = await useServer();
     const decoys = async () => (await tasksOf(at, ['unknown'])).map(({ foreign }) => foreign);
     const now = performance.now.bind(performance);
@@ -376,14 +376,14 @@ describe('the decoys of foreign forms', () => {
     expect(await decoys()).toEqual([(await storedOf(user, at)).password]);
   });
 
-  it('are counted by the doctor, which accepts them, but not what can’t be read', async () => {
+  it('are counted by the doctor, which accepts them, but not unreadable ones', async () => {
     const database = await crowdedDatabase();
     const passwordsIn = async (...args: string[]) => {
       const { findings } = await doctor(onDatabase(database.url), ...args);
       return findings.filter(({ check }) => ['passwords', 'password_hashes'].includes(check));
     };
     const texts = FORMS.map(
-      (form) => `100 passwords are still hashed as ${form.slice(0, -1)} by an earlier service`,
+      (form) => `100 passwords are still hashed by an earlier service, with ${form.slice(0, -1)}`,
     );
     const left = texts.map((text) => ({ check: 'passwords', level: 'ok', text, remedy: null }));
     expect(await passwordsIn()).toEqual(left);
@@ -391,13 +391,16 @@ describe('the decoys of foreign forms', () => {
     for (const secret of ['a secret in clear', 'pbkdf2_sha256$secret', '{noop}secret', '$scrypt$secret']) {
       await database.pool.query(`update users set payment_password_hash = $1 where login = 'u1'`, [secret]);
       const found = await passwordsIn();
-      expect(found.at(-1)).toMatchObject({ level: 'advice', text: '1 password is hashed in no known way' });
+      expect(found.at(-1)).toMatchObject({
+        level: 'advice',
+        text: '1 password is hashed in an unknown form',
+      });
       expect(JSON.stringify(found)).not.toContain('secret');
       expect(await passwordsIn('--invariants')).toMatchObject([{ check: 'password_hashes', level: 'error' }]);
     }
   });
 
-  it('are hashes for the invariants as for the import', async () => {
+  it('are read by the invariants in the same way as by the import', async () => {
     const { pool: own } = await ownDatabase();
     const hashes = file.vectors.map(({ given }) => ({ hash: '', ...readHash(given) }).hash);
     await own.query(

@@ -50,7 +50,7 @@ const numbersOf = (events: readonly HistoryEvent[]) =>
   events.map(({ instanceName }) => Number(instanceName)).filter((number) => number > 0);
 
 describe('the history of a user', () => {
-  it('has decisions, disconnections and sign-ins, newest first, with what and from which network', async () => {
+  it('has decisions, disconnections and sign-ins, newest first, with the network', async () => {
     const { user, agent, session } = await signedIn();
     const client = await server.createClient({ name: 'Shop' });
     const as = (instance_name: string) => requestOf(client, { instance_name });
@@ -93,7 +93,7 @@ describe('the history of a user', () => {
     expect(JSON.stringify(events)).not.toContain('203.0.113.77');
   });
 
-  it('has changes of a password, and what operators did to the account, but not who they were', async () => {
+  it('has password changes and operators’ changes to the account, without the operators', async () => {
     const { user, agent, session } = await signedIn();
     const passwords = { password: user.password, new_password: newSecret() };
     await agent.submit(await agent.get('/account/password'), 'new_password', passwords);
@@ -110,7 +110,7 @@ describe('the history of a user', () => {
     expect(JSON.stringify(events)).not.toContain('olga');
   });
 
-  it('has no event of anybody else, and of applications that are gone only the id', async () => {
+  it('has no events of other users, and only the id of deleted applications', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
     await fill(other.user, 5, 'now()');
     await pool.query(`insert into audit_events (kind, user_id, client_id) values ('approved', $1, 'gone')`, [
@@ -121,13 +121,13 @@ describe('the history of a user', () => {
     expect(events[0]).toMatchObject({ clientId: 'gone', clientName: null });
   });
 
-  it('tells of every kind of event about a user but the exchange of a code and the end of the user', () => {
+  it('shows every kind of user event except code exchanges and the deletion of the user', () => {
     const ofUsers = AUDIT_KINDS.filter((kind) => !/^(client|resource|operator|trail|server)_/.test(kind));
     const told: readonly string[] = HISTORY_KINDS;
     expect(ofUsers.filter((kind) => !told.includes(kind))).toEqual(['exchanged', 'user_deleted']);
   });
 
-  it('tells what was allowed, as long as that fits on a page', async () => {
+  it('shows what was allowed, if it fits on a page', async () => {
     const { user, session } = await signedIn();
     const note = (scope: string, minutes: number, kind = 'approved') =>
       pool.query(
@@ -147,7 +147,7 @@ describe('the history of a user', () => {
     ]);
   });
 
-  it('loses none where many are of the very same time', async () => {
+  it('loses no event if many have the same time', async () => {
     const { user, session } = await signedIn();
     await fill(user, 7, `'2026-01-01 10:00:00.000001Z'`);
     await fill(user, 50, `'2026-01-01 10:00:00Z'`);
@@ -157,7 +157,7 @@ describe('the history of a user', () => {
     expect([numbers.length, new Set(numbers.slice(7)).size]).toEqual([57, 50]);
   });
 
-  it('goes on where a link says, passing over events of that very time, and begins anew by any other text', async () => {
+  it('continues at the link, after events of the same time, and starts again for any other text', async () => {
     const { user, session } = await signedIn();
     await fill(user, 3, `'2026-01-01 10:00:00Z'`);
     const micros = Date.UTC(2026, 0, 1, 10) * 1_000;
@@ -191,7 +191,7 @@ describe('a page of a history', () => {
     return read;
   }
 
-  it('reads some rows, however long the trail, the history and the list of months', async () => {
+  it('reads a bounded number of rows, whatever the size of trail, history and list of months', async () => {
     const { user, session } = await signedIn();
     // Half of them exchanges, one in 40 of this user.
     // As the superuser, whose statements may take longer.

@@ -46,15 +46,15 @@ async function keepHouse(db = pool, rounds = 1): Promise<string[]> {
   return lines;
 }
 
-describe('what has expired', () => {
-  it.each(EXPIRING_TABLES)('is removed from %s by a server, and nothing else', async (table) => {
+describe('an expired row', () => {
+  it.each(EXPIRING_TABLES)('is removed from %s by a server, and nothing else is', async (table) => {
     const expired = rowsOf[table]('1 second', MAX_EXPIRED_AT_ONCE + 1);
     await plant(database, `truncate ${table}`, rowsOf[table]('-1 minute', 3), expired);
     expect(await keepHouse()).toEqual([]);
     expect(await counted(table)).toBe(3);
   });
 
-  it('passes over a row that is locked', async () => {
+  it('is skipped if it is locked', async () => {
     await plant(database, 'truncate sessions', rowsOf.sessions('1 second', 2));
     await whileHeld(pool, 'select from sessions limit 1 for update', [], async () => {
       await keepHouse();
@@ -64,7 +64,7 @@ describe('what has expired', () => {
     expect(await counted('sessions')).toBe(0);
   });
 
-  it('is left to the one that removes it already', async () => {
+  it('is left to another server that is removing it', async () => {
     await plant(database, 'truncate rejections', rowsOf.rejections('1 second', 2));
     await plant(database, rowsOf.sessions('1 second', 1));
     await transaction(pool, async (first) => {
@@ -76,20 +76,20 @@ describe('what has expired', () => {
 });
 
 describe('housekeeping', () => {
-  it('goes on when the database is away, and makes up for it', async () => {
+  it('continues after an outage of the database, and catches up', async () => {
     const away = openDatabase('postgres://nobody@127.0.0.1:9/nothing');
     expect(await keepHouse(away, 2)).toEqual([]);
     await away.end();
   });
 
-  it('says when its role may not do it', async () => {
+  it('logs missing privileges of its role', async () => {
     const servers = openDatabase((await createRole()).urlOf(database));
-    const warning = /^warning: expired rows stay where they are: .*permission denied for table sessions/;
+    const warning = /^warning: could not remove expired rows: .*permission denied for table sessions/;
     expect(await keepHouse(servers)).toEqual([expect.stringMatching(warning)]);
     await servers.end();
   });
 
-  it('makes the months of the trail to come for an owner, and tells a server’s role months before', async () => {
+  it('creates future months of the trail as an owner, and warns a server’s role months ahead', async () => {
     const months = `select oid::regclass::text as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by relname desc`;
     const { rows } = await pool.query<{ name: string }>(months);
     const last = rows.slice(0, 11).map(({ name }) => name);
@@ -100,10 +100,10 @@ describe('housekeeping', () => {
     expect(await keepHouse(servers)).toEqual([]);
     for (const name of last) await pool.query(`drop table ${name}`);
     expect(await keepHouse(servers)).toEqual([
-      'warning: the audit trail has partitions for 1 months to come: run assent maintain as the owner of the tables',
+      'warning: the audit trail has partitions for only 1 more months: run assent maintain as the owner of the tables',
     ]);
     expect((await keepHouse()).toSorted()).toEqual(
-      last.map((name) => `made the partition ${name}`).toSorted(),
+      last.map((name) => `created partition ${name}`).toSorted(),
     );
     expect((await pool.query(months)).rows).toEqual(rows);
   });

@@ -45,8 +45,8 @@ async function settle(): Promise<void> {
   await use(token, grantId);
 }
 
-describe('the day of an authorization’s last use', () => {
-  it('is noted by an introspection, once a day, and is no revision', async () => {
+describe('the last-used day of an authorization', () => {
+  it('is recorded by an introspection, once a day, without a new revision', async () => {
     const { token, grantId } = await authorized();
     expect(await rowOf(grantId)).toMatchObject({ used: null, revision: 1 });
     await use(token, grantId);
@@ -59,14 +59,14 @@ describe('the day of an authorization’s last use', () => {
     await use(token, grantId);
   });
 
-  it('is noted for each of many that are asked for at once, and for no other', async () => {
+  it('is recorded for each of many concurrent introspections, and for no other grant', async () => {
     const all = [await authorized(), await authorized(), await authorized(), await authorized()];
     await Promise.all(all.slice(1).map(({ token }) => introspect(server, resource, token)));
     const days = () => Promise.all(all.map(({ grantId }) => isUsed(grantId)));
     await expect.poll(days, { interval: 10 }).toEqual([null, true, true, true]);
   });
 
-  it('is not noted for a token that is expired, revoked, wrong, or asked for by an unknown resource', async () => {
+  it('is not recorded for an expired, revoked or wrong token, or an unknown resource server', async () => {
     const [expired, revoked, asked] = [await authorized(), await authorized(), await authorized()];
     await pool.query(`update grants set token_issued_at = now() - interval '3 years' where grant_id = $1`, [
       expired.grantId,
@@ -82,14 +82,14 @@ describe('the day of an authorization’s last use', () => {
     expect(await Promise.all(days)).toEqual([null, null, null]);
   });
 
-  it('is gone with a new authorization, which was never used', async () => {
+  it('is cleared by a new authorization', async () => {
     const { client, user, agent, token, grantId } = await authorized();
     await use(token, grantId);
     await obtainCode(agent, requestOf(client), user);
     expect(await rowOf(grantId)).toMatchObject({ used: null, revision: 2 });
   });
 
-  it('is not noted when the authorization became another one meanwhile', async () => {
+  it('is not recorded if the authorization was replaced meanwhile', async () => {
     const { token, grantId } = await authorized();
     noteGrantUses(pool, [{ grantId, tokenHash: sha256('of the authorization before') }]);
     await settle();
@@ -99,7 +99,7 @@ describe('the day of an authorization’s last use', () => {
     expect(await isUsed(grantId)).toBe(true);
   });
 
-  it('costs no answer when it can’t be noted, and does not wait for a lock of the row', async () => {
+  it('never fails an introspection, and does not wait for a row lock', async () => {
     const [failing, locked] = [await authorized(), await authorized()];
     const [id = '', secret = ''] = atob(resource.slice('Basic '.length)).split(':');
     let notes = 0;
@@ -122,7 +122,7 @@ describe('the day of an authorization’s last use', () => {
     await use(locked.token, locked.grantId);
   });
 
-  it('takes one connection while it can’t be written, however many uses come', async () => {
+  it('uses one connection while it can’t be written, however many uses are pending', async () => {
     const { grantId, token } = await authorized();
     let [notes, release] = [0, () => {}];
     const held = new Promise<void>((resolve) => {
@@ -144,7 +144,7 @@ describe('the day of an authorization’s last use', () => {
     await noted().toBe(2);
   });
 
-  it('is written without touching an index (HOT)', async () => {
+  it('is written without an index update (HOT)', async () => {
     const { grantId } = await authorized();
     const counts = `select pg_stat_get_xact_tuples_updated('grants'::regclass)::int as all,
                            pg_stat_get_xact_tuples_hot_updated('grants'::regclass)::int as hot`;

@@ -19,7 +19,7 @@ import { exchange, expectToken } from '../support/tokenRequests.ts';
 import { useReplicas } from './replicas.ts';
 import { newSessionOf, signedInUser } from './signedIn.ts';
 
-const TOO_LATE = { message: 'the statement came to the database too late and did nothing' };
+const TOO_LATE = { message: 'the statement reached the database after its deadline and did nothing' };
 
 // 503 means "not done". A statement whose caller was told so may still be on its way, and get through when the caller
 // has done something else by way of another replica: then it must do nothing.
@@ -175,7 +175,7 @@ async function revocationOf(user: TestUser, revoke: Revoke): Promise<Waiting> {
   return { table: 'grants', ask: (caller) => revoke(token, caller), isDone: () => hasEnded(token) };
 }
 
-describe('a statement that waits for a lock until its caller was told 503', () => {
+describe('a statement that waits for a lock until its caller got 503', () => {
   it.each(Object.entries(WAITING))('does nothing: %s', async (_what, prepare) => {
     const user = await other.createUser();
     const { table, ask, isDone } = await prepare(user);
@@ -210,7 +210,7 @@ async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
 /** A caller who has no time left. */
 const late = () => ({ ...CALLER, decideBy: performance.now() });
 
-it('an exchange that was carried out is answered, although another of its batch came too late', async () => {
+it('does not affect another exchange of its batch, which is answered', async () => {
   const [first, second] = await twoExchanges();
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });
   const caller = late();
@@ -221,7 +221,7 @@ it('an exchange that was carried out is answered, although another of its batch 
   expect(await exchangeCode(pool, second)).toMatchObject({ verdict: 'issued' });
 });
 
-it('an exchange has no more time for being in a batch with others', async () => {
+it('has no more time when it shares a batch', async () => {
   const [first, second] = await twoExchanges();
   const requests = [{ ...first, caller: late() }, second];
   const [answer] = await Promise.allSettled(requests.map((request) => exchangeCode(pool, request)));
@@ -229,14 +229,16 @@ it('an exchange has no more time for being in a batch with others', async () => 
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });
 });
 
-it('disconnecting all is no success where its time was over before the first authorization', async () => {
+it('is not a success when disconnecting all timed out before the first authorization', async () => {
   const { client, user, agent } = await actorsAt(other);
   const token = await obtainToken(agent, client, user);
-  await expect(revokeAll(other.context, user.userId, client.clientId, late())).rejects.toThrow('too late');
+  await expect(revokeAll(other.context, user.userId, client.clientId, late())).rejects.toThrow(
+    'after its deadline',
+  );
   expect(await hasEnded(token)).toBe(false);
 });
 
-describe('a statement that gets through after its caller was told 503', () => {
+describe('a statement that reaches the database after its caller got 503', () => {
   const cases: Record<string, Late> = {};
   const answers: Record<string, unknown> = {};
 

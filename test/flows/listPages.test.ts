@@ -81,8 +81,8 @@ const CLEAR = [
   `insert into resources (resource_id, name) values ('one', 'One')`,
 ];
 
-describe('pages that begin after the last row of the one before', () => {
-  it.each(Object.entries(LISTS))('are the whole list: of %s', async (_what, [list, input, add, id]) => {
+describe('pages that continue after the last row of the previous page', () => {
+  it.each(Object.entries(LISTS))('cover the whole list of %s', async (_what, [list, input, add, id]) => {
     const added = (n: number, time: number) =>
       add.replaceAll('|| n', `|| ${n}`).replaceAll('(n::', `(${n}::`).replaceAll('time *', `${time} *`);
     const takesLimit = 'limit' in list.input.shape;
@@ -116,7 +116,7 @@ describe('pages that begin after the last row of the one before', () => {
   });
 
   it.each(Object.entries(LISTS))(
-    'are refused behind what is not in the list: of %s',
+    'are refused after an unknown row of the list of %s',
     async (what, [list, input]) => {
       await plant(database, ...CLEAR);
       if (what === 'users') return expect(await rowsOf(list, { after: 'zoe' })).toEqual([]);
@@ -129,12 +129,12 @@ describe('pages that begin after the last row of the one before', () => {
 });
 
 describe('--after', () => {
-  it('continues a list of commands', async () => {
+  it('continues the list of a command', async () => {
     await plant(database, ...CLEAR, `${CLIENT} values ('two', 'Two', 'https://a.example/', false, now())`);
     expect(await json('client list --after one')).toEqual([await json('client show two')]);
     expect(await json('client list --after two')).toEqual([]);
     expect(await refused('client list --after three', 2)).toBe('there is no three in the list\n');
-    expect(await refused('audit --after yesterday', 2)).toContain('Not a place in it.');
+    expect(await refused('audit --after yesterday', 2)).toContain('Not a position.');
     const events = [1, 2, 3].map(
       (n) => `insert into audit_events (at, kind, scope) values ('2026-11-20Z', 'rejected', ${n})`,
     );

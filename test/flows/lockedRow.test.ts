@@ -7,7 +7,7 @@ import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 const server = await useServer();
 
-it('a grant that is locked by hand delays its own exchange only, and loses nothing', async () => {
+it('a manually locked grant delays its own exchange only, and loses nothing', async () => {
   const client = await server.createClient();
   const users = await Promise.all(Array.from({ length: 8 }, () => server.createUser()));
   const codes = await Promise.all(

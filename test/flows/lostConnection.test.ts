@@ -21,8 +21,8 @@ async function eventsOf(clientId: string, kind: string): Promise<number | null> 
   return (await pool.query(events, [clientId, kind])).rowCount;
 }
 
-describe('a connection that breaks while the answer is on its way', () => {
-  it('costs an exchange nothing, and it happens once', async () => {
+describe('a connection that breaks before the response', () => {
+  it('does not fail an exchange, which happens once', async () => {
     const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
@@ -30,7 +30,7 @@ describe('a connection that breaks while the answer is on its way', () => {
     expect(await eventsOf(client.clientId, 'exchanged')).toBe(1);
   });
 
-  it('costs an approval nothing, and it happens once', async () => {
+  it('does not fail an approval, which happens once', async () => {
     const { client, user, agent } = await actorsAt(server);
     const consent = await reachConsent(agent, requestOf(client), user);
     const lock = 'lock table grants in share mode';
@@ -39,7 +39,7 @@ describe('a connection that breaks while the answer is on its way', () => {
     expect(await eventsOf(client.clientId, 'approved')).toBe(1);
   });
 
-  it('costs a question about a token nothing', async () => {
+  it('does not fail an introspection', async () => {
     const { client, user, agent } = await actorsAt(server);
     const resource = await server.createResource();
     const token = await obtainToken(agent, client, user);
@@ -47,7 +47,7 @@ describe('a connection that breaks while the answer is on its way', () => {
     expect(answer).toMatchObject({ active: true, client_id: client.clientId });
   });
 
-  it('costs a page nothing', async () => {
+  it('does not fail a page', async () => {
     const { client, agent } = await actorsAt(server);
     const url = `/oauth/authorize?${new URLSearchParams(requestOf(client))}`;
     const page = await askAndCut(pool, 'lock table clients', () => agent.get(url));

@@ -36,8 +36,8 @@ async function ask(text: string, values: unknown[] = []) {
 
 const OLGA = { db: pool, operator: 'olga', progress() {} };
 
-describe('taking back everything of an application', () => {
-  it('writes a row for each, at most 500 in a transaction, also when it is interrupted and asked again', async () => {
+describe('revoking all authorizations of an application', () => {
+  it('records each one, at most 500 in a transaction, also when it is interrupted and repeated', async () => {
     const { client, user } = await actorsAt(server);
     const { clientId } = client;
     await insertGrants(server, { client, user, count: 1_201 });
@@ -56,7 +56,7 @@ describe('taking back everything of an application', () => {
     expect(await revokeAll(OLGA, { clientId })).toBe(0);
   });
 
-  it('is only what can still act, and of a user only that user’s', async () => {
+  it('revokes only live authorizations, and for one user only that user’s', async () => {
     const [shop, other] = [await server.createClient(), await server.createClient()];
     const [anna, berta] = [await server.createUser(), await server.createUser()];
     const resource = await server.createResource();
@@ -75,8 +75,8 @@ describe('taking back everything of an application', () => {
   });
 });
 
-describe('an application that is deleted', () => {
-  it('leaves a row for each authorization that could act, and none for the others', async () => {
+describe('deleting an application', () => {
+  it('records each live authorization, and no ended ones', async () => {
     const { client, user, agent } = await actorsAt(server);
     const { clientId } = client;
     await obtainToken(agent, client, user, { instance_name: 'token' });
@@ -105,7 +105,7 @@ describe('an application that is deleted', () => {
     ['application', 'delete from clients where client_id = $1', 0],
     ['user', 'delete from users where user_id = $1::uuid', 1],
     ['authorization', 'delete from grants where user_id = $1::uuid', 1],
-  ])('leaves them also when an %s is deleted by hand', async (_what, statement, index) => {
+  ])('records them also when an %s is deleted by hand', async (_what, statement, index) => {
     const { client, user, agent } = await actorsAt(server);
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
     await ask(statement, [[client.clientId, user.userId][index]]);
@@ -114,8 +114,8 @@ describe('an application that is deleted', () => {
   });
 });
 
-describe('a user who is erased', () => {
-  it('is nowhere any more but in the trail, by id, which never held a login, name or password', async () => {
+describe('an erased user', () => {
+  it('is only in the trail, by id, which never has a login, name or password', async () => {
     const [login, password] = ['zinaida.unmistakable', `unmistakable, too: ${newSecret()}`];
     const user = await server.createUser({ login, name: 'Zinaida Unmistakable' });
     await setPasswords(pool, login, { password, paymentPassword: null, allowWeak: true }, 'olga');
@@ -147,7 +147,7 @@ describe('a user who is erased', () => {
   });
 });
 
-describe('an application that is changed', () => {
+describe('a changed application', () => {
   const NEXT = 'http://127.0.0.1:9/callback?next=1';
   const CHANGES = {
     name: { name: 'Another Shop' },
@@ -163,7 +163,7 @@ describe('an application that is changed', () => {
   const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });
 
   it.each(Object.entries(CHANGES))(
-    'has pages from before decide nothing and codes refused, while tokens go on: its %s',
+    'has out-of-date pages and invalid codes, while tokens stay valid: its %s',
     async (_what, change) => {
       const { client, user, agent } = await actorsAt(server);
       const token = await obtainToken(agent, client, user, { instance_name: 'before' });
@@ -176,7 +176,7 @@ describe('an application that is changed', () => {
         expect([answer.status, answer.location]).toEqual([303, expect.stringContaining('/oauth/authorize?')]);
       }
       expectTokenError(await exchange(server, client, code, { redirect_uri: NEXT }), 'invalid_grant');
-      expect(server.logLines.at(-1)).toContain('the client was changed after the code was given');
+      expect(server.logLines.at(-1)).toContain('the client was changed after the code was issued');
       expect(await rowsOf(server.database)).toBe(before);
       expect(await isLive(server, await server.createResource(), token)).toBe(true);
       const fresh = await obtainCode(agent, request(client), user);
@@ -184,7 +184,7 @@ describe('an application that is changed', () => {
     },
   );
 
-  it('has an approval that is under way at this very moment write nothing', async () => {
+  it('has no approval written that is in progress at that moment', async () => {
     const { client, user, agent } = await actorsAt(server);
     await reachConsent(agent, requestOf(client), user);
     const { sessionHash } = await sessionOf(server, agent);
@@ -194,7 +194,7 @@ describe('an application that is changed', () => {
     expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');
   });
 
-  it('is asked no more than its ceiling, and everything again without one', async () => {
+  it('is limited to its maximum, and unlimited again without one', async () => {
     const { client, user, agent } = await actorsAt(server);
     const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
     const change = (most: { days: number; sum: string } | null) =>
@@ -208,7 +208,7 @@ describe('an application that is changed', () => {
     expect((await reachConsent(agent, much, user)).page).toBe('consent');
   });
 
-  it('tells the trail from what to what, the logo by its name, and nothing when nothing changes', async () => {
+  it('has its old and new settings in the trail, the logo by its name, and no event without a change', async () => {
     const [site, logo, rights] = ['https://shop.example', logoOf(svg()), ['account-info', 'payment-shop']];
     const { clientId } = await server.createClient({ site, logo });
     const change = { name: 'New', most: { days: 7, sum: '9.50' }, allowedRights: rights, reviewed: true };
@@ -239,14 +239,14 @@ describe('an application that is changed', () => {
     expect(await ask('select from client_logos where client_id = $1', [clientId])).toEqual([]);
   });
 
-  it('is refused what could not be registered', async () => {
+  it('is refused if it could not be registered', async () => {
     const { clientId } = await server.createClient();
     const changing = changeClient(pool, clientId, { redirectUri: 'javascript:alert(1)' }, 'olga');
     await expect(changing).rejects.toThrow('redirect URI');
   });
 });
 
-it('a block and an unblock are in the trail when they change something', async () => {
+it('records a block and an unblock only if they change something', async () => {
   const { client, user } = await actorsAt(server);
   const { resourceId } = await registerResource(pool, 'API', 'olga');
   for (const status of ['active', 'blocked', 'blocked', 'active', 'active'] as const) {
@@ -264,13 +264,13 @@ it('a block and an unblock are in the trail when they change something', async (
   );
 });
 
-describe('a password that is easy to guess', () => {
+describe('a weak password', () => {
   it.each([
     ['1234567', null, /fewer than 8 characters.*`allow_weak`/],
-    ['password123', null, /^the password is among those that are tried first, .+`allow_weak`$/],
-    ['not so easy', 'qwertyuiop', /^the payment password is among those/],
-    ['Lena.Guessed-2026', null, /^the password is among .+ or a name of the user or the service/],
-    ['the wallet', null, /^the password is among .+ or a name of the user or the service/],
+    ['password123', null, /^the password is easy to guess: .+`allow_weak`$/],
+    ['not so easy', 'qwertyuiop', /^the payment password is easy to guess/],
+    ['Lena.Guessed-2026', null, /^the password is easy to guess: .+ or a name of the user or the service/],
+    ['the wallet', null, /^the password is easy to guess: .+ or a name of the user or the service/],
     ['not so easy', 'not so easy', /^password and payment password are the same/],
   ])('is refused as on the user’s own page: %s, %s', async (password, paymentPassword, problem) => {
     const lena = { login: 'lena.guessed', name: 'Lena' };
@@ -286,7 +286,7 @@ describe('a password that is easy to guess', () => {
     expect(weak).toMatchObject({ done: 'password_set' });
   });
 
-  it('is one that the user has for payments already', async () => {
+  it('includes the payment password of the user', async () => {
     const { login, paymentPassword } = await server.createUser();
     const same = { password: String(paymentPassword), paymentPassword: null };
     const setting = setPasswords(pool, login, same, 'olga');

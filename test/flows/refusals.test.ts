@@ -46,8 +46,8 @@ async function keptOf(reference: string): Promise<number> {
   return kept.rowCount ?? 0;
 }
 
-describe('refusals that come in a flood', () => {
-  it('are kept up to 5 a second and 60 in ten minutes of one network, and then again', async () => {
+describe('refusals in a flood', () => {
+  it('are kept up to 5 a second and 60 in ten minutes per network, and again later', async () => {
     const refusals = new RefusalLog(server.context);
     expect(await refuse(refusals, 1, 50, ['198.51.100.1'])).toEqual([5]);
     expect(await refuse(refusals, 40, 10, ['198.51.100.1'])).toEqual([55]);
@@ -57,14 +57,14 @@ describe('refusals that come in a flood', () => {
     expect(await refuse(refusals, 2, 10, ['198.51.100.1'])).toEqual([10]);
   });
 
-  it('take no place of others when a network has had its share', async () => {
+  it('leave room for others after a network has used its share', async () => {
     const refusals = new RefusalLog(server.context);
     const flood = ['198.51.100.1', '198.51.101.1', '198.51.102.1', '198.51.103.1'];
     expect(await refuse(refusals, 12, 5, flood)).toEqual([60, 60, 60, 60]);
     expect(await refuse(refusals, 5, 5, [...flood, '203.0.113.1'])).toEqual([0, 0, 0, 0, 25]);
   });
 
-  it('are kept up to that in all processes together, and a few more at most when they write at one moment', async () => {
+  it('are limited over all processes together, with a small excess for concurrent writes', async () => {
     const databases = Array.from({ length: 8 }, () => openDatabase(server.database.url));
     const processes = databases.map((db) => new RefusalLog({ ...server.context, db }));
     const writeAll = (address: string, perProcess: number) =>
@@ -82,7 +82,7 @@ describe('refusals that come in a flood', () => {
     await Promise.all(databases.map((db) => db.end()));
   });
 
-  it('are kept up to 20 a second of all networks together', async () => {
+  it('are kept up to 20 a second in all', async () => {
     const addresses = Array.from({ length: 10 }, (_, n) => `198.51.100.${n}`);
     const kept = await refuse(new RefusalLog(server.context), 3, 5, addresses);
     expect(kept.reduce((sum, count) => sum + count, 0)).toBe(60);

@@ -27,8 +27,8 @@ const CHANGES: Record<string, (by: SignedIn) => Promise<unknown>> = {
     }),
 };
 
-describe.each(Object.entries(CHANGES))('a password that %s changes during a sign-in', (_who, change) => {
-  it('lets the sign-in fail when the change is first', async () => {
+describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in', (_who, change) => {
+  it('fails the sign-in if the change is first', async () => {
     const by = await signedInUser(server);
     const { login } = by.user;
     /** The pool, but the password changes after it was checked and before the session is written. */
@@ -42,7 +42,7 @@ describe.each(Object.entries(CHANGES))('a password that %s changes during a sign
     expect(now.outcome).toBe('signed_in');
   });
 
-  it('ends the session when the sign-in is first, although that is committed later', async () => {
+  it('ends the session if the sign-in is first, although it commits later', async () => {
     const by = await signedInUser(server);
     const session = await newSessionOf(server, by.user, 'a cookie');
     const [changing] = await transaction(pool, async (signingIn) => {
@@ -57,7 +57,7 @@ describe.each(Object.entries(CHANGES))('a password that %s changes during a sign
   });
 });
 
-it('a try that was not judged in time does not count', async () => {
+it('an attempt that was not judged in time does not count', async () => {
   const { login } = await server.createUser();
   const wrong = { ...FORM, login, password: 'wrong' };
   for (let n = 0; n < 6; n += 1) {

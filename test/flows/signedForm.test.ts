@@ -24,7 +24,7 @@ describe('the token of a form', () => {
     ['disconnect', 'as long as a session', 12 * HOUR],
     ['disconnect-all', 'as long as a session', 12 * HOUR],
     ['sign-in', 'over a night and over a holiday, a week', 7 * 24 * HOUR],
-  ])('for %s is good for %s', (action, _words, lifetime) => {
+  ])('for %s is valid for %s', (action, _words, lifetime) => {
     const token = signForm(context, { ...form, action });
     const at = (now: Date) => verifyForm(context, token, { ...form, action, owner: { ...owner, now } });
     expect(at(later(lifetime - 1))).not.toBeNull();
@@ -45,14 +45,14 @@ describe('the token of a form', () => {
     expect(verifyForm(context, token, { ...form, ...change })).toBeNull();
   });
 
-  it('says the same of one form and revision, whenever it was shown, and nothing that another says', () => {
+  it('is deterministic for one form and revision, and differs from all others', () => {
     const first = contentOf(form, 1);
     expect(contentOf({ ...form, owner: { ...owner, now: later(MINUTE) } }, 1)).toBe(first);
     const others = [contentOf(form, 2), contentOf(form, 12), contentOf({ ...form, subject: [] }, 1)];
     expect(new Set([first, ...others]).size).toBe(4);
   });
 
-  it('brings back what it carries, letter for letter, and has another digest for each', () => {
+  it('returns its payload unchanged, and has a different digest for each', () => {
     const carried = [[], ['a'], ['a', ''], ['', 'a'], ['a","b'], ['a', 'b'], ['1 500,00 ₽', '\u0000']];
     const found = carried.map((texts) => verifyForm(context, signForm(context, form, 1, texts), form));
     expect(found.map((one) => one?.carried)).toEqual(carried);
@@ -61,7 +61,7 @@ describe('the token of a form', () => {
     expect(again?.digest).toBe(found[1]?.digest);
   });
 
-  it('is taken as earlier builds made it, with a name for its page or without', () => {
+  it('is accepted from earlier builds, with a name for its page or without', () => {
     const signed: unknown[] = JSON.parse(payloadOf(signForm(context, form, 3)).toString());
     for (const more of [[], ['0b6e2d3c-6a44-4d5f-9e0e-2f1c7a1d9b11']]) {
       const earlier = keyRing.sign('form', Buffer.from(JSON.stringify([...signed.slice(0, 3), ...more])));

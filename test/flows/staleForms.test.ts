@@ -21,7 +21,7 @@ const CHANGES: Record<string, (at: Setting) => Promise<unknown>> = {
   'a replay that revoked the token': ({ client, code }) => exchange(server, client, code),
 };
 
-describe('a consent form that is older than', () => {
+describe('a consent form older than', () => {
   it.each(Object.entries(CHANGES))('%s decides nothing', async (_what, change) => {
     const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
@@ -33,24 +33,21 @@ describe('a consent form that is older than', () => {
     expect(answer.location).toContain('state=old');
   });
 
-  it.each(Object.entries(CHANGES))(
-    '%s decides nothing when it is confirmed either',
-    async (_what, change) => {
-      const { client, user, agent } = await actorsAt(server);
-      const code = await obtainCode(agent, requestOf(client), user);
-      expectToken(await exchange(server, client, code));
-      const old = requestOf(client, { state: 'old', scope: 'payment-shop' });
-      const pressed = await send(agent, await reachConsent(agent, old, user), 'allow');
-      const page = await follow(agent, pressed);
-      expect(page.page).toBe('confirm');
-      await change({ client, user, agent, code });
-      const before = await contentsOf(server);
-      const request = [303, expect.stringMatching(/authorize\?.*state=old/)];
-      const confirmed = await confirm(agent, page, user.paymentPassword);
-      expect([confirmed.status, confirmed.location]).toEqual(request);
-      const again = await agent.get(pressed.location ?? '');
-      expect([again.status, again.location]).toEqual(request);
-      expect(await contentsOf(server)).toBe(before);
-    },
-  );
+  it.each(Object.entries(CHANGES))('%s decides nothing when it is confirmed', async (_what, change) => {
+    const { client, user, agent } = await actorsAt(server);
+    const code = await obtainCode(agent, requestOf(client), user);
+    expectToken(await exchange(server, client, code));
+    const old = requestOf(client, { state: 'old', scope: 'payment-shop' });
+    const pressed = await send(agent, await reachConsent(agent, old, user), 'allow');
+    const page = await follow(agent, pressed);
+    expect(page.page).toBe('confirm');
+    await change({ client, user, agent, code });
+    const before = await contentsOf(server);
+    const request = [303, expect.stringMatching(/authorize\?.*state=old/)];
+    const confirmed = await confirm(agent, page, user.paymentPassword);
+    expect([confirmed.status, confirmed.location]).toEqual(request);
+    const again = await agent.get(pressed.location ?? '');
+    expect([again.status, again.location]).toEqual(request);
+    expect(await contentsOf(server)).toBe(before);
+  });
 });

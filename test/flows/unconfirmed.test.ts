@@ -56,7 +56,7 @@ async function approved(): Promise<unknown[]> {
   return rows.map(({ detail }) => detail);
 }
 
-describe('an approval of what spends', () => {
+describe('approving a right that spends', () => {
   const PROOFS: Record<string, () => Proof | Promise<Proof>> = {
     'no proof': () => NONE,
     'the payment password of before': async () => {
@@ -81,20 +81,20 @@ describe('an approval of what spends', () => {
   });
 
   it.each(['transfer.limit(7,1500)', 'tip("a payment").limit(,5)', 'payment.to-pattern("7")'])(
-    'is refused with no proof also for %s alone',
+    'is refused without proof also for %s alone',
     async (scope) => {
       expect(await approve(NONE, { scope })).toBe('stale');
       expect(await approve(ofPassword(hash), { scope })).toBe('written');
     },
   );
 
-  it('is written with the payment password, and says by what it was confirmed, and in which session', async () => {
+  it('succeeds with the payment password, and records the kind of confirmation and the session', async () => {
     expect(await approve(ofPassword(hash))).toBe('written');
     const session = expect.stringMatching(/^[0-9a-f]{32,}$/);
     expect(await approved()).toEqual([{ confirmed_by: 'payment_password', session }]);
   });
 
-  it('by a user of the provider is written with the answer about that user alone, whatever else is there', async () => {
+  it('by a user of the provider requires the provider’s answer about that user', async () => {
     await moveToProvider();
     const before = await rowsOf(server.database);
     for (const proof of [NONE, ofProvider('another'), ofProvider(SUB), ofPassword(hash)])
@@ -105,7 +105,7 @@ describe('an approval of what spends', () => {
     expect(await approved()).toMatchObject([{ confirmed_by: 'provider' }]);
   });
 
-  it('by a user without a payment password needs no proof, unless it is required', async () => {
+  it('by a user without a payment password requires no proof, unless configured', async () => {
     await set('payment_password_hash = null');
     const before = await rowsOf(server.database);
     expect(await approve(NONE, { confirmsPayments: true })).toBe('stale');
@@ -132,8 +132,8 @@ describe('an approval of what spends', () => {
   });
 });
 
-describe('an approval of what only reads', () => {
-  it('needs no proof, also where it is required', async () => {
+describe('approving a right that only reads', () => {
+  it('requires no proof, also if that is configured', async () => {
     expect(await approve(NONE, { scope: 'account-info', confirmsPayments: true })).toBe('written');
     expect(await approved()).toEqual([{}]);
   });

@@ -16,7 +16,7 @@ const endOthers = (session: Session, formToken: string | undefined) =>
   endSession(server.context, session, { sessionId: null, formToken }, CALLER);
 
 describe('the sessions of a user', () => {
-  it('are listed no more when they are over', async () => {
+  it('are not listed once they have ended', async () => {
     const user = await server.createUser();
     const [idle, old, here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
     const age = ({ session }: SignedIn, change: string) =>
@@ -27,7 +27,7 @@ describe('the sessions of a user', () => {
     expect([sessions.length, endOthersToken]).toEqual([1, null]);
   });
 
-  it('end one by one, by the form that was made for it and for whom it was made', async () => {
+  it('end singly, by the form of that session and user', async () => {
     const user = await server.createUser();
     const [one, two, here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
     const { sessions } = await list(here);
@@ -43,7 +43,7 @@ describe('the sessions of a user', () => {
     expect(await end(here, later?.sessionId, later?.endToken)).toEqual({ outcome: 'ended' });
   });
 
-  it('end all but the one that asks, and no other user’s', async () => {
+  it('end except the requesting one, and those of other users stay', async () => {
     const [user, other] = [await server.createUser(), await server.createUser()];
     const all = [await signedIn(user), await signedIn(user), await signedIn(other), await signedIn(user)];
     const here = all[3] as SignedIn;
@@ -54,7 +54,7 @@ describe('the sessions of a user', () => {
     expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]);
   });
 
-  it('are in the history when they end, each act once', async () => {
+  it('are in the history when they end, one event per act', async () => {
     const user = await server.createUser();
     const [, , here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
     const { sessions, endOthersToken } = await list(here);
@@ -77,7 +77,7 @@ describe('the sessions of a user', () => {
     ]);
   });
 
-  it('end although a sign-in of the same user ends some of them at that moment', async () => {
+  it('end also while a sign-in of the same user ends some of them', async () => {
     const user = await server.createUser();
     const here = await signedIn(user);
     for (let round = 0; round < 5; round += 1) {

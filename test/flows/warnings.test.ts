@@ -43,7 +43,7 @@ function see(
 }
 
 describe('a user is warned', () => {
-  it('of no payment that was allowed with the payment password in this browser, also in an earlier session', async () => {
+  it('not about payments allowed with the payment password in this browser, also in an earlier session', async () => {
     const [client, { user, agent }] = [await server.createClient(), await signedIn()];
     const warning = 'Your payment password was used in another browser';
     await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
@@ -54,7 +54,7 @@ describe('a user is warned', () => {
     expect((await agent.get('/account')).text).toContain(warning);
   });
 
-  it('of a payment that is allowed again, and of no authorization that needed no confirmation', async () => {
+  it('not about renewed payments, nor about authorizations that required no confirmation', async () => {
     const [client, by, other] = [await server.createClient(), await signedIn(), await signedIn()];
     const elsewhere = await signedInUser(server, by.user, PLACE);
     await obtainCode(elsewhere.agent, requestOf(client), by.user);
@@ -64,7 +64,7 @@ describe('a user is warned', () => {
     expect(await find(other.session)).toBeNull();
   });
 
-  it('once of payments alike, first ones and repeated ones', async () => {
+  it('once about equal payments, first and repeated ones', async () => {
     const [client, by] = [await server.createClient(), await signedIn()];
     const elsewhere = await signedInUser(server, by.user, PLACE);
     for (let times = 0; times < 2; times += 1)
@@ -74,7 +74,7 @@ describe('a user is warned', () => {
     expect(found).toMatchObject([{ clientId: client.clientId, times: 3 }]);
   });
 
-  it('by an event that does not tell what opens the session', async () => {
+  it('by an event that does not reveal session ids', async () => {
     const [client, by] = [await server.createClient(), await signedIn()];
     await obtainCode(by.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
     const { rows } = await pool.query<{ detail: { session: string } }>(
@@ -86,7 +86,7 @@ describe('a user is warned', () => {
     expect(rows).toEqual([{ detail: { confirmed_by: 'payment_password', session } }]);
   });
 
-  it('of alarming events of the last 30 days alone, and of no other user’s', async () => {
+  it('about alarming events of the last 30 days only, and not of other users', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
     const calm = HISTORY_KINDS.filter((kind) => !(WARNING_KINDS as readonly string[]).includes(kind));
     for (const kind of calm) await note(user, kind, '1 hour');
@@ -97,7 +97,7 @@ describe('a user is warned', () => {
     expect(kindsOf(await find(session))).toEqual(['replayed']);
   });
 
-  it('of ten things at once, the newest first, and told that there are more', async () => {
+  it('about ten events at once, newest first, with a note about further ones', async () => {
     const { user, session } = await signedIn();
     const clients = Array.from({ length: 10 }, (_, n) => `client ${n}`);
     for (const [hours, client] of clients.entries())
@@ -109,14 +109,14 @@ describe('a user is warned', () => {
     expect([allOf(eleven).map(({ clientId }) => clientId), eleven?.hasMore]).toEqual([clients, true]);
   });
 
-  it('of what needed a password before what did not, whichever is newer', async () => {
+  it('about events that required a password first, whichever are newer', async () => {
     const { user, session } = await signedIn();
     await note(user, 'password_guessed', '1 hour');
     await note(user, 'approved', '2 hours');
     expect(kindsOf(await find(session))).toEqual(['payment_confirmed', 'password_guessed']);
   });
 
-  it('of what is alike once, with how often it was and since when', async () => {
+  it('once about equal events, with their number and first time', async () => {
     const { user, session } = await signedIn();
     for (const hours of [1, 2, 3]) await note(user, 'replayed', `${hours} hours`, 'one');
     const [warning] = allOf(await find(session));
@@ -126,7 +126,7 @@ describe('a user is warned', () => {
     );
   });
 
-  it('of something however much of the same, and of all else, came after it', async () => {
+  it('about an event however many other events follow', async () => {
     const { user, session } = await signedIn();
     await note(user, 'approved', '3 hours', 'one');
     for (let n = 0; n < 20; n += 1) await note(user, 'approved', '2 hours', 'other');
@@ -138,8 +138,8 @@ describe('a user is warned', () => {
   });
 });
 
-describe('what a user has seen', () => {
-  it('is exactly what the answered form showed', async () => {
+describe('dismissing warnings', () => {
+  it('covers exactly those on the answered form', async () => {
     const { user, session } = await signedIn();
     for (const [hours, client] of ['a', 'b', 'c'].entries())
       await note(user, 'replayed', `${hours + 2} hours`, client);
@@ -159,7 +159,7 @@ describe('what a user has seen', () => {
     ]);
   });
 
-  it('is nothing that was committed after the form was answered', async () => {
+  it('covers no event committed after the form was answered', async () => {
     const { user, session } = await signedIn();
     await note(user, 'replayed', '1 hour');
     const page = await find(session);
@@ -176,7 +176,7 @@ describe('what a user has seen', () => {
     expect(kindsOf(await find(session, cookie))).toContain('payment_confirmed');
   });
 
-  it('is remembered of very many, and fits in a cookie, also beside other users', async () => {
+  it('fits many in a cookie, also for several users', async () => {
     const [others, { user, session }] = [[await signedIn(), await signedIn()], await signedIn()];
     const noteMany = (of: TestUser) =>
       pool.query(
@@ -198,7 +198,7 @@ describe('what a user has seen', () => {
     expect(await find(session, cookie)).toBeNull();
   });
 
-  it('hides nothing from another user of the browser, who sees it apart', async () => {
+  it('hides nothing from another user of the browser', async () => {
     const [anna, boris] = [await signedIn(), await signedIn()];
     await note(anna.user, 'replayed', '1 hour');
     await note(boris.user, 'replayed', '2 hours');
@@ -215,7 +215,7 @@ describe('what a user has seen', () => {
     ...['null', '{}', '["0123456789abcdef"]', '[["0123456789abcdef",{"micros":"-1","sessions":[]}]]'].map(
       (json) => Buffer.from(json).toString('base64url'),
     ),
-  ])('is nothing where the cookie holds nothing of ours (%#)', async (cookie) => {
+  ])('ignores a forged cookie (%#)', async (cookie) => {
     const { user, session } = await signedIn();
     await note(user, 'replayed', '1 hour');
     expect(kindsOf(await find(session, cookie))).toEqual(['replayed']);

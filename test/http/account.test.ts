@@ -28,7 +28,7 @@ const namesOn = ({ text }: Answer) => text.match(/(?<=Connection)instance \d+(?=
 const formsTo = (page: Answer, action: string): Form[] => page.forms.filter((form) => form.action === action);
 
 describe('the account page', () => {
-  it('shows 6,000 connections in pages, newest first, and leads back to the first of them', async () => {
+  it('shows 6,000 connections in pages, newest first, with a link back to the first page', async () => {
     await connect(client, 6_000);
     let page = await agent.get('/account');
     expect(page.body.length).toBeLessThan(60_000);
@@ -43,7 +43,7 @@ describe('the account page', () => {
     expect(page.body).toContain('href="/account">Back to the newest</a>');
   });
 
-  it('ends with the oldest, and begins anew where nothing is left', async () => {
+  it('ends at the oldest connection, and starts again where a page is empty', async () => {
     await connect(client, 11);
     const last = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     expect([namesOn(last), linkOf(last, 'next')]).toEqual([['instance 11'], undefined]);
@@ -57,7 +57,7 @@ describe('the account page', () => {
     expect(namesOn(first)).toHaveLength(10);
   });
 
-  it('stays on its page when something there is disconnected', async () => {
+  it('stays on its page when a connection on it is disconnected', async () => {
     await connect(client, 25);
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     const after = await press(agent, second, '/account/disconnect');
@@ -67,7 +67,7 @@ describe('the account page', () => {
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 21']);
   });
 
-  it('reads a page and not all that a user ever had, live or not', async () => {
+  it('reads one page, not every authorization of the user', async () => {
     await connect(client, 3_000, { expired: true });
     await pool.query(
       `update grants set confirmed_at = confirmed_at - interval '1 day' where user_id = $1 and instance_name > 'instance 2'`,
@@ -82,7 +82,7 @@ describe('the account page', () => {
     expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/account`]);
   });
 
-  it('stays small when much was allowed', async () => {
+  it('limits the size of the page when much was allowed', async () => {
     const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
     await connect(client, 50, { scope: long });
     const page = await agent.get('/account');
@@ -93,7 +93,7 @@ describe('the account page', () => {
   });
 
   it.each(['x', "' or 1=1--", '%00', '00000000-0000-4000-8000-000000000000', '-1'])(
-    'ignores %s as a page',
+    'ignores the invalid page %s',
     async (given) => {
       await connect(client, 1);
       const answer = await agent.get(`/account?older=${encodeURIComponent(given)}`);
@@ -102,7 +102,7 @@ describe('the account page', () => {
     },
   );
 
-  it('says of a blocked application that it can do nothing now', async () => {
+  it('says that a blocked application can do nothing now', async () => {
     await obtainToken(agent, client, user);
     expect((await agent.get('/account')).text).not.toContain('Blocked');
     await setClientStatus(server, client, 'blocked');
@@ -112,8 +112,8 @@ describe('the account page', () => {
   });
 });
 
-describe('disconnecting all of an application', () => {
-  it('is one press, also of thousands: each has its entry in the trail, and others stay', async () => {
+describe('disconnecting all authorizations of an application', () => {
+  it('disconnects thousands at once, audits each, and keeps those of others', async () => {
     const other = await server.createClient({ name: 'Other Shop' });
     await connect(client, 6_000);
     const token = await obtainToken(agent, other, user);
@@ -142,9 +142,9 @@ describe('disconnecting all of an application', () => {
   });
 });
 
-describe('Disconnect that is pressed when the session is over', () => {
+describe('Disconnect after the session has ended', () => {
   it.each(['/account/disconnect', '/account/disconnect-all'])(
-    'says so and goes on after signing in: %s',
+    'says so, and continues after signing in: %s',
     async (action) => {
       await connect(client, 2);
       const page = await agent.get('/account');
@@ -163,7 +163,7 @@ describe('Disconnect that is pressed when the session is over', () => {
   );
 
   it.each(['/account/disconnect', '/account/disconnect-all'])(
-    'and was begun anew meanwhile says so: %s',
+    'says so after a new sign-in: %s',
     async (action) => {
       await connect(client, 2);
       const page = await agent.get('/account');

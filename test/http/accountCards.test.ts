@@ -58,8 +58,8 @@ async function cards(path?: string): Promise<(readonly [name: string, line: stri
 const WEEKLY = 'payment-shop.limit(7,3000)';
 const ONCE = 'payment.to-pattern("metro").limit(,500.50)';
 
-describe('a closed card', () => {
-  it('says the most that the application can spend, and those that can come first', async () => {
+describe('a collapsed card', () => {
+  it('shows the most that the application can spend, and the rights for spending first', async () => {
     await connect('Diary', 'account-info');
     const blocked = await connect('Blocked Shop', WEEKLY);
     await connect('Shop', `account-info ${WEEKLY}`);
@@ -76,7 +76,7 @@ describe('a closed card', () => {
     ]);
   });
 
-  it('adds up what several connections can spend, each by its own limits', async () => {
+  it('adds up the limits of several connections', async () => {
     await connect('Same', WEEKLY, WEEKLY, 'account-info');
     await connect('Different', 'payment-p2p', WEEKLY);
     await connect('Once', ONCE, ONCE);
@@ -89,7 +89,7 @@ describe('a closed card', () => {
     ]);
   });
 
-  it('adds up only those of several connections that can spend', async () => {
+  it('adds up only connections that can spend', async () => {
     await connect('One of two', 'account-info', WEEKLY);
     await connect('None of two', 'account-info', 'operation-history');
     expect(await cards()).toEqual([
@@ -98,7 +98,7 @@ describe('a closed card', () => {
     ]);
   });
 
-  it('sums an application whole, on each of the pages that have its connections', async () => {
+  it('shows the sum of the whole application on each page with its connections', async () => {
     const others = Array.from({ length: 9 }, () => 'account-info');
     await connect('Spender', WEEKLY, ...others, WEEKLY);
     const older = /rel="next" href="([^"]+)"/.exec((await agent.get('/account')).body)?.[1];
@@ -110,13 +110,13 @@ describe('a closed card', () => {
     expect(await cards()).toEqual([['Spender', 'Can’t spend your money']]);
   });
 
-  it('has no sum of connections that are too many to read', async () => {
+  it('shows no sum when there are too many connections to read', async () => {
     const client = await connect('Spender', WEEKLY);
     await insertGrants(server, { user, client, count: 1_000 });
     expect(await cards()).toEqual([['Spender', 'Can spend your money']]);
   });
 
-  it('has a sum for each connection inside, where there are several', async () => {
+  it('shows a sum for each of several connections', async () => {
     await connect('Shop', WEEKLY, 'payment-p2p', 'account-info', ONCE);
     const sums = async () => textsOf(await account(), '.connection dt:contains("Can spend") + dd');
     expect(await sums()).toEqual([
@@ -132,8 +132,8 @@ describe('a closed card', () => {
   });
 });
 
-describe('on the account page', () => {
-  it('each connection beside others has a heading, by which it is known', async () => {
+describe('the account page, for screen readers,', () => {
+  it('gives each of several connections a heading with its name', async () => {
     await connect('Shop', WEEKLY, WEEKLY);
     await connect('Diary', 'account-info');
     const $ = await account();
@@ -150,7 +150,7 @@ describe('on the account page', () => {
     expect(textsOf($, '.connection dt:contains("Connection") + dd')).toEqual(['no. 1']);
   });
 
-  it('each control has a name of its own, which begins with its visible text', async () => {
+  it('gives each control a unique name, which begins with its visible text', async () => {
     await connect('Shop', WEEKLY, WEEKLY, WEEKLY);
     await connect('Diary', 'account-info');
     const $ = await account();

@@ -68,19 +68,19 @@ describe.each([
     if (path === '/oauth/authorize') await expectRefused(await agent.get(`${path}?${encoded}`), code);
   }
 
-  it.each(parameters)('refuses a %s that is not UTF-8, posted and in the URL', async (name) => {
+  it.each(parameters)('refuses a %s that is not UTF-8, in the body and in the URL', async (name) => {
     await expectEncodedRefused(
       encode(right, name, '%FF'),
       name === 'scope' ? 'invalid_scope' : 'invalid_request',
     );
   });
 
-  it.each(parameters)('refuses a %s that was sent twice', async (name) => {
+  it.each(parameters)('refuses a duplicate %s', async (name) => {
     const twice = `${new URLSearchParams({ ...more, ...right })}&${name}=x`;
     await expectRefused(await agent.post(path, twice), 'invalid_request');
   });
 
-  it.each(lengths)('refuses a request of %d bytes, posted and in the URL', async (length) => {
+  it.each(lengths)('refuses a request of %d bytes, in the body and in the URL', async (length) => {
     await expectEncodedRefused(encode(right, long, 'x'.repeat(length)));
   });
 
@@ -99,19 +99,19 @@ describe.each([
   });
 });
 
-it.each(['scope[a]=b', 'scope.a=b'])('takes the nested key %s for no scope at all', async (nested) => {
+it.each(['scope[a]=b', 'scope.a=b'])('does not read the nested key %s as scope', async (nested) => {
   const { scope: _left, ...rest } = requestOf(client);
   const answer = await agent.post('/oauth/authorize', `${new URLSearchParams(rest)}&${nested}`);
   await expectErrorPage(answer, 'invalid_scope');
 });
 
-describe('bad input elsewhere', () => {
+describe('bad input at other endpoints', () => {
   it.each([
     ['PUT', '/oauth/token', 405],
     ['PATCH', '/consent', 405],
     ['POST', '/nothing', 404],
     ['POST', '/*/*/:x-:y(', 404],
-  ])('answers %s %s the same whatever its body', async (method, path, status) => {
+  ])('answers %s %s in the same way whatever its body', async (method, path, status) => {
     const bodies = ['{}', 'a=b', 'x'.repeat(100_000)];
     for (const type of [FORM, 'application/json', ';;']) {
       for (const body of bodies) {
@@ -123,7 +123,7 @@ describe('bad input elsewhere', () => {
   });
 
   it.each(['/consent', '/confirm', '/sign-in', '/sign-out'])(
-    'answers a spoiled form to %s with an error page',
+    'answers a corrupted form to %s with an error page',
     async (path) => {
       await expectErrorPage(await agent.post(path, 'request=%FF&login=a&password=b'), 'invalid_request');
       await expectErrorPage(await agent.post(path, { request: 'client_id=%00' }), 'invalid_request');
@@ -132,13 +132,13 @@ describe('bad input elsewhere', () => {
   );
 });
 
-it('a request that never ends is ended by the server, calmly: its headers are in pages/deadEnds, here is its body', async () => {
+it('ends a request whose body never ends, without an error in the log', async () => {
   const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nContent-Length: 50\r\n\r\n`;
   const { answers } = await converse(server.baseUrl, `${head}grant_type=`);
   expect(answers).toMatchObject([{ status: 408, body: /It took too long to arrive\./ }]);
 });
 
-describe('a request of more parameters than anything needs', () => {
+describe('a request with too many parameters', () => {
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `x${index}=`).join('&');
   const forms = ['/consent', '/confirm', '/sign-in', '/sign-out', '/language'];
   const more = ['/account/disconnect', '/account/stop', '/account/warnings', '/account/password'];
@@ -148,7 +148,7 @@ describe('a request of more parameters than anything needs', () => {
   });
 
   it.each(['/oauth/token', '/oauth/introspect', '/oauth/revoke', '/api/revoke'])(
-    'is refused at %s, in words',
+    'is refused at %s, with a description',
     async (path) => {
       const answer = await agent.post(path, fields(65));
       expect([answer.status, JSON.parse(answer.body)]).toEqual([
@@ -159,7 +159,7 @@ describe('a request of more parameters than anything needs', () => {
     },
   );
 
-  it('is refused as an authorization request, by POST and by GET; with 64 it is taken', async () => {
+  it('is refused as an authorization request, by POST and by GET; 64 parameters are accepted', async () => {
     const known = requestOf(client);
     const sent = (count: number) =>
       `${new URLSearchParams(known)}&${fields(count - Object.keys(known).length)}`;

@@ -33,7 +33,7 @@ const richer = await useServer({
 const builtIn = await useServer({ database, maxInstances: 2_000 });
 const resource = await server.createResource();
 
-describe('a page from before the operator changed what a request leaves open', () => {
+describe('a page loaded before the operator changed the catalogue', () => {
   const CASES: [string, string, TestServer, TestServer][] = [
     ['DEFAULT_LIMIT of a built-in right', 'payment-shop', server, richer],
     ['DEFAULT_LIMIT of a built-in right', 'payment-shop', richer, server],
@@ -43,7 +43,7 @@ describe('a page from before the operator changed what a request leaves open', (
     ['whether a right spends', 'points:read', richer, server],
   ];
 
-  it.each(CASES)('grants nothing but is shown again: %s, %s (%#)', async (_what, scope, before, after) => {
+  it.each(CASES)('grants nothing and is shown again: %s, %s (%#)', async (_what, scope, before, after) => {
     const { client, user, agent } = await actorsAt(before);
     const page = await reachConsent(agent, requestOf(client, { scope, instance_name: 'till' }), user);
     const rows = await rowsOf(database);
@@ -57,7 +57,7 @@ describe('a page from before the operator changed what a request leaves open', (
     expect(await rowsOf(database)).not.toBe(rows);
   });
 
-  it('grants nothing when it is confirmed, either', async () => {
+  it('grants nothing when it is confirmed either', async () => {
     const { client, user, agent } = await actorsAt(server);
     const page = await reachConsent(agent, requestOf(client, { scope: 'transfer' }), user);
     const asked = await follow(agent, await press(agent, page, 'allow'));
@@ -70,7 +70,7 @@ describe('a page from before the operator changed what a request leaves open', (
   });
 });
 
-describe('rights that the operator took out of the catalogue', () => {
+describe('rights removed from the catalogue', () => {
   const SCOPE = 'transfer.to("41001","email").limit(7,500) statements:read';
   const rights = [
     {
@@ -91,7 +91,7 @@ describe('rights that the operator took out of the catalogue', () => {
     return { client, user, token, agent: copyOf(agent, builtIn.baseUrl) };
   }
 
-  it('stay on the page of another request, by their names', async () => {
+  it('stay on the page of another request, with their names', async () => {
     const { client, user, agent } = await granted();
     const same = { scope: 'account-info', instance_name: 'till' };
     const { text } = await reachConsent(agent, requestOf(client, same), user);
@@ -109,7 +109,7 @@ describe('rights that the operator took out of the catalogue', () => {
     expect([answer.status, answer.text.includes('invalid_scope')]).toEqual([400, true]);
   });
 
-  it('stay on the account page and in the history, and can be disconnected there', async () => {
+  it('stay on the account page and in the history, and can be disconnected', async () => {
     const { agent, token } = await granted();
     const account = await agent.get('/account');
     for (const page of [account, await agent.get('/account/history')]) {
@@ -124,7 +124,7 @@ describe('rights that the operator took out of the catalogue', () => {
     expect((await agent.get('/account/history')).text).toContain('“transfer.to”');
   });
 
-  it('are introspected as before, and revoked by the application', async () => {
+  it('are introspected and revoked as before', async () => {
     const { client, agent, token } = await granted();
     const before = await introspect(server, resource, token);
     expect(before).toMatchObject({
@@ -139,7 +139,7 @@ describe('rights that the operator took out of the catalogue', () => {
     expect(await introspect(builtIn, resource, token)).toEqual({ active: false });
   });
 
-  it('are on every page with 1,000 live authorizations', async () => {
+  it('are shown with 1,000 live authorizations on every page', async () => {
     const { client, user, agent } = await granted();
     await insertGrants(server, { user, client, scope: SCOPE, count: 1_000 });
     const account = await agent.get('/account');

@@ -56,7 +56,7 @@ async function approvals(): Promise<unknown[]> {
 }
 
 describe('the page of the payment password', () => {
-  it('sends its form nowhere else, helps with typing, and leads back to the request', async () => {
+  it('submits its form only to this server, supports password managers, and links back to the request', async () => {
     const page = await browser.get(await allow());
     expect([page.status, page.page]).toEqual([200, 'confirm']);
     const policy = page.headers.get('content-security-policy');
@@ -66,7 +66,7 @@ describe('the page of the payment password', () => {
     expect(fieldsFor(back, '/consent').request).toBe(fieldsFor(page, '/confirm').request);
   });
 
-  it('comes again on a reload and in another language, at the same address, and writes nothing', async () => {
+  it('is shown again on reload and in another language at the same address, without a write', async () => {
     const before = await contentsOf(server);
     const address = await allow();
     const page = await browser.get(address);
@@ -78,7 +78,7 @@ describe('the page of the payment password', () => {
     expect(await contentsOf(server)).toBe(before);
   });
 
-  it('stays when the password is wrong, and says so at its own address only', async () => {
+  it('is shown again after a wrong password, with an error at its own address only', async () => {
     const address = await allow();
     const answer = await confirm(browser, await browser.get(address), 'wrong');
     expect([answer.status, answer.location]).toEqual([303, address]);
@@ -90,7 +90,7 @@ describe('the page of the payment password', () => {
     expect(leadsTo(await confirmed(address), '/receipt')).toBe(true);
   });
 
-  it('is one decision when it is sent twice at once, and later', async () => {
+  it('makes one decision when it is sent twice, at once or later', async () => {
     const page = await browser.get(await allow());
     const send = () => confirm(browser, page, user.paymentPassword);
     const codes = [];
@@ -102,7 +102,7 @@ describe('the page of the payment password', () => {
     expect(await approvals()).toEqual([{ kind: 'approved', scope, detail }]);
   });
 
-  it('gives way to the request after Back from the application, which says that it was allowed', async () => {
+  it('yields to the request after Back from the application, which shows the approval', async () => {
     const address = await allow();
     await returnFrom(browser, await confirmed(address));
     const back = await browser.get(address);
@@ -110,7 +110,7 @@ describe('the page of the payment password', () => {
     expect((await next(back)).text).toContain('You have just allowed this request');
   });
 
-  it('is none any more when something was allowed to the application in another tab since', async () => {
+  it('is out of date after an approval of the application in another tab', async () => {
     const address = await allow();
     const page = await browser.get(address);
     await obtainCode(browser, requestOf(client), user);
@@ -123,7 +123,7 @@ describe('the page of the payment password', () => {
   });
 });
 
-describe('a decision in an address', () => {
+describe('a decision in a URL', () => {
   const decisionIn = (address: string) => new URL(address).searchParams.get('decision') ?? '';
 
   /** Expects that a decision leads to the request from everywhere, and that nothing comes of it. */
@@ -152,7 +152,7 @@ describe('a decision in an address', () => {
       (address) => altered(decisionIn(address), packed(900), packed(901)).toString('base64url'),
     ],
     ['that is the token of its consent page', (_, consent) => fieldsFor(consent, '/consent').decision_token],
-  ])('%s leads to the request, and gives nothing', async (_which, make) => {
+  ])('%s redirects to the request and grants nothing', async (_which, make) => {
     const consent = await consentFor();
     const address = await allow(consent);
     const made = make(address, consent) ?? '';
@@ -160,7 +160,7 @@ describe('a decision in an address', () => {
     expect((await expectNothing(browser, address, made)).text).toContain(STALE);
   });
 
-  it('gives nothing in another session, to another user or to no user, before and after it is confirmed', async () => {
+  it('grants nothing in another session, to another user or without a user, before and after confirmation', async () => {
     const address = await allow();
     const page = await browser.get(address);
     const others = [await signedIn(server, user), await signedIn(server, await server.createUser())];
@@ -172,7 +172,7 @@ describe('a decision in an address', () => {
     expect((await expectNothing(browser, address)).page).toBe('sign-in');
   });
 
-  it('has no receipt before it is confirmed', async () => {
+  it('has no receipt before confirmation', async () => {
     const { search } = new URL(await allow());
     for (const path of ['/receipt', '/return'])
       expect(leadsTo(await browser.get(path + search), '/oauth/authorize')).toBe(true);
@@ -180,7 +180,7 @@ describe('a decision in an address', () => {
 });
 
 describe('the receipt', () => {
-  it('says what was allowed, and leads to the application by itself, also after a reload', async () => {
+  it('shows what was allowed and leads to the application by itself, also after a reload', async () => {
     const address = (await confirmed(await allow())).location ?? '';
     const page = await browser.get(address);
     expect([page.status, page.page]).toEqual([200, 'receipt']);
@@ -216,7 +216,7 @@ describe('the receipt', () => {
     }
   }
 
-  it('of another decision of the same page is not shown: its sums were not allowed', async () => {
+  it('is not shown for another decision of the same page, whose sums were not allowed', async () => {
     const consent = await consentFor();
     const lower = await allow(consent);
     const typed = { decision: 'allow', limit_1: '1500' };
@@ -226,7 +226,7 @@ describe('the receipt', () => {
       expect(leadsTo(await browser.get(asked.replace('/confirm?', path)), '/oauth/authorize')).toBe(true);
   });
 
-  it('leads nowhere once its code is used', async () => {
+  it('leads nowhere once its code was exchanged', async () => {
     const address = (await confirmed(await allow())).location ?? '';
     const onward = onwardOf(await browser.get(address)) ?? '';
     const code = codeOf(await browser.get(onward));
@@ -237,7 +237,7 @@ describe('the receipt', () => {
     await expectOver(onward);
   });
 
-  it('gives way to the request once its code has expired', async () => {
+  it('yields to the request once its code has expired', async () => {
     const address = (await confirmed(await allow())).location ?? '';
     const onward = onwardOf(await browser.get(address)) ?? '';
     await browser.get(onward);
@@ -249,7 +249,7 @@ describe('the receipt', () => {
     ['allow', 'Allowed', /^com\.example\.shop:\/done\?code=assent_ac_[\w-]+$/],
     ['reject', 'Rejected', /^com\.example\.shop:\/done\?error=access_denied$/],
   ] as const)(
-    'comes after %s without a password where the application has a scheme of its own',
+    'is shown after %s without a password if the application has a custom scheme',
     async (decision, title, location) => {
       client = await server.createClient({ redirectUri: 'com.example.shop:/done' });
       const pressed = await press(browser, await reachConsent(browser, requestOf(client), user), decision);
@@ -262,7 +262,7 @@ describe('the receipt', () => {
   );
 });
 
-it('the log has the application and the outcome of each decision, and of each exchange that gave a token', async () => {
+it('logs the application and the outcome of each decision and each successful exchange', async () => {
   const rejected = await press(browser, await consentFor(), 'reject');
   const address = await allow();
   const wrong = await confirm(browser, await browser.get(address), 'wrong');
@@ -282,7 +282,7 @@ it('the log has the application and the outcome of each decision, and of each ex
   }
 });
 
-it('the code is in no page, no address of ours and no line of the log', async () => {
+it('puts the code in no page, no URL of Assent and no log line', async () => {
   const consent = await consentFor();
   const address = await allow(consent);
   const page = await browser.get(address);

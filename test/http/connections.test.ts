@@ -79,17 +79,17 @@ async function startHolding(
 }
 
 describe('open connections', () => {
-  it('give way to new ones when they are idle, the longest idle first, and the log says so once', async () => {
+  it('are closed for new ones when idle, the longest idle first, with one log line', async () => {
     await start({ maxConnections: 10 });
     for (let n = 0; n < 15; n += 1) expect(await isServed()).toBe(true);
     const oldest = sockets.splice(0, 6);
     await expect.poll(() => oldest.some(isOpen)).toBe(false);
     for (const socket of sockets) expect(await answers(socket)).toBe(true);
     expect(warnings()).toHaveLength(1);
-    expect(warnings()[0]).toContain('the longest idle ones are closed');
+    expect(warnings()[0]).toContain('closing the longest idle ones');
   });
 
-  it('are not idle because they were opened long ago: what was asked last counts', async () => {
+  it('count as idle since their last request, not since they were opened', async () => {
     await start({ maxConnections: 10 });
     const opened = await openMany(9);
     for (const socket of opened.toReversed()) expect(await answers(socket)).toBe(true);
@@ -101,7 +101,7 @@ describe('open connections', () => {
     ['send nothing', ''],
     ['never end their headers', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow:'],
     ['never send the body they announce', post('/oauth/token', 'code=here').slice(0, -4)],
-  ])('keep nobody out when they %s', async (_what, sent) => {
+  ])('keep no other client out when they %s', async (_what, sent) => {
     await start({ maxConnections: 10 });
     for (let round = 0; round < 4; round += 1) {
       await openMany(10, sent);
@@ -110,7 +110,7 @@ describe('open connections', () => {
     expect(server.logLines.filter((line) => /"level":(50|60|"error")/.test(line))).toEqual([]);
   });
 
-  it('stand while they are answered: one network gets no further than its share then, and others do', async () => {
+  it('stay open during requests: one network gets at most its share, and others get in', async () => {
     const { ask, release } = await startHolding({ maxConnections: 20 });
     const busy = [];
     for (let n = 0; n < 18; n += 1) busy.push(await ask());
@@ -124,19 +124,19 @@ describe('open connections', () => {
     expect(await isServed()).toBe(true);
   });
 
-  it('are limited when all of them are at work: more are closed, and there is room again afterwards', async () => {
+  it('are limited when all are busy: further ones are closed, and accepted again later', async () => {
     const { ask, release } = await startHolding({ maxConnections: 10 });
     for (let n = 1; n <= 10; n += 1) await ask(`127.0.0.${n}`);
     expect(await isServed('127.0.1.1')).toBe(false);
     expect(await isServed('127.0.1.2')).toBe(false);
     expect(warnings()).toHaveLength(1);
-    expect(warnings()[0]).toContain('others are turned away');
+    expect(warnings()[0]).toContain('refusing new ones');
     release();
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => isServed()).toBe(true);
   });
 
-  it('may all be those of a trusted proxy', async () => {
+  it('of a trusted proxy may use the whole limit', async () => {
     const { ask, release } = await startHolding({ maxConnections: 10, trustProxy: 1 });
     const busy = [];
     for (let n = 0; n < 10; n += 1) busy.push(await ask());
@@ -145,7 +145,7 @@ describe('open connections', () => {
     release();
   });
 
-  it('are closed after a few idle seconds, and tell so; a proxy may keep its own for longer', async () => {
+  it('are closed after some idle seconds with a notice; those of a proxy live longer', async () => {
     await start({});
     const told = async () => {
       const socket = await open(LIVE);

@@ -50,21 +50,21 @@ describe('other connections of the same application', () => {
       [user.userId, clientId, count, scope],
     );
 
-  it('are told as the one sum that they can spend together', async () => {
+  it('are shown as the sum that they can spend together', async () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop payment-p2p.limit(7,500)' });
     await allow({ scope: 'payment-shop.limit(,99)' });
     const page = await consentFor({ instance_name: 'phone', scope: 'payment-p2p' });
     expect(besides(page)).toBe('at most RUB 21,599 in any 7 days through its 2 other connections');
   });
 
-  it('are told to those who are asked to let it read only, too, as what the only one can spend', async () => {
+  it('are also shown when the request only reads, with what the single one can spend', async () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop' });
     expect(besides(await consentFor())).toBe(
       'at most RUB 3,000 in any 24 hours through its other connection',
     );
   });
 
-  it('can spend one payment each, where they are asked once', async () => {
+  it('can spend one payment each if they are one-time payments', async () => {
     await allow({ instance_name: 'one', scope: 'payment-shop.limit(,99)' });
     expect(besides(await consentFor())).toBe(
       'at most one payment of exactly RUB 99 through its other connection',
@@ -75,7 +75,7 @@ describe('other connections of the same application', () => {
     );
   });
 
-  it('hide no large one behind many small and newer ones', async () => {
+  it('show a large one also behind many small, newer ones', async () => {
     await allow({ instance_name: 'large', scope: 'payment-shop.limit(1,912345)' });
     for (const name of ['1', '2', '3'])
       await allow({ instance_name: name, scope: 'payment-shop.limit(1,1)' });
@@ -87,7 +87,7 @@ describe('other connections of the same application', () => {
     expect(besides(await consentFor({ instance_name: 'large' }))).toBe(told('953', 98));
   });
 
-  it('have no sum where there are too many to read, or their scopes are too long', async () => {
+  it('show no sum if there are too many or their scopes are too long to read', async () => {
     const unknown = 'On top: what its other connections can spend. They are too many to add up here.';
     const long = Array.from({ length: 300 }, (_, n) => `payment.to-pattern("${n}")`).join(' ');
     await connect(3, long);
@@ -103,7 +103,7 @@ describe('other connections of the same application', () => {
     expect((await consentFor()).text).toContain(unknown);
   });
 
-  it('are none of this one, of another application or user, nor those that only read or have ended', async () => {
+  it('count only live, spending grants of the same user and application', async () => {
     await allow({ scope: 'payment-shop' });
     await allow({ instance_name: 'reader', scope: 'account-info' });
     await allow({ instance_name: 'ended', scope: 'payment-shop' });
@@ -117,7 +117,7 @@ describe('other connections of the same application', () => {
     expect(page.text).not.toContain('On top');
   });
 
-  it('are found by a word that stands in exactly those scopes that spend', () => {
+  it('are found by a keyword that only spending scopes contain', () => {
     fc.assert(
       fc.property(rights, (list) => {
         expect(formatScope(list).includes('payment')).toBe(spends(list));
@@ -126,7 +126,7 @@ describe('other connections of the same application', () => {
   });
 });
 
-it('where the money comes from is told when it changes, and when it is new', async () => {
+it('shows the source of money when it changes and when it is new', async () => {
   await allow({ scope: 'payment-shop money-source("card")' });
   expect(changesOf(await consentFor({ scope: 'payment-shop' }))).toEqual([
     'As before It can pay any shop',
@@ -140,8 +140,8 @@ it('where the money comes from is told when it changes, and when it is new', asy
   ]);
 });
 
-describe('what changes stands beside each right', () => {
-  it('with what it was before, in the time of each limit', async () => {
+describe('the changes beside each right', () => {
+  it('show the earlier limit, each in its own period', async () => {
     await allow({ scope: 'incoming-transfers operation-history payment-shop.limit(1,500)' });
     const scope = 'incoming-transfers account-info payment-p2p payment-shop.limit(7,3000)';
     const page = await consentFor({ scope });
@@ -157,7 +157,7 @@ describe('what changes stands beside each right', () => {
     );
   });
 
-  it('but a limit is never folded, and where nothing changes no right is', async () => {
+  it('keep limits unfolded, and fold only a list without changes', async () => {
     await allow({ scope: 'operation-history payment-shop' });
     const page = await consentFor({ scope: 'operation-history account-info payment-shop' });
     expect(changesOf(page)).toEqual([
@@ -172,7 +172,7 @@ describe('what changes stands beside each right', () => {
   });
 });
 
-it('a return to another site than the application’s is told', async () => {
+it('warns when the browser returns to another site than the application’s', async () => {
   client = await server.createClient({
     site: 'https://www.shop.example/',
     redirectUri: 'https://shop.example/back',
@@ -185,24 +185,24 @@ it('a return to another site than the application’s is told', async () => {
   expect((await consentFor()).text).toContain('Then toother.example not its website');
 });
 
-it('a limit for longer than the access lives is told as what can be spent in that time', async () => {
+it('shows what a limit with a period longer than the access allows in that time', async () => {
   const { text } = await consentFor({ scope: 'payment-shop.limit(9999,5000) payment-p2p.limit(1,100)' });
   expect(text).toMatch(/It can spend up to RUB 114,[56]00 in all, until \d+ \w+ \d{4}/);
 });
 
-it('a request for one payment says once until which day it is good', async () => {
+it('shows the expiry date of a request for one payment', async () => {
   const { text } = await consentFor({ scope: 'payment.to-pattern("337").limit(,500)' });
   expect(text).toMatch(/exactly RUB 500 in one payment, on any day until \d+ \w+ \d{4}/);
   expect(text).not.toContain('Valid until');
   expect(text.replaceAll(/registered here on \d+ \w+ \d{4}/g, '').match(/\b20[23]\d\b/g)).toHaveLength(1);
 });
 
-describe('the page', () => {
+describe('the consent page', () => {
   it('names the application in its title', async () => {
     expect(titleOf(await consentFor())).toContain('Allow Corner Shop access?');
   });
 
-  it('has a button that goes on only where a confirmation follows', async () => {
+  it('labels the button “Continue” only if a confirmation follows', async () => {
     const buttonsOf = ({ body }: Answer) => {
       const $ = cheerio.load(body);
       return $('[name=decision]')
@@ -219,7 +219,7 @@ describe('the page', () => {
       expect(buttonsOf(page)).toEqual(['Reject', allow]);
   });
 
-  it('links to the page on which it is taken back, in a new tab', async () => {
+  it('links to the page that revokes access, in a new tab', async () => {
     const { body, text } = await consentFor();
     const link = cheerio.load(body)('main form a').first();
     expect([link.text(), link.attr('href'), link.attr('target')]).toEqual([
@@ -232,7 +232,7 @@ describe('the page', () => {
     );
   });
 
-  it('says to those without a payment password that Allow is enough, where money is spent', async () => {
+  it('tells users without a payment password that Allow is enough to spend money', async () => {
     const said = 'You have no payment password: pressing “Allow” is enough to let an application pay.';
     const { text, body } = await consentFor({ scope: 'payment-shop' });
     expect(text).toContain(said);
@@ -248,7 +248,7 @@ describe('the page', () => {
     expect(guarded.text).not.toContain(said);
   });
 
-  it('says since when an application is known that the user has never allowed anything', async () => {
+  it('shows since when a never allowed application has been registered', async () => {
     const created = pool.query("update clients set created_at = '2026-05-03T12:00Z' where client_id = $1", [
       client.clientId,
     ]);
@@ -257,7 +257,7 @@ describe('the page', () => {
     expect(text).toContain('was registered here on 3 May 2026.');
   });
 
-  it('shows who asks before a password is typed, and that signing in allows nothing', async () => {
+  it('shows the application before the password is typed, and that signing in allows nothing', async () => {
     const known = await server.createClient({ site: 'https://www.shop.example/', reviewed: true });
     const visitor = new Agent(server.baseUrl);
     const { text } = await visitor.get(`/oauth/authorize?${new URLSearchParams(requestOf(known))}`);
@@ -266,7 +266,7 @@ describe('the page', () => {
     expect((await visitor.get('/account')).text).not.toContain('Signing in allows nothing yet.');
   });
 
-  it('leads from an error page to the website of an application that is reviewed, and of no other', async () => {
+  it('links an error page to the website of reviewed applications only', async () => {
     const site = 'https://www.shop.example/';
     const ways = [];
     for (const reviewed of [true, false]) {

@@ -42,8 +42,8 @@ async function isUp(): Promise<boolean> {
   return /^assent_database_up 1$/m.test(body);
 }
 
-describe('while the database is away', () => {
-  it('answers calmly and at once: 503, with the time to wait', async () => {
+describe('while the database is unreachable', () => {
+  it('answers 503 with Retry-After at once', async () => {
     const pool = openDatabase({ host: '127.0.0.1', port: 9, user: 'x', database: 'x' });
     server = await startServer({ database: { pool, url: '', drop: () => pool.end() } });
     const agent = new Agent(server.baseUrl);
@@ -59,14 +59,14 @@ describe('while the database is away', () => {
     expect((await agent.get('/health/live')).status).toBe(200);
     const reason =
       "the database can't be reached: while connecting to PostgreSQL: connect ECONNREFUSED 127.0.0.1:9";
-    expect(warnings()).toEqual([['error', 'the database is away', reason]]);
+    expect(warnings()).toEqual([['error', 'the database is unreachable', reason]]);
     expect(await isUp()).toBe(false);
     const rules = server.logLines.map((line) => JSON.parse(line).rule).filter((rule) => rule !== undefined);
     expect(rules).toEqual(Array(3).fill("the database can't be reached (ECONNREFUSED)"));
     await pool.end();
   });
 
-  it('says so at the start, not with the first request, of one that takes no writes', async () => {
+  it('reports a read-only database at the start, not with the first request', async () => {
     const database = await createDatabase();
     await database.pool.query(
       `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
@@ -74,26 +74,24 @@ describe('while the database is away', () => {
     const pool = openDatabase(database.url);
     closers = [() => pool.end(), database.drop];
     server = await startServer({ database: { ...database, pool } });
-    const reason = expect.stringMatching(
-      /^PostgreSQL takes no writes there: most likely it is a standby, .+/,
-    );
-    await expect.poll(warnings, SOON).toEqual([['error', 'the database is away', reason]]);
+    const reason = expect.stringMatching(/^PostgreSQL accepts no writes: most likely it is a standby, .+/);
+    await expect.poll(warnings, SOON).toEqual([['error', 'the database is unreachable', reason]]);
     const { status } = await new Agent(server.baseUrl).get('/health/ready');
     expect([await isUp(), status]).toEqual([false, 503]);
   });
 
-  it('is told of a question that gets no answer', async () => {
+  it('is reported when a query gets no answer', async () => {
     const { line, agent } = await startOnLine();
     expect((await agent.get('/health/ready')).status).toBe(200);
     line.cut();
     await expect.poll(async () => (await agent.get('/health/ready')).status, SOON).toBe(503);
-    const away = ['error', 'the database is away', 'no answer within 2 seconds'];
+    const away = ['error', 'the database is unreachable', 'no answer within 2 seconds'];
     expect([await isUp(), warnings()]).toEqual([false, [away]]);
     await expect.poll(isUp, SOON).toBe(true);
-    expect(warnings()).toEqual([away, ['warn', 'the database is back', undefined]]);
+    expect(warnings()).toEqual([away, ['warn', 'the database is reachable again', undefined]]);
   });
 
-  it('does not wait for a database that is cut off, and asks another connection next time', async () => {
+  it('does not wait for a cut-off database, and uses another connection next time', async () => {
     const { line, agent } = await startOnLine();
     expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
     line.cut();
@@ -101,7 +99,7 @@ describe('while the database is away', () => {
     expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
   });
 
-  it('does not add up what a request waits for', async () => {
+  it('waits at most once per request', async () => {
     const { line, pool, agent } = await startOnLine();
     const [client, user] = [await server.createClient(), await server.createUser()];
     await reachConsent(agent, requestOf(client), user);
@@ -118,8 +116,8 @@ describe('while the database is away', () => {
   });
 });
 
-describe('a database that is there', () => {
-  it('is not called away for a statement that was cancelled: that request says so, and one line', async () => {
+describe('a reachable database', () => {
+  it('is not reported unreachable for a cancelled statement, which is logged once', async () => {
     server = await startServer();
     const { pool } = server.database;
     const waiting = async () => (await pool.query(WAITING)).rows.map(({ pid }) => pid as number);
@@ -134,14 +132,16 @@ describe('a database that is there', () => {
       await holder.query('rollback');
       holder.release();
     }
-    const cancelled = 'a statement was cancelled: it took too long, or somebody cancelled it there';
+    const cancelled = 'a statement was cancelled: it took too long, or an administrator cancelled it';
     const reason = `${cancelled} (canceling statement due to user request)`;
-    await expect.poll(warnings, SOON).toEqual([['warn', 'the database failed once, and answers', reason]]);
+    await expect
+      .poll(warnings, SOON)
+      .toEqual([['warn', 'a database error, but the database responds', reason]]);
     expect(server.logLines.join('')).toContain('"rule":"a statement was cancelled (57014)"');
     expect(await isUp()).toBe(true);
   });
 
-  it('is not called away for connections that broke while nobody used them: all of them are one line', async () => {
+  it('is not reported unreachable for broken idle connections, which are logged once', async () => {
     server = await startServer();
     const { pool } = server.database;
     const agent = new Agent(server.baseUrl);
@@ -158,7 +158,9 @@ describe('a database that is there', () => {
       expect((await agent.get('/health/ready')).status).toBe(200);
     }
     const reason = expect.stringMatching(/^PostgreSQL ended the connection: .+ administrator command\)$/);
-    await expect.poll(warnings, SOON).toEqual([['warn', 'the database failed once, and answers', reason]]);
+    await expect
+      .poll(warnings, SOON)
+      .toEqual([['warn', 'a database error, but the database responds', reason]]);
   });
 });
 

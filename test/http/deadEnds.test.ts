@@ -27,7 +27,7 @@ const FORMS: Readonly<Record<string, string>> = {
 };
 
 describe.each(LANGUAGES)('in %s', (language) => {
-  it.each(DEAD_ENDS)('"$name" says what happened, and leads on', async ({ name, reach, ...deadEnd }) => {
+  it.each(DEAD_ENDS)('"$name" explains the problem and links onward', async ({ name, reach, ...deadEnd }) => {
     const spoken = deadEnd.inEnglish ? 'en' : language;
     const sample = pageSamplesIn(spoken)[name];
     if (sample === undefined) throw new Error(`no sample ${name}`);
@@ -70,7 +70,7 @@ const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, f
   ],
 ];
 
-it.each(ALIKE)('says of %s also: %s', async (reason, _fault, reach) => {
+it.each(ALIKE)('shows for %s also: %s', async (reason, _fault, reach) => {
   const answer = await reach(new Agent(server.baseUrl), stage);
   expect([answer.status, answer.page]).toEqual([400, 'error']);
   expect(answer.text).toContain(TEXTS.en.errors.reasons[reason]);
@@ -97,7 +97,7 @@ function linksOf({ body }: Answer): (string | undefined)[] {
     .map((link) => $(link).attr('href'));
 }
 
-it('a blocked application gets the reason of an unknown one', async () => {
+it('shows a blocked application the reason of an unknown one', async () => {
   const client = await server.createClient();
   await setClientStatus(server, client, 'blocked');
   const { text } = await new Agent(server.baseUrl).get(

@@ -81,7 +81,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     ['payment-shop', ['spends', 'source']],
     ['account-info payment-p2p money-source("card")', ['', 'spends', 'source']],
     ['account-info money-source("card")', ['', 'source']],
-  ])('marks by which of %s money can leave, and what only says where it comes from', (scope, marks) => {
+  ])('marks by which of %s money can be spent, and which only name its source', (scope, marks) => {
     const described = describeRights(parseScope(scope), BUILT_IN);
     const marked = described.map(({ spending, isSource }) =>
       [spending && 'spends', isSource && 'source'].filter(Boolean).join(),
@@ -105,7 +105,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     ]);
   });
 
-  it('leaves out no right, and shows a limit exactly where money can leave', () => {
+  it('omits no right, and shows a limit exactly if the right spends', () => {
     fc.assert(
       fc.property(rights, (list) => {
         const described = describeRights(list, BUILT_IN);

@@ -51,7 +51,7 @@ const saysOf = (what: string) => [
 ];
 
 describe('after a disconnection the page', () => {
-  it('names the connection that ended, in its title too', async () => {
+  it('names the connection that ended, also in its title', async () => {
     await connect('tablet', 'phone', undefined);
     for (const name of ['tablet', 'unnamed connection'])
       expect(await said(await press(`disconnect: Corner Shop, ${name}`))).toEqual(
@@ -60,7 +60,7 @@ describe('after a disconnection the page', () => {
     expect(await said(await press('disconnect: Corner Shop, phone'))).toEqual(saysOf('Corner Shop, phone'));
   });
 
-  it('names the application whose connections all ended', async () => {
+  it('names the application whose connections have all ended', async () => {
     await connect(undefined);
     expect(await said(await press('disconnect: Corner Shop'))).toEqual(saysOf('Corner Shop'));
     await connect('tablet', 'phone');
@@ -80,7 +80,7 @@ describe('after a disconnection the page', () => {
     expect(Number(/Max-Age=(\d+)/.exec(cookie)?.[1])).toBe(70);
   });
 
-  it('says nothing to the next user of the browser, nor to who opens its address elsewhere', async () => {
+  it('says nothing to the next user of the browser, nor in another browser at its address', async () => {
     await connect('tablet');
     const link = await press('disconnect: Corner Shop, tablet');
     const boris = await server.createUser();

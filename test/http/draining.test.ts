@@ -22,7 +22,7 @@ async function openUsed() {
   return connection;
 }
 
-it('a server that ends is not ready and says so on each connection, and still takes new ones', async () => {
+it('a draining server is not ready, says so on each connection, and accepts new ones', async () => {
   const used = await openUsed();
   const drained = server.drain(300);
   used.socket.write(READY);
@@ -36,7 +36,7 @@ it('a server that ends is not ready and says so on each connection, and still ta
   expect(await isTaken(server.baseUrl)).toBe(false);
 });
 
-it('a request that comes on an idle connection after the last new one is still answered', async () => {
+it('answers a request on an idle connection after the last new connection', async () => {
   const used = await openUsed();
   const drained = server.drain(0);
   await expect.poll(() => isTaken(server.baseUrl), { interval: 5 }).toBe(false);
@@ -47,7 +47,7 @@ it('a request that comes on an idle connection after the last new one is still a
   await drained;
 });
 
-it('connections that bring nothing are closed, also those that never brought a request', async () => {
+it('closes idle connections, including those that never sent a request', async () => {
   const connections = [await openUsed(), await open(server.baseUrl)];
   const closed = Promise.all(connections.map(({ socket }) => once(socket, 'close')));
   await server.drain(0);

@@ -23,7 +23,7 @@ async function repeat(
   return statuses;
 }
 
-it('failures at the token endpoint are limited for each address, and say when to come back; what is right is answered all the same', async () => {
+it('limits failures at the token endpoint per address with Retry-After, and still answers valid requests', async () => {
   const [client, user] = [await server.createClient(), await server.createUser()];
   const guesser = new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.1' });
   const wrong = tokenRequestOf(client, 'never issued');

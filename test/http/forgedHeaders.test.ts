@@ -100,7 +100,7 @@ describe.each(SERVERS)('%s', (_how, server) => {
   });
 });
 
-describe('the address that is noted for a decision', () => {
+describe('the recorded address of a decision', () => {
   /** Allows a request, with headers that say something about the address. @returns what the trail says */
   async function addressNoted(server: TestServer, headers: Values): Promise<string> {
     const { client, user, agent } = await actorsAt(server);
@@ -114,7 +114,7 @@ describe('the address that is noted for a decision', () => {
     return rows[0]?.address ?? '';
   }
 
-  it('is the one of the connection, whatever is said', async () => {
+  it('is that of the connection, whatever headers claim', async () => {
     expect(await addressNoted(direct, EVERYTHING)).toMatch(/^(127\.0\.0\.1|::1)$/);
   });
 
@@ -129,8 +129,8 @@ describe('the address that is noted for a decision', () => {
   });
 });
 
-describe('claims about the address', { timeout: FUZZ_TIMEOUT_MS }, () => {
-  it('are answered whatever they are, also by a server behind a proxy', async () => {
+describe('forged addresses', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it('are answered, also by a server behind a proxy', async () => {
     const route = 'POST /oauth/token';
     const sample = spoiled(samplesOf.get(behindNetworks)?.[route] as Sample);
     const value = fc.oneof(bytes, fc.ipV4(), fc.ipV6());
@@ -149,7 +149,7 @@ async function seen(server: TestServer, route: Route, forged: Values) {
   const { answers } = await converse(server.baseUrl, withHeaders(requestTo(server, route), forged));
   const ofRequest = server.logLines
     .slice(logged)
-    .filter((line) => !line.includes('X-Forwarded-For is not used'));
+    .filter((line) => !line.includes('X-Forwarded-For is ignored'));
   const lines = ofRequest.map((line) => {
     const { time: _t, ms: _m, ref: _r, address: _a, ...rest } = JSON.parse(line) as Record<string, unknown>;
     return rest;

@@ -53,18 +53,21 @@ describe.each([
     expect(await addressOf(server, sent)).toBe(address);
   });
 
-  it.each(NO_ADDRESSES)('is no address if it is none, whatever stands before it: %s', async (sent) => {
-    expect(await addressOf(server, `203.0.113.9, ${sent}`)).toBe('unknown');
-  });
+  it.each(NO_ADDRESSES)(
+    'is not read as an address if it is invalid, whatever precedes it: %s',
+    async (sent) => {
+      expect(await addressOf(server, `203.0.113.9, ${sent}`)).toBe('unknown');
+    },
+  );
 });
 
-it('is read past trusted proxies that write their port, and no further', async () => {
+it('is read past trusted proxies that add their port, and no further', async () => {
   expect(await addressOf(behindNetworks, '203.0.113.7:1, 10.0.0.1:2, [fd00::1]:3')).toBe('203.0.113.7');
   expect(await addressOf(behindNetworks, '10.0.0.9, 203.0.113.7:1, 10.0.0.1:2')).toBe('203.0.113.7');
   expect(await addressOf(behindNetworks, '10.0.0.9, junk, 10.0.0.1:2')).toBe('unknown');
 });
 
-it('tells networks apart though each request has another port: guesses from one stop no other', async () => {
+it('separates networks although each request has another port: guesses from one don’t limit others', async () => {
   const user = await behindOne.createUser();
   const from = (address: string) => new Agent(behindOne.baseUrl, { 'x-forwarded-for': address });
   for (let n = 0; n < 8; n += 1)
@@ -73,15 +76,15 @@ it('tells networks apart though each request has another port: guesses from one 
   expect(await trySignIn(from('198.51.100.20:4000'), user.login, user.password)).toBe('right');
 });
 
-describe('a header that is not used', () => {
+describe('an ignored X-Forwarded-For header', () => {
   const warnings = (server: Server) =>
-    server.logLines.filter((line) => line.includes('X-Forwarded-For is not used'));
+    server.logLines.filter((line) => line.includes('X-Forwarded-For is ignored'));
   const noted = async (server: Server) => {
     const text = `select rule from refusals where reference = 'x-forwarded-for'`;
     return (await server.database.pool.query<{ rule: string }>(text)).rows.map(({ rule }) => rule);
   };
 
-  it('is warned of once, not with each request', async () => {
+  it('is warned about once, not with each request', async () => {
     for (let n = 0; n < 5; n += 1) await addressOf(direct, `203.0.113.${n}`);
     expect(warnings(direct)).toEqual([expect.stringMatching(/"level":40.*TRUST_PROXY does not name/)]);
     for (let n = 0; n < 5; n += 1) await addressOf(behindOne, 'unknown');
@@ -89,7 +92,7 @@ describe('a header that is not used', () => {
     await expect.poll(() => noted(direct)).toEqual([expect.stringContaining('TRUST_PROXY does not name')]);
   });
 
-  it('is not warned of where it is used, or not sent', async () => {
+  it('is not warned about if it is used or not sent', async () => {
     const quiet = behindNetworks.logLines.length;
     await addressOf(behindNetworks, '127.0.0.1');
     await addressOf(behindNetworks, '203.0.113.7:1');

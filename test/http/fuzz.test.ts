@@ -39,8 +39,8 @@ async function expectAnswered(route: Route, edits: readonly Edit[]): Promise<voi
   for (const answer of await sendRequest(server.baseUrl, request)) expectSound(server, answer, reader);
 }
 
-describe('anything in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
-  it.each(ROUTES)('of a request to %s is answered, and changes nothing', async (route) => {
+describe('any value in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it.each(ROUTES)('of a request to %s is answered and changes nothing', async (route) => {
     const rows = await rowsOf(server.database);
     for (const place of placesOf(samples[route])) {
       await forgetTries(server.database);
@@ -58,7 +58,7 @@ describe('anything in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
     expect(faultsOf(server)).toEqual([]);
   });
 
-  it('and in several places at once is answered, and changes nothing', async () => {
+  it('and in several places at once is answered and changes nothing', async () => {
     const routes = ROUTES.filter((route) => !isSlow(route));
     const changes = fc.array(fc.tuple(fc.nat(), splice), { minLength: 2, maxLength: 4 });
     const rows = await rowsOf(server.database);
@@ -79,14 +79,14 @@ describe('anything in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
   });
 });
 
-describe('what is fuzzed', () => {
-  it('is every route', () => {
+describe('the fuzzed input', () => {
+  it('covers every route', () => {
     // The style and the script have a hash in their path, and read nothing of a request but that.
     const routes = server.routes.filter((route) => !/^HEAD |^GET \/(form|style)-/.test(route));
     expect(routes).toEqual(ROUTES.toSorted());
   });
 
-  it('is every parameter that is read of a right request, and each is right still', async () => {
+  it('covers every parameter that is read of a valid request, each with a valid value', async () => {
     await forgetTries(server.database);
     const reads = (['get', 'find'] as const).map((method) => vi.spyOn(Parameters.prototype, method));
     for (const route of ROUTES) await expectDone(server, route, samples[route]);
@@ -96,7 +96,7 @@ describe('what is fuzzed', () => {
     expect([...read].toSorted()).toEqual([...fuzzed].toSorted());
   });
 
-  it('is every header that is read', () => {
+  it('covers every header that is read', () => {
     const folder = new URL('../../src/http/', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const sources = files

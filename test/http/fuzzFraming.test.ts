@@ -19,7 +19,7 @@ const samples = await prepareSamples(server);
 const FAST_ROUTES = ROUTES.filter((route) => !isSlow(route));
 
 describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
-  it('with anything at all on it is answered or closed, and changes nothing', async () => {
+  it('with any bytes is answered or closed, and changes nothing', async () => {
     const rows = await rowsOf(server.database);
     await fuzz('a connection', 150, fc.array(bytes, { maxLength: 8 }), async (pieces) => {
       const { answers } = await converse(server.baseUrl, pieces.join('') + FILLER, { answers: 1 });
@@ -41,7 +41,7 @@ describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
     await expectDone(server, 'POST /consent', samples['POST /consent']);
   });
 
-  it('with several requests on it gives each the answer that it gets alone, however they are cut into packets and chunks', async () => {
+  it('with several requests answers each as if alone, however they are split into packets and chunks', async () => {
     const alone = new Map<string, string>();
     for (const route of FAST_ROUTES) {
       for (const asked of route.startsWith('GET ') ? [route, headOf(route)] : [route]) {

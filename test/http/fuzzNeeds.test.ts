@@ -53,9 +53,9 @@ async function expectNotDone(route: Route, request: RawRequest): Promise<void> {
   expect(await rowsOf(server.database)).toBe(rows);
 }
 
-describe('a request that is right but for one thing', { timeout: FUZZ_TIMEOUT_MS }, () => {
+describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT_MS }, () => {
   it.each(GUARDED.filter((route) => !BEARERS_ONLY.includes(route)))(
-    'which is the right one of somebody else is not carried out by %s',
+    'from another user is not carried out by %s',
     async (route) => {
       const [own, others] = [samples[route], ofSomebodyElse[route]];
       const needs = needsOf(route).filter((need) => needOf(own, need) !== needOf(others, need));
@@ -69,33 +69,30 @@ describe('a request that is right but for one thing', { timeout: FUZZ_TIMEOUT_MS
     'POST /account/disconnect',
     'POST /account/disconnect-all',
     'POST /sign-out',
-  ] as const)(
-    'which is the right one of another session of the same user is not carried out by %s',
-    async (route) => {
-      const { login = '', password = '' } = samples['POST /sign-in'].fields;
-      const elsewhere = new Agent(server.baseUrl);
-      await signIn(elsewhere, login, password);
-      const consent = `/oauth/authorize?${samples['POST /consent'].fields.request}`;
-      const page = await elsewhere.get(route === 'POST /consent' ? consent : '/account');
-      const token = route === 'POST /consent' ? 'decision_token' : 'form_token';
-      const { [token]: foreign = '' } = fieldsFor(page, route.replace('POST ', ''));
-      expect(foreign).not.toBe('');
-      await expectNotDoneWith(route, token, foreign);
-      await expectNotDoneWith(
-        route,
-        'header cookie',
-        `assent_session=${elsewhere.cookies.get('assent_session')}`,
-      );
-    },
-  );
+  ] as const)('from another session of the same user is not carried out by %s', async (route) => {
+    const { login = '', password = '' } = samples['POST /sign-in'].fields;
+    const elsewhere = new Agent(server.baseUrl);
+    await signIn(elsewhere, login, password);
+    const consent = `/oauth/authorize?${samples['POST /consent'].fields.request}`;
+    const page = await elsewhere.get(route === 'POST /consent' ? consent : '/account');
+    const token = route === 'POST /consent' ? 'decision_token' : 'form_token';
+    const { [token]: foreign = '' } = fieldsFor(page, route.replace('POST ', ''));
+    expect(foreign).not.toBe('');
+    await expectNotDoneWith(route, token, foreign);
+    await expectNotDoneWith(
+      route,
+      'header cookie',
+      `assent_session=${elsewhere.cookies.get('assent_session')}`,
+    );
+  });
 
-  it.each(OWN_FORMS)('which comes from another site is not carried out by %s', async (route) => {
+  it.each(OWN_FORMS)('from another site is not carried out by %s', async (route) => {
     const elsewhere = { ...samples[route].headers, 'sec-fetch-site': 'cross-site' };
     await expectNotDone(route, writeRequest(route, { ...samples[route], headers: elsewhere }));
   });
 
   it.each(GUARDED.filter((route) => route.startsWith('POST ')))(
-    'which is there twice is not carried out by %s',
+    'sent twice is not carried out by %s',
     async (route) => {
       for (const need of needsOf(route).filter((name) => !name.startsWith('header '))) {
         const again = `${need}=${encodeURIComponent(needOf(samples[route], need))}&`;
@@ -106,7 +103,7 @@ describe('a request that is right but for one thing', { timeout: FUZZ_TIMEOUT_MS
   );
 
   it.each(GUARDED)(
-    'which is anything at all is not carried out by %s, and the right one is',
+    'replaced with any value is not carried out by %s, and the valid one is',
     async (route) => {
       const right = samples[route];
       for (const need of needsOf(route)) {

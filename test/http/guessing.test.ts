@@ -100,7 +100,7 @@ describe('guessing a password', () => {
     victim = await server.createUser();
   });
 
-  it('is told to wait after five tries, also with the right password, and says for how long', async () => {
+  it('is throttled after five attempts, also with the right password, with the time to wait', async () => {
     const place = newPlace();
     expect(await guessTimes(FREE_TRIES, place, victim.login)).toEqual(USED_UP);
     await lengthenWaits();
@@ -112,7 +112,7 @@ describe('guessing a password', () => {
     expect(answer.headers.getSetCookie().join()).not.toContain('session');
   });
 
-  it('waits twice as long each time, up to a quarter of an hour', async () => {
+  it('doubles the wait each time, up to a quarter of an hour', async () => {
     const [place, { login }] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, login);
     await pool.query('update throttles set free_at = counted_at');
@@ -128,7 +128,7 @@ describe('guessing a password', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
   });
 
-  it('takes a right one back, and forgets with time', async () => {
+  it('does not count a right password, and decays with time', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, user.login);
     // Were it otherwise, a neighbour could tell from the tries that are left that somebody has signed in.
@@ -140,7 +140,7 @@ describe('guessing a password', () => {
     expect(await guessTimes(FREE_TRIES, place, user.login)).toEqual(USED_UP);
   });
 
-  it('is counted however the login is spelled', async () => {
+  it('counts all spellings of a login together', async () => {
     const [place, { login }] = [newPlace(), await server.createUser()];
     await guessTimes(3, place, login);
     await guessTimes(2, place, login.toUpperCase());
@@ -148,13 +148,13 @@ describe('guessing a password', () => {
     expect(await guess(place, `\u200b${login}`)).toBe('wait');
   });
 
-  it('is counted for a blocked user also when it is right, so that no wait tells that it is', async () => {
+  it('also counts right passwords of a blocked user, so that the wait does not reveal the block', async () => {
     const [place, { login, password }] = [newPlace(), await server.createUser()];
     await setUserStatus(server, login, 'blocked');
     expect(await tryToTheEnd(() => guess(place, login, password))).toEqual([...USED_UP, 'wait']);
   });
 
-  it('gets no further with a hundred tries at once', async () => {
+  it('gains nothing from a hundred attempts at once', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await pool.query(LONG_WAITS);
     const pages = await Promise.all(
@@ -172,14 +172,14 @@ describe('guessing a password', () => {
     expect(shown.filter((verdict) => verdict === 'wait')).toHaveLength(100 - FREE_TRIES);
   });
 
-  it('is counted by the proxy’s word only as far as the proxy is trusted', async () => {
+  it('uses X-Forwarded-For for counting only from trusted proxies', async () => {
     const { login } = await server.createUser();
     // The last address is what the proxy saw; what stands before it, a caller may have sent.
     const verdicts = await tryToTheEnd((n) => guess(`203.0.113.${n}, 198.18.0.1`, login));
     expect(verdicts).toEqual([...USED_UP, 'wait']);
   });
 
-  it('is counted for a whole IPv6 network of one subscriber', async () => {
+  it('counts a whole IPv6 network of one subscriber together', async () => {
     const { login } = await server.createUser();
     const verdicts = await tryToTheEnd((n) => guess(`2001:db8:7:${n}::${n}`, login));
     expect(verdicts).toEqual([...USED_UP, 'wait']);
@@ -187,14 +187,14 @@ describe('guessing a password', () => {
   });
 });
 
-describe('a stranger who guesses at somebody’s login', () => {
-  it('does not hold up the person at another address', async () => {
+describe('a stranger guessing the password of another user', () => {
+  it('does not delay that user at another address', async () => {
     const user = await server.createUser();
     await guessTimes(15, newPlace(), user.login);
     expect(await guess(newPlace(), user.login, user.password)).toBe('right');
   });
 
-  it('gets short waits for every new device from many addresses', async () => {
+  it('causes short waits for each new device when guessing from many addresses', async () => {
     const user = await server.createUser();
     const verdicts = [];
     for (let n = 0; n < 20; n += 1) verdicts.push(await guess(newPlace(), user.login));
@@ -205,7 +205,7 @@ describe('a stranger who guesses at somebody’s login', () => {
     expect(Number(elsewhere.headers.get('retry-after'))).toBeLessThanOrEqual(30);
   });
 
-  it('who guesses at many logins from one address is slowed down', async () => {
+  it('is slowed down when guessing for many logins from one address', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     expect(await guess(place, 'first-of-many')).toBe('wrong');
     // A thousand failures, without waiting for a thousand of them.
@@ -227,7 +227,7 @@ describe('a known device', () => {
     return agent;
   }
 
-  it('always gets in, whatever strangers and neighbours do, as each of its users', async () => {
+  it('always gets in, whatever strangers and neighbours do, for each of its users', async () => {
     const [home, user, other] = [newPlace(), await server.createUser(), await server.createUser()];
     const device = await knownDevice(home, user);
     const signsIn = async ({ login, password }: TestUser) => {
@@ -245,7 +245,7 @@ describe('a known device', () => {
     }
   });
 
-  it('has tries of its own, and those of nobody else', async () => {
+  it('has its own attempts, separate from all others', async () => {
     const [home, user] = [newPlace(), await server.createUser()];
     const device = await knownDevice(home, user);
     const verdicts = await tryToTheEnd(() => trySignIn(device, user.login, 'wrong'));
@@ -253,7 +253,7 @@ describe('a known device', () => {
     expect(await guess(home, user.login, user.password)).toBe('right');
   });
 
-  it('is none for another login, with a changed cookie, or when the cookie is too old', async () => {
+  it('is not recognised for another login, with a changed cookie, or with an expired one', async () => {
     const [user, neighbour] = [await server.createUser(), await server.createUser()];
     const home = newPlace();
     await guessTimes(FREE_TRIES, home, user.login);
@@ -275,7 +275,7 @@ describe('a known device', () => {
     expect(await verdictWith(cookie)).toBe('right');
   });
 
-  it('is none any more when there is a new password', async () => {
+  it('is not recognised after a password change', async () => {
     const [home, user] = [newPlace(), await server.createUser()];
     const device = await knownDevice(home, user);
     await guessTimes(FREE_TRIES, home, user.login);
@@ -285,7 +285,7 @@ describe('a known device', () => {
     expect(await trySignIn(device, user.login, changed.password)).toBe('wait');
   });
 
-  it('is known by a cookie that no script reads and no other host sets, for 90 days, new with every sign-in', async () => {
+  it('has a cookie that scripts can’t read and other hosts can’t set, for 90 days, renewed at each sign-in', async () => {
     const user = await server.createUser();
     const cookies = [];
     for (let n = 0; n < 2; n += 1) {
@@ -300,7 +300,7 @@ describe('a known device', () => {
   });
 });
 
-it('a neighbour behind the same address can’t tell who has signed in there, nor whose login there is or is blocked', async () => {
+it('does not reveal to a neighbour at the same address who signed in, nor existing or blocked logins', async () => {
   const place = newPlace();
   const [here, elsewhere, blocked] = [
     await server.createUser(),
@@ -320,7 +320,7 @@ it('a neighbour behind the same address can’t tell who has signed in there, no
   expect(new Set(seen).size).toBe(1);
 });
 
-it('many at once are told to come back later when too many wait, and such a try does not count', async () => {
+it('is told to retry later when too many wait, without counting an attempt', async () => {
   const user = await server.createUser();
   const [crowd, home] = [newPlace(), newPlace()];
   const slow = hash('of this thread, and therefore at the real cost');
@@ -345,7 +345,7 @@ it('many at once are told to come back later when too many wait, and such a try 
 });
 
 describe('guessing a payment password', () => {
-  it('is counted apart from the password, and told to wait in the same way', async () => {
+  it('is counted apart from the password, and throttled in the same way', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     const agent = at(place);
     await guessTimes(FREE_TRIES - 1, place, user.login);
@@ -359,7 +359,7 @@ describe('guessing a payment password', () => {
     expect(await tryConfirm(agent, payment, right)).toBe('right');
   });
 
-  it('is held up for a thief of the password, and not on the device where it was right before', async () => {
+  it('is throttled for a thief of the password, but not on the device of the last right one', async () => {
     const user = await server.createUser();
     const [home, thief] = [at(newPlace()), at(newPlace())];
     await obtainCode(home, requestOf(client, { scope: 'payment-shop' }), user);
@@ -387,7 +387,7 @@ describe('guessing a payment password', () => {
   }
 });
 
-describe('the counters', () => {
+describe('the attempt counters', () => {
   const contents = async () => {
     const { rows } = await pool.query<{ row: string }>(
       'select t::text as row from throttles t order by slot',
@@ -395,7 +395,7 @@ describe('the counters', () => {
     return rows.map(({ row }) => row);
   };
 
-  it('tell nothing of what was typed', async () => {
+  it('reveal nothing that was typed', async () => {
     const login = 'a-password-typed-into-the-wrong-field';
     await guess(newPlace(), login);
     const text = (await contents()).join('\n');
@@ -403,7 +403,7 @@ describe('the counters', () => {
     expect(text).not.toContain(Buffer.from(login).toString('hex'));
   });
 
-  it('are not written by a try that has to wait, whatever its login', async () => {
+  it('are not written by a throttled attempt, whatever its login', async () => {
     const [place, { login }] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES, place, login);
     await pool.query(
@@ -417,7 +417,7 @@ describe('the counters', () => {
     expect([await contents(), await refusals()]).toEqual(before);
   });
 
-  it('have a place of their own in a table that can’t outgrow its slots', async () => {
+  it('are rows of a table with a fixed number of slots', async () => {
     const { rows } = await pool.query<{ most: number; least: number }>(
       'select max(slot) as most, min(slot) as least from throttles',
     );
@@ -426,7 +426,7 @@ describe('the counters', () => {
   });
 });
 
-it('right passwords have to wait as well after a thousand, so that nobody fills the trail with them', async () => {
+it('also throttle right passwords after a thousand, to bound the trail', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
   expect(await guess(place, user.login, user.password)).toBe('right');
   // The counter that is counted last, a thousand times, without waiting for all of them.
@@ -447,7 +447,7 @@ describe('the audit trail', () => {
       )
     ).rows;
 
-  it('has every sign-in and approval, and guessing once an hour', async () => {
+  it('has every sign-in and approval, and guessing once per hour', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES + 2, place, user.login);
     await passTime('1 minute');
@@ -459,7 +459,7 @@ describe('the audit trail', () => {
     );
   });
 
-  it('is told also when the try that used up the free ones was right', async () => {
+  it('reports guessing also when the last free attempt succeeded', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, user.login);
     expect(await guess(place, user.login, user.password)).toBe('right');
@@ -467,7 +467,7 @@ describe('the audit trail', () => {
     expect((await trailOf(user)).map(({ kind }) => kind)).toEqual(['signed_in', 'password_guessed']);
   });
 
-  it('is told nothing of a login that nobody has', async () => {
+  it('has no event for an unknown login', async () => {
     const count = async () => (await pool.query('select from audit_events')).rowCount;
     const before = await count();
     await guessTimes(FREE_TRIES + 2, newPlace(), 'nobody-at-all');

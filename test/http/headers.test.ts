@@ -16,32 +16,26 @@ const PATHS = [
 describe('every answer', async () => {
   const server = await useServer();
 
-  it.each(PATHS)(
-    'carries the reference of its log line, and asks for no https where there is none: %s',
-    async (path) => {
-      const answer = await new Agent(server.baseUrl).get(path);
-      const reference = answer.headers.get('x-request-id');
-      expect(reference).toMatch(/^[0-9a-f]{10}$/);
-      expect(answer.headers.get('strict-transport-security')).toBeNull();
-      if (answer.page === 'error') expect(answer.text).toContain(reference);
-      const lines = () => server.logLines.filter((line) => line.includes(`"ref":"${reference}"`)).length;
-      await expect.poll(lines).toBe(1); // written once the answer is sent
-    },
-  );
+  it.each(PATHS)('has the reference of its log line, and no HSTS without https: %s', async (path) => {
+    const answer = await new Agent(server.baseUrl).get(path);
+    const reference = answer.headers.get('x-request-id');
+    expect(reference).toMatch(/^[0-9a-f]{10}$/);
+    expect(answer.headers.get('strict-transport-security')).toBeNull();
+    if (answer.page === 'error') expect(answer.text).toContain(reference);
+    const lines = () => server.logLines.filter((line) => line.includes(`"ref":"${reference}"`)).length;
+    await expect.poll(lines).toBe(1); // written once the answer is sent
+  });
 });
 
 describe('over https', async () => {
   const server = await useServer({ baseUrl: 'https://assent.example', trustProxy: 1 });
 
-  it.each(PATHS.filter((path) => path !== '/%zz'))(
-    'tells browsers never to come without it: %s',
-    async (path) => {
-      const answer = await new Agent(server.baseUrl).get(path);
-      expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d{8,}/);
-    },
-  );
+  it.each(PATHS.filter((path) => path !== '/%zz'))('sends HSTS: %s', async (path) => {
+    const answer = await new Agent(server.baseUrl).get(path);
+    expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d{8,}/);
+  });
 
-  it('keeps its cookies from every other host and from plain http', async () => {
+  it('restricts its cookies to this host and to https', async () => {
     const user = await server.createUser();
     const client = await server.createClient();
     const plain = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
@@ -64,7 +58,7 @@ describe('over https', async () => {
     expect((await agent.get('/account')).page).toBe('account');
   });
 
-  it('does not read a cookie without the prefix, which another host may have set', async () => {
+  it('ignores a cookie without the prefix, which another host may have set', async () => {
     const user = await server.createUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, user.login, user.password);

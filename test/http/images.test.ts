@@ -38,7 +38,7 @@ async function expectNone(answer: Response): Promise<void> {
 }
 
 describe('the logo of the service', () => {
-  it('is served under its hash, as it is, with headers that let it do nothing', async () => {
+  it('is served unchanged under its hash, with headers that sandbox it', async () => {
     await expectImage(await get(path), SVG, brandLogo.body);
   });
 
@@ -47,11 +47,11 @@ describe('the logo of the service', () => {
     path.replace('.svg', '.png'),
     '/brand/brand.json',
     '/brand/__proto__',
-  ])('is the only thing there: %s is not', async (address) => {
+  ])('is the only file there: %s is refused', async (address) => {
     await expectNone(await get(address));
   });
 
-  it('is shown within pages, where pages themselves are not', async () => {
+  it('is allowed within pages of other sites, unlike pages', async () => {
     for (const destination of ['image', 'empty', 'object', 'iframe']) {
       const headers = { 'sec-fetch-dest': destination };
       expect((await get(path, headers)).status).toBe(200);
@@ -82,11 +82,11 @@ describe('the logo of an application', async () => {
     `/logo/${clientId}-${'0'.repeat(32)}.svg`,
     `/logo/${clientId}`,
     '/logo/%00',
-  ])('is none of another, and nothing else: %s', async (address) => {
+  ])('is served only under its own address: %s', async (address) => {
     await expectNone(await get(address));
   });
 
-  it('is another under another address after a change, at a server that kept the first, too', async () => {
+  it('has another address after a change, also at a server that cached the first one', async () => {
     const next = logoOf(svg('<rect width="3" height="4"/>'));
     await change(next);
     await expectImage(await get(`/logo/${clientId}-${next.file}`), SVG, next.body);
@@ -95,7 +95,7 @@ describe('the logo of an application', async () => {
     await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${drawn.file}`));
   });
 
-  it('is read once from the database while it is asked for', async () => {
+  it('is read from the database once while it is requested', async () => {
     const { clientId: loved } = await server.createClient({ logo: drawn });
     const address = `/logo/${loved}-${drawn.file}`;
     await expectImage(await get(address), SVG, drawn.body);
@@ -110,7 +110,7 @@ describe('the logo of an application', async () => {
     await expectNone(await get(address));
   });
 
-  it('goes with the application', async () => {
+  it('is deleted with the application', async () => {
     const { clientId: gone } = await server.createClient({ logo: taken });
     await pool.query('delete from clients where client_id = $1', [gone]);
     await expectNone(await get(`/logo/${gone}-${taken.file}`));

@@ -49,7 +49,7 @@ const eventsOf = async ({ user }: Imported) =>
   (await json<{ outcome: string }[]>(`audit --login ${user.login}`)).map(({ outcome }) => outcome);
 
 describe('an imported token', () => {
-  it('is introspected like our own, three years from its own issue', async () => {
+  it('is introspected like a token of Assent, for three years from its own issue', async () => {
     const { user, client, token, issuedAt } = await imported();
     const limit = { right: 'payment-shop', period_days: 7, amount: '5000', currency: 'RUB' };
     expect(await told(token)).toMatchObject({
@@ -65,7 +65,7 @@ describe('an imported token', () => {
     expect(await json('token show', token)).toMatchObject({ token: 'active', login: user.login });
   });
 
-  it('is revoked by its bearer, and by its application only', async () => {
+  it('is revoked by its bearer, and by no application but its own', async () => {
     const [first, second] = [await imported(), await imported()];
     await revoke(first.token);
     expect(await told(first.token)).toEqual({ active: false });
@@ -80,7 +80,7 @@ describe('an imported token', () => {
     expect(await eventsOf(second)).toHaveLength(3);
   });
 
-  it('is annulled by a new authorization, and does not come back when that ends', async () => {
+  it('is annulled by a new authorization, and stays annulled after that ends', async () => {
     const { user, client, token } = await imported();
     const ours = await obtainToken(new Agent(server.baseUrl), client, user, { scope: 'account-info' });
     expect(await told(token)).toEqual({ active: false });
@@ -102,7 +102,7 @@ describe('an imported token', () => {
     }
   });
 
-  it('ends to the moment', async () => {
+  it('expires at the exact moment', async () => {
     const lastMoment = new Date(Date.now() + 3_000);
     const issuedAt = new Date(lastMoment);
     issuedAt.setUTCFullYear(issuedAt.getUTCFullYear() - 3);
@@ -112,7 +112,7 @@ describe('an imported token', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(lastMoment.getTime());
   });
 
-  it('goes with its user', async () => {
+  it('is deleted with its user', async () => {
     const { user, token } = await imported();
     await json(`user delete ${user.login} --yes`);
     expect(await told(token)).toEqual({ active: false });
@@ -123,7 +123,7 @@ describe('an imported token', () => {
     expect(rowCount).toBe(0);
   });
 
-  it('is answered and revoked among many at once, each once', async () => {
+  it('is introspected and revoked once among many at the same time', async () => {
     const user = await server.createUser({ paymentPassword: null });
     const all = [await imported({ user }), await imported({ user }), await imported()];
     const ours = await obtainToken(new Agent(server.baseUrl), await server.createClient(), user);

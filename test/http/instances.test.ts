@@ -37,12 +37,12 @@ function expectFull(answer: Answer): void {
   expect(answer.body).toContain('href="/account"');
 }
 
-describe('as many live authorizations of one user and application as one may have', () => {
+describe('MAX_INSTANCES live authorizations of one user and application', () => {
   beforeAll(async () => {
     await fill();
   });
 
-  it('are told before anything is typed or allowed, and how to go on', async () => {
+  it('are shown before any input or approval, with what to do', async () => {
     const before = await rowsOf(database);
     expectFull(await open(named('one more')));
     expectFull(await open({ ...named('one more'), scope: 'payment-shop' }));
@@ -50,7 +50,7 @@ describe('as many live authorizations of one user and application as one may hav
     expect(await rowsOf(database)).toBe(before);
   });
 
-  it('are told at the payment password, too, when the last was allowed in another tab since', async () => {
+  it('are shown at the payment password too if the last was allowed in another tab', async () => {
     await fill();
     await press(agent, await agent.get('/account'), '/account/disconnect');
     const spending = { ...named('spending'), scope: 'payment-shop' };
@@ -61,14 +61,14 @@ describe('as many live authorizations of one user and application as one may hav
     expectFull(await follow(agent, await confirm(agent, page, user.paymentPassword)));
   });
 
-  it('may each be allowed anew, and keep other applications and users from nothing', async () => {
+  it('can each be renewed, and don’t affect other applications and users', async () => {
     expect((await decide(agent, await reachConsent(agent, named('n1'), user), 'allow')).status).toBe(302);
     const other = await server.createClient();
     await obtainToken(agent, other, user);
     await obtainToken(new Agent(server.baseUrl), client, await server.createUser());
   });
 
-  it('leave room for another when one is disconnected, and when one’s code was never used', async () => {
+  it('free a place when one is disconnected, or its code expired unused', async () => {
     const tokens = await fill();
     const resource = await server.createResource();
     await press(agent, await agent.get('/account'), '/account/disconnect');
@@ -83,7 +83,7 @@ describe('as many live authorizations of one user and application as one may hav
     expect(live).toEqual([true, true, false]);
   });
 
-  it('are never one more, however many sessions allow at once at two servers', async () => {
+  it('are never exceeded by concurrent approvals of many sessions at two servers', async () => {
     await fill();
     await press(agent, await agent.get('/account'), '/account/disconnect');
     const forms: { own: Agent; consent: Answer }[] = [];
@@ -103,7 +103,7 @@ describe('as many live authorizations of one user and application as one may hav
     expect((await database.pool.query(approved, [user.userId])).rowCount).toBe(1);
   });
 
-  it('may be more where the operator has lowered the number: what is live goes on and may be allowed anew', async () => {
+  it('may be exceeded after the operator lowers the limit: live ones remain and can be renewed', async () => {
     await fill();
     const lowered = await startServer({ database, maxInstances: 1 });
     try {

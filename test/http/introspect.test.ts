@@ -22,7 +22,7 @@ const told = async (token: string) =>
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('RFC 7662: introspection', () => {
-  it('tells who, whose, how long and within which limits, and leaves out what there is not', async () => {
+  it('returns user, grant, lifetime and limits, and omits absent values', async () => {
     const scope =
       'account-info payment.to-account("41001").limit(7,250.50) payment-shop money-source("card")';
     const account = { right: 'payment.to-account', target: '41001', target_type: 'account' };
@@ -52,14 +52,14 @@ describe('RFC 7662: introspection', () => {
     expect(exp).toBe(threeYears.getTime() / 1000);
   });
 
-  it('has no instance_name where there is none, and no null anywhere', async () => {
+  it('omits instance_name if there is none, and never returns null', async () => {
     const document = await told(await obtainToken(agent, client, user));
     expect(document).not.toHaveProperty('instance_name');
     expect(document).toMatchObject({ payment_limits: [], money_sources: [] });
     expect(Object.values(document)).not.toContain(null);
   });
 
-  it('tells one grant_id for all authorizations of a user, an application and an instance', async () => {
+  it('returns one grant_id for all authorizations of a user, an application and an instance', async () => {
     const [other, someone] = await Promise.all([server.createClient(), server.createUser()]);
     const idOf = async (token: string) => (await told(token)).grant_id;
     const authorize = async (fields: Record<string, string> = {}, as = client) =>
@@ -81,7 +81,7 @@ describe('RFC 7662: introspection', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('tells the grant_id of its row, or nothing, while a new authorization takes the place of the token', async () => {
+  it('returns the grant_id of the token or nothing while a new authorization replaces it', async () => {
     const instance = { instance_name: 'raced' };
     let token = await obtainToken(agent, client, user, instance);
     const { grant_id } = await told(token);
@@ -97,7 +97,7 @@ describe('RFC 7662: introspection', () => {
     }
   });
 
-  it('tells the rights of a grant from before a target could have no white space', async () => {
+  it('returns rights granted before targets were limited to text without white space', async () => {
     const token = await obtainToken(agent, client, user, { scope: 'payment.to-pattern("1").limit(1,1)' });
     const target = '1 account-info\u00a0\u3164 incoming-transfers 1';
     const scope = `payment.to-pattern("${target}").limit(1,1)`;
@@ -113,7 +113,7 @@ describe('RFC 7662: introspection', () => {
     });
   });
 
-  it('answers many at once, each its own', async () => {
+  it('answers many at once correctly', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => server.createUser()));
     const tokens = await Promise.all(users.map((one) => obtainToken(new Agent(server.baseUrl), client, one)));
     const answers = await Promise.all(
@@ -138,12 +138,12 @@ describe('RFC 7662: introspection', () => {
     },
   );
 
-  it('does not take an application for a resource', async () => {
+  it('refuses the credentials of an application', async () => {
     const asClient = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`;
     expect((await ask('x', asClient)).status).toBe(401);
   });
 
-  it('asks a resource for the token that is missing', async () => {
+  it('reports a missing token', async () => {
     const answer = await agent.post('/oauth/introspect', {}, { authorization: resource });
     expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
   });

@@ -15,14 +15,14 @@ const russian = () => new Agent(server.baseUrl, RUSSIAN);
 const heading = (body: string) => /<h1>(.*?)<\/h1>/.exec(body)?.[1]?.replaceAll(/<\/?bdi>/g, '');
 
 describe('the language of a page', () => {
-  it('is the one that the browser prefers', async () => {
+  it('is the preferred one of the browser', async () => {
     const page = await russian().get('/account');
     expect(page.headers.get('content-language')).toBe('ru');
     expect([page.body.includes('<html lang="ru">'), heading(page.body)]).toEqual([true, 'Вход в «Assent»']);
     expect(heading((await new Agent(server.baseUrl).get('/account')).body)).toBe('Sign in to Assent');
   });
 
-  it('is Russian in the flow, with amounts and days as Russian has them', async () => {
+  it('is Russian in the flow, with Russian amounts and dates', async () => {
     const browser = russian();
     const page = await reachConsent(
       browser,
@@ -35,7 +35,7 @@ describe('the language of a page', () => {
     expect(page.text).not.toMatch(/[A-Za-z]{12}/);
   });
 
-  it('is the one that the application asks for, on every page of its request, unless the user has chosen another', async () => {
+  it('is the one that the application requests on every page of its request, unless the user chose another', async () => {
     const query = new URLSearchParams(requestOf(client, { ui_locales: 'de-AT ru-RU en' }));
     const browser = new Agent(server.baseUrl);
     const asked = await browser.get(`/oauth/authorize?${query}`);
@@ -53,7 +53,7 @@ describe('the language of a page', () => {
     expect(heading((await russian().get(`/oauth/authorize?${none}`)).body)).toBe('Вход в «Assent»');
   });
 
-  it('is the one that the application asks for on an error page, too, by GET and by POST', async () => {
+  it('is the one that the application requests on error pages too, by GET and by POST', async () => {
     const wrong = { ...requestOf(client), scope: 'nonsense' };
     const asking = { ...wrong, ui_locales: 'ru' };
     const browser = new Agent(server.baseUrl);
@@ -73,7 +73,7 @@ describe('the language of a page', () => {
     ['twice', '&ui_locales=ru&ui_locales=en'],
     ['undecodably', '&ui_locales=%00'],
     ['at length', `&ui_locales=${'ru+'.repeat(2000)}`],
-  ])('may be asked for %s, which refuses no request', async (_how, more) => {
+  ])('may be requested as %s, without an error', async (_how, more) => {
     const query = `${new URLSearchParams(requestOf(client))}${more}`;
     const page = await new Agent(server.baseUrl).post('/oauth/authorize', query);
     expect([page.status, page.location?.includes('ui_locales') ?? false]).toEqual([303, false]);
@@ -85,8 +85,8 @@ describe('the language of a page', () => {
   });
 });
 
-describe('the form for another language', () => {
-  it('leads back to the same page, and is kept', async () => {
+describe('the language form', () => {
+  it('returns to the same page, and stores the choice', async () => {
     const browser = new Agent(server.baseUrl);
     const query = new URLSearchParams(requestOf(client, { state: 'a b' }));
     const page = await browser.get(`/oauth/authorize?${query}`);
@@ -100,7 +100,7 @@ describe('the form for another language', () => {
     expect(heading((await browser.get('/account')).body)).toBe('Вход в «Assent»');
   });
 
-  it('is kept with the user, for other browsers without a choice of their own', async () => {
+  it('stores the choice with the user, for browsers without their own', async () => {
     const owner = await server.createUser();
     const asked = requestOf(client, { ui_locales: 'en' });
     const languageIn = async (browser: Agent, fields = requestOf(client)) => {
@@ -122,7 +122,7 @@ describe('the form for another language', () => {
     expect(await languageIn(elsewhere)).toBe('ru'); // until the next choice here
   });
 
-  it('is not kept with the next user of a browser to which only the user before brought it', async () => {
+  it('does not give the choice of the previous user of the browser to the next user', async () => {
     const [one, other] = [await server.createUser(), await server.createUser()];
     const first = new Agent(server.baseUrl);
     await first.submit(await first.get('/account'), 'language', { language: 'ru' });
@@ -136,7 +136,7 @@ describe('the form for another language', () => {
     expect(page.headers.get('content-language')).toBe('en');
   });
 
-  it('goes with the user who brought it along and signs out', async () => {
+  it('forgets the choice with the user who made it and signs out', async () => {
     const owner = await server.createUser();
     const first = new Agent(server.baseUrl);
     await first.submit(await first.get('/account'), 'language', { language: 'ru' });
@@ -152,7 +152,7 @@ describe('the form for another language', () => {
   it.each([
     ['a contradiction', 'account-info account-info', '', 'противоречат'],
     ['a doubled parameter', 'account-info', '&scope=account-info', 'повторяется'],
-  ])('leads from %s back to the same refusal', async (_what, scope, more, said) => {
+  ])('returns from %s to the same error', async (_what, scope, more, said) => {
     const browser = new Agent(server.baseUrl);
     const wrong = `${new URLSearchParams(requestOf(client, { scope }))}${more}`;
     const page = await browser.post('/oauth/authorize', wrong);
@@ -168,13 +168,13 @@ describe('the form for another language', () => {
     '\\evil',
     '/a\r\nb: c',
     '',
-  ])('leads nowhere else: %j', async (back) => {
+  ])('redirects nowhere else: %j', async (back) => {
     const fields = { language: 'ru', back: Buffer.from(back).toString('base64url') };
     const { location } = await new Agent(server.baseUrl).post('/language', fields);
     expect(new URL(location ?? '').origin).toBe(server.baseUrl);
   });
 
-  it('chooses nothing for another site, and no language that there is not', async () => {
+  it('ignores other sites and unknown languages', async () => {
     const browser = new Agent(server.baseUrl);
     await browser.post('/language', { language: 'ru' }, { 'sec-fetch-site': 'cross-site' });
     await browser.post('/language', { language: 'constructor' });

@@ -12,7 +12,7 @@ const LIVE = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
 const { open, isTaken } = useSockets();
 const at = (host: string, { baseUrl }: TestServer) => baseUrl.replace('localhost', host);
 
-describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server at two addresses, at %s', (host) => {
+describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server with two addresses, at %s', (host) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ addresses: ADDRESSES, maxConnections: MOST });
@@ -22,15 +22,15 @@ describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server at two ad
   const statusesOf = async (text: string) =>
     (await converse(at(host, server), text)).answers.map(({ status }) => status);
 
-  it('answers in turn, and garbage behind the last request', async () => {
+  it('answers in order, with an error for garbage after the last request', async () => {
     expect(await statusesOf(`${LIVE}${LIVE}garbage\r\n\r\n`)).toEqual([200, 200, 400]);
   });
 
-  it('says that it is no proxy', async () => {
+  it('refuses CONNECT, because it is not a proxy', async () => {
     expect(await statusesOf('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n')).toEqual([400]);
   });
 
-  it('counts the connections together with those at the other', async () => {
+  it('counts connections at both addresses together', async () => {
     const other = at(ADDRESSES.find((one) => one !== host) ?? '', server);
     const idle = await Promise.all(Array.from({ length: MOST - 1 }, () => open(other)));
     const closed = Promise.race(idle.map(({ socket }) => once(socket, 'close')));
@@ -38,7 +38,7 @@ describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server at two ad
     await closed;
   });
 
-  it('answers what is under way before it is closed, and ends the connection', async () => {
+  it('answers requests in progress before it closes, and ends the connections', async () => {
     const own = await startServer({ addresses: ADDRESSES });
     const lines =
       'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\nExpect: 100-continue';

@@ -28,8 +28,8 @@ const tokensOf = (client: TestClient, count: number) =>
 
 const times = (name: string) => statements.filter((statement) => statement === name).length;
 
-describe('many callers at once', () => {
-  it('are told whether the server is ready by one question a second', async () => {
+describe('many concurrent callers', () => {
+  it('share one readiness query per second', async () => {
     const agent = new Agent(counted.baseUrl);
     await agent.get('/health/ready');
     statements = [];
@@ -40,7 +40,7 @@ describe('many callers at once', () => {
     expect(times('health-tables')).toBeLessThanOrEqual(Math.ceil(seconds));
   });
 
-  it('give their tokens back, each its own and no other', async () => {
+  it('revoke exactly their own tokens', async () => {
     const client = await server.createClient();
     const tokens = await tokensOf(client, 40);
     const [kept, foreign, ...given] = tokens as [string, string, ...string[]];
@@ -71,7 +71,7 @@ describe('many callers at once', () => {
     expect(rows).toEqual([{ count: given.length, references: given.length }]);
   });
 
-  it('share a statement when they give tokens back at the same moment', async () => {
+  it('share a statement when they revoke tokens at the same moment', async () => {
     const client = await server.createClient();
     const tokens = await tokensOf(client, 10);
     statements = [];

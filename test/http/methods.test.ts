@@ -28,8 +28,8 @@ const HEADERS = `Host: localhost\r\nCookie: echo=echo-this\r\nX-Echo: echo-this\
 /** `CONNECT` asks a proxy for another host. */
 const OTHERS = METHODS.filter((method) => method !== 'CONNECT');
 
-describe('a method that an address does not take', () => {
-  it.each(PATHS)('is answered at %s with 405 and what it takes, and nothing that was sent', async (path) => {
+describe('an unsupported method', () => {
+  it.each(PATHS)('is answered at %s with 405 and Allow, without an echo of the request', async (path) => {
     const allowed = allowedAt(path);
     const reader = samples[ROUTES.find((route) => pathOf(route) === path) ?? 'GET /'].reader;
     const rows = await rowsOf(server.database);
@@ -47,7 +47,7 @@ describe('a method that an address does not take', () => {
   });
 
   it.each(['get', 'FOO', 'POS', '', 'GET\t', 'GET\0', 'P\xd6ST', 'X'.repeat(40_000)])(
-    'is refused when it is none: %j',
+    'is refused if it is unknown: %j',
     async (method) => {
       const logged = server.logLines.length;
       const bytes = `${method} /account HTTP/1.1\r\n${HEADERS}\r\n${BODY}`;

@@ -54,7 +54,7 @@ async function counted(work: () => Promise<unknown>, pattern = HAPPENED): Promis
 }
 
 describe('/metrics', () => {
-  it('counts requests by route, status and refusal, and tells nothing of what they carried', async () => {
+  it('counts requests by route, status and error, without request content', async () => {
     const before = await scrape();
     const query = new URLSearchParams(requestOf(client, { state: 'not-to-be-told' }));
     await agent.get(`/oauth/authorize?${query}`);
@@ -73,7 +73,7 @@ describe('/metrics', () => {
     expect(body).not.toContain(client.clientId);
   });
 
-  it('has every counter with 0 before its first event, so that the first is an increase', async () => {
+  it('starts every counter at 0, so that the first event is an increase', async () => {
     const own = await startServer();
     const body = readSeries((await new Agent(own.baseUrl).get('/metrics')).body);
     await own.close();
@@ -94,7 +94,7 @@ describe('/metrics', () => {
     );
   });
 
-  it('knows the state of the process and its pool, and how far the schema reaches', async () => {
+  it('reports the state of the process and its pool, and the range of partitions', async () => {
     const series = await scrape();
     const states = ['assent_database_up', 'assent_ready', 'assent_draining', 'assent_audit_months_ahead'];
     expect(states.map((name) => series.get(name))).toEqual([1, 1, 0, 12]);
@@ -108,7 +108,7 @@ describe('/metrics', () => {
     expect([...series.keys()].join('\n')).toMatch(/^nodejs_eventloop_lag_p99_seconds$/m);
   });
 
-  it('asks the database once for many scrapes', async () => {
+  it('queries the database once for many scrapes', async () => {
     const own = await startServer();
     const agent = new Agent(own.baseUrl);
     const first = readSeries((await agent.get('/metrics')).body);
@@ -122,7 +122,7 @@ describe('/metrics', () => {
   });
 });
 
-it('every metric that the alerts ask for is there', async () => {
+it('has every metric that the alerts use', async () => {
   const rules = readFileSync(new URL('../../deploy/prometheus/assent.rules.yml', import.meta.url), 'utf8');
   const asked = [...new Set(rules.match(/\b(?:assent|nodejs|process)_\w+/g))];
   expect(asked).toContain('process_start_time_seconds');
@@ -130,7 +130,7 @@ it('every metric that the alerts ask for is there', async () => {
   expect(asked.filter((name) => !told.has(name))).toEqual([]);
 });
 
-describe('what happens is counted once, by its outcome', () => {
+describe('a metric counts once, by its outcome,', () => {
   it('a whole flow', async () => {
     expect(await counted(() => obtainToken(agent, client, user, PAYS))).toEqual({
       'sign_ins: signed_in': 1,
@@ -140,7 +140,7 @@ describe('what happens is counted once, by its outcome', () => {
     });
   });
 
-  it('a decision whose button is pressed twice', async () => {
+  it('a decision submitted twice', async () => {
     for (const [decision, told] of [
       ['allow', 'approved'],
       ['reject', 'rejected'],
@@ -151,7 +151,7 @@ describe('what happens is counted once, by its outcome', () => {
     }
   });
 
-  it('an approval that annuls the one before, be that a code or a token, and one that finds nothing to annul', async () => {
+  it('an approval that annuls an earlier code or token, and one that annuls nothing', async () => {
     const again = () => obtainCode(agent, requestOf(client), user);
     await again();
     expect(await counted(again)).toEqual({ 'decisions: approved': 1, 'grants_ended: approval': 1 });
@@ -162,7 +162,7 @@ describe('what happens is counted once, by its outcome', () => {
     expect(await counted(again)).toEqual({ 'decisions: approved': 1 });
   });
 
-  it('a code that comes twice, and a third time', async () => {
+  it('a code that is replayed twice', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     await exchange(code);
     const again = () => counted(() => exchange(code));
@@ -170,7 +170,7 @@ describe('what happens is counted once, by its outcome', () => {
     expect(await again()).toEqual({ 'exchanges: code_used': 1 });
   });
 
-  it('a code that has expired, one that nobody gave, a wrong secret, another redirect_uri', async () => {
+  it('a code that has expired, an unknown code, a wrong secret, another redirect_uri', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const refusals = async () => {
       await exchange('nobody gave this');
@@ -187,7 +187,7 @@ describe('what happens is counted once, by its outcome', () => {
     });
   });
 
-  it('a token that is given back, twice, and what the user disconnects, alone and all of it', async () => {
+  it('a token revoked twice, and what the user disconnects, singly and all together', async () => {
     const token = await obtainToken(agent, client, user, { instance_name: 'one' });
     const twice = () => Promise.all([giveBack(token), giveBack(token)]);
     expect(await counted(twice)).toEqual({ 'grants_ended: application': 1 });
@@ -201,7 +201,7 @@ describe('what happens is counted once, by its outcome', () => {
     });
   });
 
-  it('passwords that are wrong, and by which counter the next has to wait', async () => {
+  it('wrong passwords, and the counter that throttles the next', async () => {
     const guess = () =>
       signIn(new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.7' }), user.login, 'wrong');
     const guesses = async () => {
@@ -218,7 +218,7 @@ describe('what happens is counted once, by its outcome', () => {
     });
   });
 
-  it('a sign-in form that does not fit, a payment password that is wrong, and a decision that does not fit', async () => {
+  it('an invalid sign-in form, a wrong payment password, and an invalid decision', async () => {
     const page = await agent.get('/account');
     const stale = { login: user.login, password: user.password, form_token: newSecret() };
     expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
@@ -231,7 +231,7 @@ describe('what happens is counted once, by its outcome', () => {
     expect(await counted(altered)).toEqual({ 'payment_confirmations: stale': 1 });
   });
 
-  it('an exchange whose first answer was lost with the connection', async () => {
+  it('an exchange whose first response was lost with the connection', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
     const cutOnce = async () => {
@@ -245,7 +245,7 @@ describe('what happens is counted once, by its outcome', () => {
 });
 
 describe('statements, batches and passwords are measured', () => {
-  it('by the names of the statements, with how many requests shared one', async () => {
+  it('by statement name, with the size of each batch', async () => {
     const codes: string[] = [];
     for (const instance_name of ['one', 'two', 'three']) {
       codes.push(await obtainCode(agent, requestOf(client, { instance_name }), user));
@@ -262,7 +262,7 @@ describe('statements, batches and passwords are measured', () => {
     expect(grown['assent_statement_seconds_total{statement="grant-exchange"}']).toBeGreaterThan(0);
   });
 
-  it('by what a statement failed of: here a lock that somebody holds', async () => {
+  it('by cause of failure, such as a lock timeout', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const holder = await pool.connect();
     await holder.query('begin');
@@ -277,7 +277,7 @@ describe('statements, batches and passwords are measured', () => {
     });
   });
 
-  it('by queue: strangers in one, known devices in the other', async () => {
+  it('by queue: strangers and known devices', async () => {
     const asked = /^assent_password_wait_seconds_count/;
     expect(await counted(() => signIn(agent, user.login, user.password), asked)).toEqual({
       'password_wait_seconds_count: stranger': 1,
@@ -289,10 +289,10 @@ describe('statements, batches and passwords are measured', () => {
   });
 });
 
-describe('a token for the metrics', () => {
+describe('METRICS_TOKEN', () => {
   const TOKEN = 'a token of Prometheus, without spaces'.replaceAll(' ', '-');
 
-  it('is asked for, and nothing is told without it', async () => {
+  it('is required, and nothing is returned without it', async () => {
     const guarded = await startServer({ metrics: { onThisPort: true, token: TOKEN } });
     const agent = new Agent(guarded.baseUrl);
     for (const authorization of ['', `Bearer ${TOKEN}x`, 'Bearer', TOKEN, `Basic ${btoa(`:${TOKEN}`)}`]) {
@@ -305,14 +305,14 @@ describe('a token for the metrics', () => {
     await guarded.close();
   });
 
-  it('is not needed for what is elsewhere: then there is nothing here', async () => {
+  it('is not needed at METRICS_PORT, whose metrics the main port does not have', async () => {
     const elsewhere = await startServer({ metrics: { onThisPort: false, token: TOKEN } });
     const { status } = await new Agent(elsewhere.baseUrl).get('/metrics');
     await elsewhere.close();
     expect(status).toBe(404);
   });
 
-  it('are at every address of a host on METRICS_PORT', async () => {
+  it('serves metrics at every address of a host on METRICS_PORT', async () => {
     const port = await freePort();
     const metrics = buildMetricsApp(server.metrics, null, pino({ level: 'silent' }));
     const addresses = ['127.0.0.1', '127.0.0.2'];

@@ -46,7 +46,7 @@ async function expectRule(answer: Answer, rule_id: string): Promise<void> {
 const shown = ({ body }: Answer) => body.replaceAll(/(_token" value=|nonce[-=])"?[\w-]+/g, '$1');
 
 describe('PKCE', () => {
-  it('is needed, signed in or not, posted or as a link; and the request writes nothing', async () => {
+  it('is required, signed in or not, posted or as a link, and the request writes nothing', async () => {
     const client = await held();
     await reach(client, PKCE);
     const before = await contentsOf(server);
@@ -62,13 +62,13 @@ describe('PKCE', () => {
     expect(await contentsOf(server)).toEqual(before);
   });
 
-  it('is said to be missing, for the developer by its name', async () => {
+  it('is reported to the developer as missing, by parameter name', async () => {
     const { text } = await agent.post('/oauth/authorize', flow.requestOf(await held()));
     expect(text).toContain('A part of the request is missing.');
     expect(text).toContain('Parametercode_challenge');
   });
 
-  it('is proved at the exchange, and the code stays usable without the proof', async () => {
+  it('is verified at the exchange; without the verifier the code stays usable', async () => {
     const client = await held();
     const code = await allow(client, PKCE);
     for (const wrong of [undefined, newSecret()])
@@ -77,8 +77,8 @@ describe('PKCE', () => {
   });
 });
 
-describe('without the flag', () => {
-  it('everything is as it was, byte for byte', async () => {
+describe('an application without the OAuth 2.1 flag', () => {
+  it('gets unchanged responses, byte for byte', async () => {
     const loose = await held({ oauth21: false });
     const page = shown(await reach(loose, PKCE));
     await hold(loose, true);
@@ -106,7 +106,7 @@ describe('the issuer', () => {
     ['behind a query that is empty', 'https://shop.example/cb?', PKCE, ''],
     ['on the way from the receipt of a payment', REGISTERED, { ...SPENDING, state: 's' }, '?state=s&'],
     ['on the way from the receipt to an app', 'com.example.app:/cb', PKCE, '?'],
-  ])('stands before code and before error %s', async (_where, redirectUri, fields, before) => {
+  ])('precedes code and error %s', async (_where, redirectUri, fields, before) => {
     const client = await held({ redirectUri });
     const allowed = await decide(client, 'allow', fields);
     expect(allowed.location).toBe(`${redirectUri}${before}${ISS}&code=${flow.codeOf(allowed)}`);
@@ -114,7 +114,7 @@ describe('the issuer', () => {
     expect(rejected.location).toBe(`${redirectUri}${before}${ISS}&error=access_denied`);
   });
 
-  it('is the one of the metadata, which don’t announce it: other applications get none', async () => {
+  it('matches the metadata, which don’t announce it, since other applications get none', async () => {
     const metadata = JSON.parse((await agent.get('/.well-known/oauth-authorization-server')).body) as object;
     expect(metadata).toMatchObject({ issuer: server.baseUrl });
     expect(metadata).not.toHaveProperty('authorization_response_iss_parameter_supported');
@@ -127,28 +127,31 @@ describe('the port of a loopback address', () => {
     ['none', REGISTERED, 'http://127.0.0.1/cb'],
     ['another, with a parameter', REGISTERED, `${OTHER_PORT}?x=1`],
     ['one of IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
-  ])('may be %s, and the exchange needs the one of the request', async (_what, redirectUri, redirect_uri) => {
-    for (const fields of [PKCE, SPENDING]) {
-      const client = await held({ redirectUri, verified: fields === SPENDING });
-      const allowed = await decide(client, 'allow', { ...fields, redirect_uri });
-      const separator = redirect_uri.includes('?') ? '&' : '?';
-      expect(allowed.location).toMatch(`${redirect_uri}${separator}${ISS}&code=`);
-      const code = flow.codeOf(allowed);
-      for (const other of [
-        redirectUri,
-        redirect_uri.replace('51234', '51235').replace('1/cb', '1:8/cb'),
-        undefined,
-      ])
-        expectTokenError(
-          await exchange(server, client, code, { code_verifier, redirect_uri: other }),
-          'invalid_request',
-        );
-      const token = expectToken(await exchange(server, client, code, { code_verifier, redirect_uri }));
-      expect(await isLive(server, resource, token)).toBe(true);
-    }
-  });
+  ])(
+    'may be %s, and the exchange requires the one of the request',
+    async (_what, redirectUri, redirect_uri) => {
+      for (const fields of [PKCE, SPENDING]) {
+        const client = await held({ redirectUri, verified: fields === SPENDING });
+        const allowed = await decide(client, 'allow', { ...fields, redirect_uri });
+        const separator = redirect_uri.includes('?') ? '&' : '?';
+        expect(allowed.location).toMatch(`${redirect_uri}${separator}${ISS}&code=`);
+        const code = flow.codeOf(allowed);
+        for (const other of [
+          redirectUri,
+          redirect_uri.replace('51234', '51235').replace('1/cb', '1:8/cb'),
+          undefined,
+        ])
+          expectTokenError(
+            await exchange(server, client, code, { code_verifier, redirect_uri: other }),
+            'invalid_request',
+          );
+        const token = expectToken(await exchange(server, client, code, { code_verifier, redirect_uri }));
+        expect(await isLive(server, resource, token)).toBe(true);
+      }
+    },
+  );
 
-  it('is another one for each request: each page is answered at its own', async () => {
+  it('may differ for each request, which is answered at its own', async () => {
     const client = await held();
     const pages = [];
     for (const redirect_uri of [OTHER_PORT, REGISTERED])
@@ -163,15 +166,15 @@ describe('the port of a loopback address', () => {
     ['a host behind the port', REGISTERED, 'http://127.0.0.1:8@evil.example/cb'],
     ['a port of localhost', 'http://localhost:9/cb', 'http://localhost:8/cb'],
     ['a port of another host', 'https://shop.example/cb', 'https://shop.example:8443/cb'],
-  ])('is not %s', async (_what, redirectUri, redirect_uri) => {
+  ])('may not be %s', async (_what, redirectUri, redirect_uri) => {
     const request = flow.requestOf(await held({ redirectUri }), { ...PKCE, redirect_uri });
     await expectRule(await agent.post('/oauth/authorize', request), 'redirect_uri_unregistered');
   });
 });
 
-describe('a flag that is switched', () => {
+describe('changing the flag', () => {
   it.each([true, false])(
-    'to %s makes an open page, its confirmation and its receipt stale',
+    'to %s makes an open page, its confirmation and its receipt out of date',
     async (oauth21) => {
       const client = await held({ oauth21: !oauth21 });
       const page = await reach(client, { ...PKCE, state: 'old' });
@@ -208,7 +211,7 @@ describe('a flag that is switched', () => {
       await expectRule(await flow.press(agent, page, decision), rule);
   });
 
-  it('refuses codes from before, and leaves tokens alone', async () => {
+  it('refuses earlier codes, and keeps tokens', async () => {
     const client = await held({ oauth21: false });
     const token = expectToken(await exchange(server, client, await allow(client, { instance_name: 'a' })));
     const code = await allow(client, { instance_name: 'b' });

@@ -27,14 +27,14 @@ async function foreignForm(state: string): Promise<Record<string, string>> {
   return { ...formWith(page, 'decision').fields, decision: 'allow' };
 }
 
-describe('what came of a form', () => {
-  it('is said on the page of its own request only', async () => {
+describe('the outcome of a form', () => {
+  it('is shown only on the page of its own request', async () => {
     await decide(browser, await reachConsent(browser, requestOf(client), user), 'allow');
     expect((await browser.get(request())).text).toContain(ALLOWED);
     expect((await browser.get(request({ state: 'other' }))).text).not.toContain(ALLOWED);
   });
 
-  it('is said again on a reload and in another language, until the next form went well', async () => {
+  it('is shown again on reload and in another language, until the next form succeeds', async () => {
     await reachConsent(browser, requestOf(client), user);
     await browser.post('/consent', await foreignForm('x'));
     for (let times = 0; times < 2; times += 1) {
@@ -46,7 +46,7 @@ describe('what came of a form', () => {
     expect((await browser.get(request({ state: 'x' }))).text).not.toContain(NOT_ACCEPTED);
   });
 
-  it('is nothing that the next user of the browser reads', async () => {
+  it('is not shown to the next user of the browser', async () => {
     const consent = await reachConsent(browser, requestOf(client), user);
     await decide(browser, consent, 'allow');
     await browser.post('/sign-out', fieldsFor(consent, '/sign-out'));
@@ -57,7 +57,7 @@ describe('what came of a form', () => {
     expect(text).not.toMatch(/You are signed out|You have just allowed this request/);
   });
 
-  it('is not said of a form from another site, which would choose the moment', async () => {
+  it('is not shown for a form from another site, which would choose the moment', async () => {
     await reachConsent(browser, requestOf(client), user);
     const answer = await browser.post('/consent', await foreignForm('y'), { 'sec-fetch-site': 'cross-site' });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
@@ -71,7 +71,7 @@ describe('what came of a form', () => {
   });
 
   it.each(['x', 'W10', 'WzEsMiwzXQ', Buffer.from('["constructor","",""]').toString('base64url')])(
-    'is nothing when the cookie is none of ours: %s',
+    'is not shown if the cookie is forged: %s',
     async (value) => {
       browser.cookies.set('assent_outcome', value);
       const page = await browser.get('/account');
@@ -79,7 +79,7 @@ describe('what came of a form', () => {
     },
   );
 
-  it('keeps nothing of what was typed in a form that was out of date, and is over when the next form went well', async () => {
+  it('keeps no input of an out-of-date form, and is cleared when the next form succeeds', async () => {
     const page = await browser.get(request());
     browser.cookies.clear();
     const typed = { login: user.login, password: user.password };
@@ -99,7 +99,7 @@ describe('an error at a form', () => {
   const typed = { login: user.login, password: newSecret() };
   const mistype = async (fields = typed) => browser.submit(await browser.get(request()), 'login', fields);
 
-  it('stands at the address of its own page only, with the login, and is over after a right password', async () => {
+  it('is shown only at the address of its page, with the login, and cleared by a right password', async () => {
     const answer = await mistype();
     const { pathname, search } = new URL(answer.location ?? '');
     expect([answer.status, pathname, answer.body]).toEqual([303, '/oauth/authorize', '']);
@@ -118,14 +118,14 @@ describe('an error at a form', () => {
     expect((await browser.get(pathname + search)).text).not.toContain(ERROR);
   });
 
-  it('is read in another language, too', async () => {
+  it('is translated into another language too', async () => {
     const page = await follow(browser, await mistype());
     const russian = await follow(browser, await browser.submit(page, 'language', { language: 'ru' }));
     expect(russian.text).toContain('Неверный логин или пароль');
     expect(russian.body).toContain(`value="${user.login}"`);
   });
 
-  it('is not said for ever: the page of a wait is 429 until some seconds after it, and the form afterwards', async () => {
+  it('expires: the page of a throttled attempt is 429 until seconds after the wait, then the form again', async () => {
     const { login } = await server.createUser();
     const answers: Answer[] = [];
     for (let tries = 0; tries < 12 && answers.at(-1)?.status !== 429; tries += 1)
@@ -140,14 +140,14 @@ describe('an error at a form', () => {
     expect([page.status, page.page, page.body.includes('id="error"')]).toEqual([200, 'sign-in', false]);
   });
 
-  it('is kept without what was typed where that is too long for a cookie', async () => {
+  it('omits input that is too long for a cookie', async () => {
     const login = '\u0001'.repeat(3_000);
     const page = await follow(browser, await mistype({ ...typed, login }));
     expect(browser.cookies.get('assent_outcome')?.length).toBeLessThan(200);
     expect([page.text.includes(ERROR), page.body.includes('\u0001')]).toEqual([true, false]);
   });
 
-  it('is escaped, and nothing where the cookie is made up', async () => {
+  it('is escaped, and ignored if the cookie is forged', async () => {
     await mistype({ ...typed, login: '"><b>' });
     expect((await browser.get(request())).body).toContain('value="&quot;&gt;&lt;b&gt;"');
     const [, digest, until] = JSON.parse(
@@ -165,7 +165,7 @@ describe('an error at a form', () => {
     }
   });
 
-  it('is in the log with its rule, and kept for `assent explain` unless it was a wrong password', async () => {
+  it('is logged with its rule, and kept for `assent explain` unless it was a wrong password', async () => {
     const before = server.logLines.length;
     await mistype();
     const lines = () => server.logLines.slice(before).map((line) => JSON.parse(line));
@@ -184,8 +184,8 @@ describe('an error at a form', () => {
   });
 });
 
-describe('cookies that are switched off', () => {
-  it('are found out on the way to the account page, too, and only there', async () => {
+describe('disabled cookies', () => {
+  it('are detected on the way to the account page, and only there', async () => {
     const page = await browser.get('/account');
     browser.cookies.clear();
     const answer = await browser.submit(page, 'login', { login: user.login, password: user.password });
@@ -194,7 +194,7 @@ describe('cookies that are switched off', () => {
     expect((await browser.get(answer.location ?? '')).text).not.toContain('isn’t saving cookies');
   });
 
-  it('are nothing that a request is refused for', async () => {
+  it('never cause a refused request', async () => {
     const page = await newBrowser().get(`${request()}&cookie=given&cookie=%FF`);
     expect([page.status, page.page]).toEqual([200, 'sign-in']);
   });
@@ -203,7 +203,7 @@ describe('cookies that are switched off', () => {
 const linkOf = ({ body }: Answer) => cheerio.load(body)('main a').attr('href') ?? '';
 
 describe('"Try again"', () => {
-  it('leads after an Allow that did not get through to the request, shown afresh; that and another language decide nothing', async () => {
+  it('leads to the request shown afresh after an Allow that failed; it and a language change decide nothing', async () => {
     const fields = requestOf(client, { state: 'a b', instance_name: 'undecided' });
     const consent = await reachConsent(browser, fields, user);
     const answer = await whileLocked(server, 'clients', () => decide(browser, consent, 'allow'));
@@ -218,7 +218,7 @@ describe('"Try again"', () => {
     expect((await decide(browser, again, 'allow')).status).toBe(302);
   });
 
-  it('keeps of a request only what belongs to one', async () => {
+  it('keeps only parameters of a request', async () => {
     const fields = requestOf(client, { client_secret: 'by-mistake', note: 'echo-this' });
     const answer = await whileLocked(server, 'clients', () => newBrowser().post('/oauth/authorize', fields));
     expect(answer.status).toBe(503);
@@ -240,7 +240,7 @@ describe('in trial mode', async () => {
     ['redirect_uri', 'differs from the registered one at character 1', 'assent client show ID'],
     ['scope', 'expected the name of a right', 'docs/integrate/scopes.md'],
     ['client_id', 'client_id is not registered', 'assent client list'],
-  ])('the page has the exact rule and what to do: %s', async (name, rule, remedy) => {
+  ])('the page shows the exact rule and the remedy: %s', async (name, rule, remedy) => {
     const mark = '<img src=x onerror=alert(1)>';
     const agent = new Agent(trial.baseUrl, { 'accept-language': 'ru' });
     const answer = await agent.post('/oauth/authorize', requestOf(shop, { [name]: mark }));
@@ -251,20 +251,20 @@ describe('in trial mode', async () => {
   });
 
   it.each(['openid', 'openid account-info', 'account-info profile'])(
-    'a page says of scope=%s that this is no OpenID provider',
+    'a page for scope=%s says that Assent is not an OpenID provider',
     async (scope) => {
       const answer = await new Agent(trial.baseUrl).post('/oauth/authorize', requestOf(shop, { scope }));
       expect(foldOf(answer)).toMatch(
-        /not an OpenID provider: not (openid|profile).+Remove openid, profile and email/,
+        /(openid|profile) is only for OpenID providers.+Remove openid, profile and email/,
       );
     },
   );
 
-  it.each(['/nowhere', '/%zz', '/consent'])('so has %s', async (path) => {
+  it.each(['/nowhere', '/%zz', '/consent'])('the details are also shown by %s', async (path) => {
     expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/Details for developers .+\./);
   });
 
-  it('alone: a server for others shows a reference, and folded the code and the parameter', async () => {
+  it('other modes show a reference, and the code and parameter folded', async () => {
     const answer = await newBrowser().get(request({ scope: 'make-coffee' }));
     expect(foldOf(answer)).toMatch(/^Details for developers Error ?invalid_scope Parameter ?scope$/);
     expect(answer.text).toMatch(/Reference ?[0-9a-f]{10} ?Details for developers/);

@@ -27,7 +27,7 @@ const NEW = newSecret();
 const invalidField = ({ body }: Answer) => /name="(\w+)"[^>]*aria-invalid/.exec(body)?.[1];
 
 describe('the account page', () => {
-  it('says when a connection was last used, once a resource server has asked', async () => {
+  it('says when a connection was last used, once a resource server has introspected it', async () => {
     const token = await obtainToken(agent, client, user);
     expect((await agent.get('/account')).text).toContain('1 connection · never used');
     await introspect(server, resource, token);
@@ -36,7 +36,7 @@ describe('the account page', () => {
       .toMatch(/1 connection · last used \d+ \w+ \d{4}/);
   });
 
-  it('says that one ends within 30 days, and not of one that has longer', async () => {
+  it('warns about a connection that ends within 30 days, and not about longer ones', async () => {
     await obtainToken(agent, client, user);
     const age = (days: number) =>
       pool.query(
@@ -51,7 +51,7 @@ describe('the account page', () => {
 });
 
 describe('the history', () => {
-  it('tells what the user decided and where, newest first, and nothing of others', async () => {
+  it('shows the decisions of the user and their networks, newest first, and nothing of others', async () => {
     await decide(agent, await reachConsent(agent, requestOf(client), user), 'reject');
     await obtainToken(agent, client, user, { instance_name: 'tablet' });
     const other = await server.createUser();
@@ -66,7 +66,7 @@ describe('the history', () => {
     expect(text).not.toContain('Spending Diary');
   });
 
-  it('has the rights folded under an approval, and marks events that may be of another person', async () => {
+  it('folds the rights of an approval, and marks events that may be another person’s', async () => {
     const scope = 'payment-shop.limit(7,3000)';
     await decide(agent, await reachConsent(agent, requestOf(client, { scope }), user), 'allow');
     await pool.query(`insert into audit_events (kind, user_id, client_id) values ('replayed', $1, $2)`, [
@@ -84,7 +84,7 @@ describe('the history', () => {
     expect(text).not.toContain('You entered your payment password');
   });
 
-  it('is read in pages', async () => {
+  it('is paged', async () => {
     await pool.query(
       `insert into audit_events (kind, user_id, client_id) select 'rejected', $1, $2 from generate_series(1, 45)`,
       [user.userId, client.clientId],
@@ -99,14 +99,14 @@ describe('the history', () => {
     expect(rejections).toEqual([20, 20, 5]);
   });
 
-  it('is for those who are signed in', async () => {
+  it('requires a session', async () => {
     const { status, location } = await new Agent(server.baseUrl).get('/account/history');
     expect([status, location]).toEqual([303, `${server.baseUrl}/account`]);
   });
 });
 
-describe('where a user is signed in', () => {
-  it('is told by device and network, and ended one by one or all others at once', async () => {
+describe('the sessions of a user', () => {
+  it('are listed by device and network, and ended one by one or all others at once', async () => {
     const browsers = await Promise.all([1, 2, 3].map(() => signedIn(server, user)));
     const page = await agent.get('/account/security');
     expect(page.text).toContain('This browser (Firefox on Linux)');
@@ -135,7 +135,7 @@ describe.each([
   const send = async (fields: Record<string, string>) =>
     follow(agent, await agent.submit(await agent.get(path), 'new_password', fields));
 
-  it('takes the old one, ends every other session, and this one goes on', async () => {
+  it('requires the old one, ends every other session, and keeps this one', async () => {
     const [other, stranger] = [
       await signedIn(server, user),
       await signedIn(server, await server.createUser()),
@@ -161,7 +161,7 @@ describe.each([
     ['23456789', 'This password is one of the first that anyone would try.'],
     ['assent 2026!', 'too similar to your login, your name or the name of this service'],
     ['tabs\tand\tbells', 'The new password has characters that aren’t allowed.'],
-  ])('refuses %j with the form and a sentence', async (wanted, sentence) => {
+  ])('refuses %j with the form and an error', async (wanted, sentence) => {
     const page = await send({ [field]: old(), new_password: wanted });
     expect([page.status, page.page]).toEqual([200, 'password']);
     expect(page.text).toContain(sentence);
@@ -169,7 +169,7 @@ describe.each([
     expect(invalidField(page)).toBe('new_password');
   });
 
-  it('refuses the login, and the other password', async () => {
+  it('refuses the login and the other password', async () => {
     const { login, password, paymentPassword } = user;
     const named = await send({ [field]: old(), new_password: `${login.toUpperCase()}!` });
     expect(named.text).toContain('too similar to your login');
@@ -181,7 +181,7 @@ describe.each([
     expect((await send({ [field]: 'wrong', new_password: other })).text).not.toContain(sentence);
   });
 
-  it('refuses the same one again, and a wrong old one, which counts as an attempt', async () => {
+  it('refuses the same one again, and counts a wrong old one as an attempt', async () => {
     for (let n = 0; n < 6; n += 1) {
       const { text } = await send({ [field]: old(), new_password: old() });
       expect(text).toContain('the same as the current one'); // and not that one has to wait
@@ -197,7 +197,7 @@ describe.each([
   });
 });
 
-it('sets a first payment password by the password', async () => {
+it('sets a first payment password after the password', async () => {
   user = await server.createUser({ paymentPassword: null });
   agent = await signedIn(server, user);
   const page = await agent.get('/account/payment-password');

@@ -22,7 +22,7 @@ async function open(browser: Agent, fields = {}): Promise<Answer> {
 describe('the sign-in form', () => {
   const credentials = () => ({ login: user.login, password: user.password });
 
-  it('signs in the browser it was shown to, in any of its tabs', async () => {
+  it('signs in the browser that loaded it, in any of its tabs', async () => {
     const browser = newBrowser();
     const [first, second] = [await open(browser), await open(browser, { state: 'another tab' })];
     expect((await browser.submit(first, 'login', credentials())).status).toBe(303);
@@ -30,7 +30,7 @@ describe('the sign-in form', () => {
     expect((await browser.submit(second, 'login', credentials())).location).toContain('another%20tab');
   });
 
-  it('signs nobody in with the token of another browser, which is how a stranger would sign a victim in', async () => {
+  it('refuses the token of another browser (login CSRF)', async () => {
     const [stranger, victim] = [newBrowser(), newBrowser()];
     const { action, fields } = formWith(await open(stranger), 'login');
     await open(victim);
@@ -54,7 +54,7 @@ describe('the sign-in form', () => {
     }
   });
 
-  it('stays good for a whole visit: one cookie, however many pages', async () => {
+  it('stays valid for a whole visit: one cookie for any number of pages', async () => {
     const browser = newBrowser();
     await open(browser);
     const visit = browser.cookies.get('assent_visit');
@@ -72,7 +72,7 @@ describe('a form from another site', () => {
     { origin: 'null' },
   ];
 
-  it.each(ELSEWHERE)('signs nobody in: %j', async (headers) => {
+  it.each(ELSEWHERE)('signs no user in: %j', async (headers) => {
     const browser = newBrowser();
     const { action, fields } = formWith(await open(browser), 'login');
     const { login, password } = user;
@@ -80,7 +80,7 @@ describe('a form from another site', () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  it('may be the application’s own request, wherever that comes from', async () => {
+  it('is accepted as an authorization request, whatever its origin', async () => {
     for (const headers of ELSEWHERE) {
       const answer = await newBrowser().post('/oauth/authorize', requestOf(client), headers);
       expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
@@ -88,7 +88,7 @@ describe('a form from another site', () => {
   });
 });
 
-describe('a page of ours inside another page, or asked for by a script', () => {
+describe('a page in a frame, or requested by a script', () => {
   const PLACES = ['iframe', 'frame', 'embed', 'object', 'fencedframe', 'empty', 'image', 'script'];
 
   const browser = newBrowser();
@@ -97,7 +97,7 @@ describe('a page of ours inside another page, or asked for by a script', () => {
     await reachConsent(browser, requestOf(client), user);
   });
 
-  it.each(PLACES)('says to open the browser: %s', async (place) => {
+  it.each(PLACES)('asks the user to open the browser: %s', async (place) => {
     const headers = { 'sec-fetch-dest': place };
     const { location } = await browser.post('/oauth/authorize', requestOf(client));
     for (const answer of [
@@ -112,14 +112,14 @@ describe('a page of ours inside another page, or asked for by a script', () => {
     }
   });
 
-  it('is a page like any other when a browser opens it, or a program that is none', async () => {
+  it('is shown normally when opened by a browser or by a program', async () => {
     for (const headers of [{ 'sec-fetch-dest': 'document' }, {}] as Record<string, string>[]) {
       const answer = await newBrowser().get('/account', headers);
       expect([answer.status, answer.page]).toEqual([200, 'sign-in']);
     }
   });
 
-  it('does not matter to the endpoints of programs', async () => {
+  it('does not affect the endpoints for programs', async () => {
     const answer = await newBrowser().post('/oauth/token', {}, { 'sec-fetch-dest': 'empty' });
     expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
   });

@@ -60,8 +60,8 @@ const SPENDING = {
 const approved = async () =>
   (await pool.query('select scope from grants where client_id = $1', [client.clientId])).rows;
 
-describe('a spending right of an operator’s own', () => {
-  it('shows the default limit and what it may cost, and asks for the payment password', async () => {
+describe('a custom spending right', () => {
+  it('shows the default limit and its cost, and requires the payment password', async () => {
     const page = await consentFor(ASKED);
     expect(page.text).toContain(
       'It can transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days, until',
@@ -80,7 +80,7 @@ describe('a spending right of an operator’s own', () => {
     expect(await approved()).toEqual([{ scope: COMPLETE }]);
   });
 
-  it('is told as completed: in the token answer, introspection, the trail, the account page and the history', async () => {
+  it('is completed in the token response, introspection, the trail, the account page and the history', async () => {
     const { access_token, scope } = await obtain(ASKED);
     expect(scope).toBe(COMPLETE);
     expect(await introspect(server, resource, access_token)).toMatchObject({
@@ -99,20 +99,20 @@ describe('a spending right of an operator’s own', () => {
     }
   });
 
-  it('is told as asked where nothing was left open', async () => {
+  it('is returned as requested if the request was complete', async () => {
     expect(await obtain('points:spend("corner").limit(7, 5) points:read')).not.toHaveProperty('scope');
     expect(await approved()).toEqual([{ scope: 'points:spend("corner").limit(7, 5) points:read' }]);
     agent.cookies.set('assent_language', 'ru');
     expect((await agent.get('/account')).text).toContain('Платить баллами: «corner»');
   });
 
-  it('is confirmed beside a target of another right, which stands between quotation marks of its own', async () => {
+  it('is confirmed beside a target of another right that contains quotation marks', async () => {
     const asked = await press(agent, await consentFor('transfer receipt("1.It-can-not-spend")'), 'allow');
     const { body } = await follow(agent, asked);
     expect(body).toContain('and see the receipt of “<bdi>1.It-can-not-spend</bdi>”');
   });
 
-  it('is allowed also where a request has 300 such rights, each with a field for its limit', async () => {
+  it('is allowed also in a request with 300 such rights, each with a field for its limit', async () => {
     client = await server.createClient({ userLimits: true });
     const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
     const limits = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`limit_${n}`, '99.50']));
@@ -120,7 +120,7 @@ describe('a spending right of an operator’s own', () => {
     expect(leadsTo(asked, '/confirm')).toBe(true);
   });
 
-  it('has the default limit in its field where users may lower it, and grants the lower one', async () => {
+  it('has the default limit in its field if users may lower it, and grants the lower one', async () => {
     client = await server.createClient({ userLimits: true });
     const page = await consentFor(ASKED);
     expect(page.body).toMatch(/name="limit_1"[^>]* value="99\.50"/);
@@ -132,7 +132,7 @@ describe('a spending right of an operator’s own', () => {
     expect(await exchange(await returnFrom(agent, done))).toMatchObject({ scope: lower });
   });
 
-  it('adds to what all rights may cost, and is compared with an earlier authorization', async () => {
+  it('adds to the total cost of all rights, and is compared with an earlier authorization', async () => {
     await obtain('transfer.limit(7,500)');
     const { text } = await consentFor('transfer.limit(7,600) points:spend("7").limit(7,400) statements:read');
     expect(text).toContain('up to RUB 1,000 in any 7 days');
@@ -144,7 +144,7 @@ describe('a spending right of an operator’s own', () => {
     expect((await consentFor('statements:read')).text).toContain('Transfer money to anyone');
   });
 
-  it('is refused with a part of it, with the page that tells why', async () => {
+  it('is refused together with a part of it, with an explanation', async () => {
     for (const scope of [
       'transfer transfer.to("7")',
       'statements:read.limit(1,5)',
@@ -163,7 +163,7 @@ it.each([
   ['receipt("payment-p2p.limit(1,5)")', 'see the receipt of “payment-p2p.limit(1,5)”'],
   [String.raw`receipt("\")payment-shop")`, 'see the receipt of “\ufffd)payment-shop”'],
 ])(
-  'a right that spends nothing needs no payment password, whatever its words are: %s',
+  'a right that spends nothing needs no payment password, whatever its text: %s',
   async (scope, sentence) => {
     const page = await consentFor(scope);
     expect(page.text).toContain(`It can ${sentence}`);
@@ -175,7 +175,7 @@ it.each([
   },
 );
 
-it('RFC 8414: scopes_supported has the rights of one word, in the order of the file', async () => {
+it('RFC 8414: scopes_supported has the one-word rights, in file order', async () => {
   const { body } = await agent.get('/.well-known/oauth-authorization-server');
   expect(JSON.parse(body).scopes_supported).toEqual([
     ...['account-info', 'statements:read', 'transfer', 'points:read', 'payment:history'],

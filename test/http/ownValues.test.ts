@@ -12,7 +12,7 @@ const wayBack = (answer: Answer) =>
   Buffer.from(formWith(answer, 'language').fields.back ?? '', 'base64url').toString();
 
 it.each(['/nothing', '/nothing?a=b', '/account/%D0%B0', '/oauth/authorize', '/oauth/authorize?client_id=x'])(
-  'an error page has the reference and the way back of its own request: %s',
+  'an error page has the reference and the back link of its own request: %s',
   async (path) => {
     const seen = new Map<string, string>();
     for (const language of LANGUAGES) {
@@ -28,7 +28,7 @@ it.each(['/nothing', '/nothing?a=b', '/account/%D0%B0', '/oauth/authorize', '/oa
   },
 );
 
-it('a sign-in page has a token and a way back of its own', async () => {
+it('a sign-in page has its own token and back link', async () => {
   const agents = LANGUAGES.map(() => new Agent(server.baseUrl));
   const pages = await Promise.all(agents.map((agent) => agent.get('/account?x')));
   const tokens = pages.map((page) => formWith(page, 'login').fields.form_token ?? '');
@@ -39,7 +39,7 @@ it('a sign-in page has a token and a way back of its own', async () => {
   }
 });
 
-it('a sign-in page that is shown again says what was typed to its own browser alone', async () => {
+it('a sign-in page shows earlier input only to its own browser', async () => {
   const agent = new Agent(server.baseUrl);
   await signIn(agent, 'mine', 'x');
   expect((await agent.get('/account')).body).toContain('value="mine"');

@@ -43,7 +43,7 @@ async function at<Result>(options: ServerOptions, work: (agent: Agent) => Promis
 }
 
 describe('the contract’s flow', () => {
-  it('goes through the wallet: code, token, and whose account it is', async () => {
+  it('goes through the provider: code, token and account', async () => {
     const agent = browser();
     wallet.user = { sub: 'user-1001', preferred_username: 'anna', name: 'Anna Petrova' };
     const consent = await goOn(
@@ -65,15 +65,15 @@ describe('the contract’s flow', () => {
     });
   });
 
-  it('ends in Reject as before', async () => {
+  it('ends with Reject as before', async () => {
     const agent = browser();
     const answer = await decide(agent, await goOn(wallet, agent, linkTo()), 'reject');
     expect(answer.location).toMatch(/error=access_denied/);
   });
 });
 
-describe('the way to the wallet', () => {
-  it('is an authorization request of OpenID Connect with PKCE, in the language of the page', async () => {
+describe('the redirect to the provider', () => {
+  it('is an OpenID Connect request with PKCE, in the language of the page', async () => {
     const agent = new Agent(server.baseUrl, { 'accept-language': 'ru' });
     const address = await leaveFor(wallet, agent, linkTo());
     expect(address).toMatch(`${wallet.issuer}/authorize?`);
@@ -90,7 +90,7 @@ describe('the way to the wallet', () => {
     });
   });
 
-  it('is none for a user who is signed in', async () => {
+  it('does not happen for a signed-in user', async () => {
     const agent = browser();
     expect((await goOn(wallet, agent, '/account')).page).toBe('account');
     for (const [from, to] of [
@@ -102,7 +102,7 @@ describe('the way to the wallet', () => {
     }
   });
 
-  it('asks for a user anew after signing out, and only then', async () => {
+  it('requires a new sign-in after signing out, and only then', async () => {
     const agent = browser();
     for (const from of ['/account', linkTo()]) {
       const page = await goOn(wallet, agent, from);
@@ -113,7 +113,7 @@ describe('the way to the wallet', () => {
     }
   });
 
-  it('brings back the longest request whole, also when it is begun twice', async () => {
+  it('returns with the longest request complete, also when it is begun twice', async () => {
     const agent = browser();
     const short = new URLSearchParams(requestOf(client, { state: '' })).toString().length;
     const state = randomBytes(MAX_CANONICAL_QUERY_BYTES).toString('base64url');
@@ -132,7 +132,7 @@ describe('the way to the wallet', () => {
     });
   });
 
-  it('keeps its cookie to this host, to https and to ten minutes', async () => {
+  it('limits its cookie to this host, https and ten minutes', async () => {
     await at({ baseUrl: 'https://pay.example' }, async (agent) => {
       const answer = await agent.get('/sign-in');
       expect(queryOf(answer.location ?? '').redirect_uri).toBe('https://pay.example/sign-in/callback');
@@ -148,7 +148,7 @@ describe('the way to the wallet', () => {
     });
   });
 
-  it('proves who we are in the way that the wallet offers', async () => {
+  it('authenticates Assent by a method that the provider offers', async () => {
     const { clientId, clientSecret } = wallet.settings;
     const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
     for (const [methods, authorization, secret] of [
@@ -164,7 +164,7 @@ describe('the way to the wallet', () => {
     }
   });
 
-  it('encodes id and secret as in a form, where letters, digits and *-._ stay', async () => {
+  it('form-encodes id and secret, except letters, digits and *-._', async () => {
     const secret = randomUUID();
     const settings = { clientId: 'assent-wallet.prod_1 +:', clientSecret: `${secret}*-._~%é:` };
     await at({ provider: { ...wallet.settings, ...settings } }, (agent) =>
@@ -176,8 +176,8 @@ describe('the way to the wallet', () => {
   });
 });
 
-describe('pages with passwords of ours', () => {
-  it('are not there: the wallet keeps them', async () => {
+describe('password pages', () => {
+  it('don’t exist if the provider has the passwords', async () => {
     const agent = browser();
     await goOn(wallet, agent, '/account');
     const posted = await agent.post('/sign-in', { login: 'a', password: 'b' });
@@ -186,7 +186,7 @@ describe('pages with passwords of ours', () => {
     expect((await agent.post('/account/password', {})).status).toBe(404);
   });
 
-  it('are the page of BRAND for the password, and ours for a payment password only of users who have one', async () => {
+  it('are BRAND’s page for the password, and Assent’s for payment passwords of users who have one', async () => {
     const agent = browser();
     await goOn(wallet, agent, '/account');
     const security = await agent.get('/account/security');
@@ -204,7 +204,7 @@ describe('pages with passwords of ours', () => {
     });
   });
 
-  it('are named in the foot of each page: the wallet’s, and ours while a payment password is asked for', async () => {
+  it('are named in the footer of each page: the provider’s, and Assent’s for a payment password', async () => {
     const [there, here] = [new URL(wallet.issuer).host, new URL(server.baseUrl).host];
     const footOf = async (agent: Agent) =>
       /passwords only on pages at (.*), never/.exec((await agent.get('/account')).text)?.[1];
@@ -213,7 +213,7 @@ describe('pages with passwords of ours', () => {
     expect(await at(confirming, footOf)).toBe(there);
   });
 
-  it('confirm a payment where the wallet does not', async () => {
+  it('confirm a payment if the provider does not', async () => {
     const { paymentPassword } = await server.createUser();
     const agent = browser();
     await goOn(wallet, agent, '/account');
@@ -236,8 +236,8 @@ describe('pages with passwords of ours', () => {
     [...body.matchAll(/<a class="button second" href="([^"]*password[^"]*)"/g)].map(([, href]) => href);
 });
 
-describe('a user whom we don’t know', () => {
-  it('is registered, and the trail says by whom', async () => {
+describe('an unknown user', () => {
+  it('is registered, with the provider in the trail', async () => {
     await goOn(wallet, browser(), '/account');
     const [user] = await usersWith(server, { external_id: wallet.user.sub });
     const { rows } = await pool.query(
@@ -248,7 +248,7 @@ describe('a user whom we don’t know', () => {
     expect(rows.map(({ kind }) => kind)).toContain('signed_in');
   });
 
-  it('is refused with SIGN_IN_NEW_USERS=refuse, until one has this external id', async () => {
+  it('is refused with SIGN_IN_NEW_USERS=refuse, until a user has this external id', async () => {
     const user = await server.createUser();
     await at({ provider: { ...wallet.settings, createsUsers: false } }, async (agent) => {
       const answer = await passWallet(wallet, agent, '/account');
@@ -262,7 +262,7 @@ describe('a user whom we don’t know', () => {
     });
   });
 
-  it('is known at a browser from the second sign-in on, and not at another one', async () => {
+  it('is recognised at a browser from the second sign-in on, and not at another one', async () => {
     const [known, other] = [browser(), browser()];
     for (const agent of [known, known, other]) {
       await goOn(wallet, agent, '/account');
@@ -292,7 +292,7 @@ describe('the name of a user', () => {
     return rows;
   };
 
-  it('and the login are those at userinfo if the ID token has none', async () => {
+  it('and the login are read from userinfo if the ID token has none', async () => {
     const login = `vera-${randomUUID()}`;
     wallet.replaced = { userInfo: { name: 'Vera Orlova', preferred_username: login } };
     expect(await comeBack()).toEqual({ login, name: 'Vera Orlova' });
@@ -301,7 +301,7 @@ describe('the name of a user', () => {
     expect(wallet.questions).toBe(2);
   });
 
-  it('is asked for at userinfo only where it matters', async () => {
+  it('is read from userinfo only if needed', async () => {
     wallet.user = { ...wallet.user, name: 'Anna', preferred_username: `anna-${randomUUID()}` };
     await comeBack();
     wallet.user = { sub: wallet.user.sub, name: 'Anna' };
@@ -323,14 +323,14 @@ describe('the name of a user', () => {
     ['is of another user', { userInfo: { sub: 'another', name: 'Mallory', preferred_username: 'mallory' } }],
     ['never comes', { userInfo: null }],
     ['is huge', { huge: { path: '/userinfo', headers: {} } }],
-  ])('stays the `sub` if userinfo %s: nothing is taken from the sign-in', async (_what, replaced) => {
+  ])('is the `sub` if userinfo %s, and nothing is taken from the sign-in', async (_what, replaced) => {
     wallet.replaced = replaced;
     const { sub } = wallet.user;
     expect(await comeBack()).toEqual({ login: sub, name: sub });
     expect(wallet.questions + Number('huge' in replaced)).toBe(1);
   });
 
-  it('is that of the last sign-in, and the trail has each change; the login stays', async () => {
+  it('is updated at each sign-in with an event in the trail; the login stays', async () => {
     const login = `vera-${randomUUID()}`;
     const agent = browser();
     for (const name of ['Vera Orlova', 'Vera Smirnova', 'Vera Smirnova', 'Vera\u00A0 Smirnova ', ' ', 7]) {
@@ -349,7 +349,7 @@ describe('the name of a user', () => {
     expect(history.text).toContain('We changed your login, your name or your number with us');
   });
 
-  it('stays while the user is blocked', async () => {
+  it('does not change while the user is blocked', async () => {
     wallet.user = { ...wallet.user, name: 'Vera' };
     await comeBack();
     await pool.query(`update users set status = 'blocked' where external_id = $1`, [wallet.user.sub]);
@@ -366,27 +366,27 @@ describe('the name of a user', () => {
     ['a soft hyphen', 'Petro\u00ADva', 'Petrova'],
     ['letters in parts', 'Zoe\u0308 И\u0438\u0306', 'Zoë Ий'],
     ['a joiner that its script needs', 'می\u200cخواهم', 'می\u200cخواهم'],
-  ])('is shown in its plain form, with %s', async (_what, name, expected) => {
+  ])('is shown in plain form, with %s', async (_what, name, expected) => {
     wallet.user = { ...wallet.user, name };
     expect((await comeBack()).name).toBe(expected);
   });
 });
 
-describe('a wallet that does not answer', () => {
+describe('a failing provider', () => {
   const refusedAt = async (agent: Agent, path: string) => {
     const answer = await agent.get(path);
     expect([answer.status, answer.page, answer.headers.get('retry-after')]).toEqual([503, 'error', '5']);
     return answer;
   };
 
-  it('stops nothing but sign-in, from the start on, and is asked again by the next one', async () => {
+  it('affects only sign-in, from the start on, and is asked again at the next sign-in', async () => {
     const away = await openWallet();
     await away.down();
     const there = await startServer({ provider: away.settings });
     const agent = new Agent(there.baseUrl);
     expect(await logOf(there, await refusedAt(agent, '/sign-in'))).toMatchObject({
       rule_id: 'provider',
-      rule: expect.stringMatching(/^SIGN_IN_ISSUER does not answer as it should: .*ECONNREFUSED/),
+      rule: expect.stringMatching(/^SIGN_IN_ISSUER does not respond correctly: .*ECONNREFUSED/),
     });
     expect((await agent.get('/health/ready')).status).toBe(200);
     const shop = await there.createClient();
@@ -414,7 +414,7 @@ describe('a wallet that does not answer', () => {
     ['is asked too often behind its proxy', { status: 429, body: '<h1>Too Many Requests</h1>' }],
     ['says so', { status: 400, body: '{"error":"temporarily_unavailable"}' }],
     ['never comes', null],
-  ])('is away too when its token endpoint %s', async (_what, token) => {
+  ])('is reported unreachable when its token endpoint %s', async (_what, token) => {
     const agent = browser();
     const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
     wallet.replaced = { token };
@@ -427,22 +427,25 @@ describe('a wallet that does not answer', () => {
     ['refuses us', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
     ['answers what is none', { status: 200, body: '{"access_token":"SECRET-1234","id_token":"SECRET" oops' }],
     ['answers a page', { status: 200, body: '<h1>SECRET</h1>' }],
-  ])('is at fault when its token endpoint %s, of which nothing is shown or logged', async (_what, token) => {
-    const agent = browser();
-    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
-    wallet.replaced = { token };
-    const answer = await agent.get(callback);
-    expect([answer.status, answer.page]).toEqual([400, 'error']);
-    expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
-    expect(answer.body + server.logLines.join('')).not.toMatch(/SECR/);
-  });
+  ])(
+    'is blamed when its token endpoint %s, without showing or logging the response',
+    async (_what, token) => {
+      const agent = browser();
+      const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+      wallet.replaced = { token };
+      const answer = await agent.get(callback);
+      expect([answer.status, answer.page]).toEqual([400, 'error']);
+      expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
+      expect(answer.body + server.logLines.join('')).not.toMatch(/SECR/);
+    },
+  );
 
   it.each([
     ['/token', {}],
     ['/token', { 'content-encoding': 'gzip' }],
     ['/jwks', {}],
     ['/.well-known/openid-configuration', {}],
-  ])('is one whose %s has more than a megabyte: %o', async (path, headers) => {
+  ])('is refused when its %s exceeds one megabyte: %o', async (path, headers) => {
     const isFirst = path.startsWith('/.well-known');
     await at({}, async (agent) => {
       const callback = isFirst ? '' : await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
@@ -452,13 +455,13 @@ describe('a wallet that does not answer', () => {
     });
   });
 
-  it('is one that calls itself something else', async () => {
+  it('is refused when its issuer differs', async () => {
     wallet.replaced = { metadata: { issuer: 'https://wallet.example' } };
     await at({}, (agent) => refusedAt(agent, '/sign-in'));
   });
 });
 
-it('without a provider there is no callback, and sign-in is ours', async () => {
+it('no callback exists without a provider, and Assent signs users in', async () => {
   const own = await startServer({ database: server.database });
   const agent = new Agent(own.baseUrl);
   expect((await agent.get('/sign-in/callback?code=x&state=y')).status).toBe(404);

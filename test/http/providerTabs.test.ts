@@ -27,7 +27,7 @@ const answered = async (agent: Agent, from = linkTo()) =>
 const againOf = ({ body }: Answer) => /href="(\/sign-in[^"]*)"/.exec(body)?.[1] ?? null;
 
 describe('several tabs', () => {
-  it('come back to their own request each, in any order, and one decision is not the other’s', async () => {
+  it('return to their own requests, in any order, with separate decisions', async () => {
     const agent = browser();
     const [first, second] = [await answered(agent, linkTo(shop)), await answered(agent, linkTo(other))];
     for (const [callback, client] of [
@@ -42,7 +42,7 @@ describe('several tabs', () => {
     }
   });
 
-  it('keep one session: what the first shows stays valid after the second has signed in the same user', async () => {
+  it('share one session: the first page stays valid after the second signs in the same user', async () => {
     const agent = browser();
     const [first, second] = [await answered(agent, linkTo(shop)), await answered(agent, linkTo(other))];
     const consent = await goOn(wallet, agent, first);
@@ -52,7 +52,7 @@ describe('several tabs', () => {
     expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
   });
 
-  it('are still good after the wallet failed at the code: a reload asks again', async () => {
+  it('still work after the provider failed at the code: a reload asks again', async () => {
     const agent = browser();
     const callback = await answered(agent);
     wallet.replaced = { token: { status: 503, body: '' } };
@@ -62,7 +62,7 @@ describe('several tabs', () => {
     expect([again.status, again.location]).toEqual([303, expect.stringContaining(shop.clientId)]);
   });
 
-  it('belong to the user who signed in last', async () => {
+  it('belong to the last signed-in user', async () => {
     const agent = browser();
     const first = await answered(agent);
     wallet.user = { sub: 'another-user', name: 'Boris' };
@@ -71,7 +71,7 @@ describe('several tabs', () => {
     expect((await goOn(wallet, agent, second)).text).toContain('Boris');
   });
 
-  it('are four: a fifth ends the oldest, and the others go on', async () => {
+  it('are limited to four: a fifth ends the oldest', async () => {
     const agent = browser();
     const [oldest = '', ...callbacks] = await inOrder(5, () => answered(agent, linkTo(shop)));
     expect(namesOf(agent)).toHaveLength(4);
@@ -80,7 +80,7 @@ describe('several tabs', () => {
     for (const callback of callbacks) expect((await agent.get(callback)).status).toBe(303);
   });
 
-  it('have cookies of 6,500 characters together: an older one of a long request makes room', async () => {
+  it('share 6,500 characters of cookies: the oldest of a long request is dropped', async () => {
     const agent = browser();
     const long = () =>
       linkTo(shop, {
@@ -94,8 +94,8 @@ describe('several tabs', () => {
   });
 });
 
-describe('an answer that comes again', () => {
-  it('leads back to its request while a session is there: a reload, or Back and Continue', async () => {
+describe('a repeated provider response', () => {
+  it('leads back to its request during the session: on reload, or Back and Continue', async () => {
     const agent = browser();
     const address = await leaveFor(wallet, agent, linkTo());
     const callback = await callbackOf(agent, address);
@@ -108,7 +108,7 @@ describe('an answer that comes again', () => {
     expect(wallet.exchanges).toHaveLength(1);
   });
 
-  it('offers to sign in again for its request, and no other one, once the session is over', async () => {
+  it('offers sign-in for its own request once the session has ended', async () => {
     const agent = browser();
     const [callback] = [await answered(agent), await answered(agent, linkTo(other))];
     const page = await goOn(wallet, agent, callback);
@@ -121,7 +121,7 @@ describe('an answer that comes again', () => {
     );
   });
 
-  it('is for the user who left at the wallet, went Back there and signed in', async () => {
+  it('works for a user who left at the provider, went Back there and signed in', async () => {
     const agent = browser();
     const address = await leaveFor(wallet, agent, linkTo());
     wallet.replaced = { callback: { code: undefined, error: 'access_denied' } };
@@ -133,8 +133,8 @@ describe('an answer that comes again', () => {
   });
 });
 
-describe('a browser that keeps no cookies', () => {
-  it('is told so, each time', async () => {
+describe('a browser without cookies', () => {
+  it('is told so each time', async () => {
     for (let times = 0; times < 2; times += 1) {
       const callback = await answered(browser());
       const answer = await browser().get(callback);
@@ -144,7 +144,7 @@ describe('a browser that keeps no cookies', () => {
   });
 });
 
-describe('a look at a link', () => {
+describe('prefetching a link', () => {
   it('by HEAD begins no sign-in and uses none up', async () => {
     const agent = browser();
     const callback = await answered(agent);
@@ -157,26 +157,29 @@ describe('a look at a link', () => {
     expect((await agent.get(callback)).status).toBe(303);
   });
 
-  it.each(['prefetch', 'prefetch;prerender'])('before a click does neither: %s', async (purpose) => {
-    const agent = browser();
-    const callback = await answered(agent);
-    for (const path of ['/sign-in', callback]) {
-      const answer = await agent.get(path, { 'sec-purpose': purpose, 'sec-fetch-dest': 'document' });
-      expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
-    }
-    expect(wallet.exchanges).toEqual([]);
-    expect((await agent.get(callback)).status).toBe(303);
-  });
+  it.each(['prefetch', 'prefetch;prerender'])(
+    'before a click begins no sign-in and uses none up: %s',
+    async (purpose) => {
+      const agent = browser();
+      const callback = await answered(agent);
+      for (const path of ['/sign-in', callback]) {
+        const answer = await agent.get(path, { 'sec-purpose': purpose, 'sec-fetch-dest': 'document' });
+        expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
+      }
+      expect(wallet.exchanges).toEqual([]);
+      expect((await agent.get(callback)).status).toBe(303);
+    },
+  );
 });
 
-describe('a sign-in that the wallet could not finish', () => {
+describe('a sign-in that the provider could not finish', () => {
   it.each([
     'temporarily_unavailable',
     'server_error',
     'login_required',
     'interaction_required',
     'consent_required',
-  ])('is begun again, for the same request: %s', async (error) => {
+  ])('is restarted for the same request: %s', async (error) => {
     const agent = browser();
     wallet.replaced = { callback: { code: undefined, error, error_description: 'authentication_expired' } };
     const answer = await passWallet(wallet, agent, linkTo());
@@ -192,7 +195,7 @@ describe('a sign-in that the wallet could not finish', () => {
     expect((await goOn(wallet, agent, again)).page).toBe('consent');
   });
 
-  it('is a fault of our registration there if the wallet challenges our client, not a wallet that is away', async () => {
+  it('is reported as a registration error if the provider refuses the client', async () => {
     const agent = browser();
     wallet.replaced = {
       token: { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="w"' },
@@ -203,8 +206,8 @@ describe('a sign-in that the wallet could not finish', () => {
   });
 });
 
-describe('the cookies of sign-ins', () => {
-  it('that others made up, or left too many, are removed, at most 20 at once', async () => {
+describe('sign-in cookies', () => {
+  it('that are forged or too many are removed, at most 20 at once', async () => {
     const agent = browser();
     const made = Array.from({ length: 30 }, (_, index) => `assent_sign_in_${index}`);
     for (const name of [...made, 'assent_sign_in_', 'assent_sign_in_x-y'])

@@ -49,7 +49,7 @@ const backAtApplication = () => `${client.redirectUri}?state=s%0A%20t&error=acce
 const REJECTED = { kind: 'rejected', scope: SPENDING };
 
 describe('Reject', () => {
-  it('goes back to the application at once, also where money could be spent', async () => {
+  it('redirects to the application at once, also for rights that spend', async () => {
     const page = await consentFor();
     expect(page.body).not.toContain('type="password"');
     expect(page.headers.get('content-security-policy')).not.toContain('form-action');
@@ -59,14 +59,14 @@ describe('Reject', () => {
     expect(await events()).toEqual([REJECTED]);
   });
 
-  it('leaves an earlier authorization as it is', async () => {
+  it('keeps an earlier authorization', async () => {
     const resource = await server.createResource();
     const token = await obtainToken(browser, client, user, { scope: 'payment-shop' });
     await press(browser, await consentFor(), 'reject');
     expect(await isLive(server, resource, token)).toBe(true);
   });
 
-  it('is one decision when it is pressed twice, and another on each page: when it came again, and in another tab', async () => {
+  it('makes one decision when pressed twice, and one for each page: a repeated request, another tab', async () => {
     const [page, again, tab] = [await consentFor(), await consentFor(), await consentFor()];
     const answers = [];
     for (const pressed of [page, page, again, tab]) answers.push(await press(browser, pressed, 'reject'));
@@ -74,7 +74,7 @@ describe('Reject', () => {
     expect(await events()).toEqual(Array(3).fill(REJECTED));
   });
 
-  it('is said on the request after Back from the application, which can be answered anew', async () => {
+  it('is shown on the request after Back from the application, which can be decided again', async () => {
     await press(browser, await consentFor(), 'reject');
     const back = await consentFor();
     expect(back.text).toContain('You have just rejected this request');
@@ -83,7 +83,7 @@ describe('Reject', () => {
 });
 
 describe('two answers on one page', () => {
-  it.each([SPENDING, 'account-info'])('reject it if Reject came first: %s', async (scope) => {
+  it.each([SPENDING, 'account-info'])('reject if Reject was first: %s', async (scope) => {
     const page = await consentFor({ scope });
     await press(browser, page, 'reject');
     for (let times = 0; times < 2; times += 1) {
@@ -93,7 +93,7 @@ describe('two answers on one page', () => {
     expect(await events()).toEqual([{ kind: 'rejected', scope }]);
   });
 
-  it('reject it if Reject came before the payment password, which the receipt says', async () => {
+  it('reject if Reject came before the payment password, as the receipt says', async () => {
     const page = await consentFor();
     const asked = await allowed(page);
     expect((await press(browser, page, 'reject')).location).toBe(backAtApplication());
@@ -103,16 +103,19 @@ describe('two answers on one page', () => {
     expect(await events()).toEqual([REJECTED]);
   });
 
-  it.each([SPENDING, 'account-info'])('allow it if Allow came first, as Reject says: %s', async (scope) => {
-    const page = await consentFor({ scope });
-    const code = codeOf(await decide(browser, page, 'allow'));
-    const said = await follow(browser, await press(browser, page, 'reject'));
-    expect(said.text).toContain('You already allowed this, so “Reject” on that page changed nothing');
-    expect((await browser.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
-    expect(await events()).toMatchObject([{ kind: 'approved', scope }, { kind: 'exchanged' }]);
-  });
+  it.each([SPENDING, 'account-info'])(
+    'allow if Allow was first, as the page after Reject says: %s',
+    async (scope) => {
+      const page = await consentFor({ scope });
+      const code = codeOf(await decide(browser, page, 'allow'));
+      const said = await follow(browser, await press(browser, page, 'reject'));
+      expect(said.text).toContain('You already allowed this, so “Reject” on that page changed nothing');
+      expect((await browser.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
+      expect(await events()).toMatchObject([{ kind: 'approved', scope }, { kind: 'exchanged' }]);
+    },
+  );
 
-  it('are one answer when both are sent at once', async () => {
+  it('result in one answer when sent at the same time', async () => {
     const page = await consentFor();
     const asked = await allowed(page);
     const [allow, reject] = await Promise.all([confirmed(asked), press(browser, page, 'reject')]);

@@ -35,10 +35,10 @@ async function setPaymentPassword(): Promise<string> {
   return payment_password;
 }
 
-describe('a right that spends, of a user without a payment password', () => {
+describe('a spending right of a user without a payment password', () => {
   const allow = async () => follow(agent, await press(agent, await agent.get(SPENDING), 'allow'));
 
-  it('is refused after Allow with a page that leads to setting one, in a new tab, and back to the request', async () => {
+  it('is refused after Allow with a link that sets one in a new tab and returns to the request', async () => {
     const consent = await agent.get(SPENDING);
     expect([consent.page, consent.text.includes('Allow…')]).toEqual(['consent', true]);
     const before = await contentsOf(server);
@@ -63,7 +63,7 @@ describe('a right that spends, of a user without a payment password', () => {
     expect([answer.status, answer.location]).toEqual([302, expect.stringContaining('error=access_denied')]);
   });
 
-  it('goes on once one is set, at the same address or from the request, and then needs it', async () => {
+  it('continues once one is set, at the same address or from the request, and then requires it', async () => {
     const { location } = await press(agent, await agent.get(SPENDING), 'allow');
     const [set = '', request = ''] = linksOf(await agent.get(location ?? ''));
     expect((await agent.get(set)).page).toBe('password');
@@ -76,17 +76,17 @@ describe('a right that spends, of a user without a payment password', () => {
     expect(codeOf(await returnFrom(agent, receipt))).toMatch(/^assent_ac_/);
   });
 
-  it('is not shown as unguarded by the page of security', async () => {
+  it('is not shown as unprotected on the security page', async () => {
     expect((await agent.get('/account/security')).text).not.toContain(UNGUARDED);
   });
 });
 
-it('what only reads needs none', async () => {
+it('is not affected if the request only reads', async () => {
   const consent = await agent.get(link('account-info'));
   expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
 });
 
-it('PAYMENT_PASSWORD=optional: Allow alone lets an application spend, and the pages say so', async () => {
+it('PAYMENT_PASSWORD=optional: Allow alone permits spending, as the pages say', async () => {
   const own = await startServer({ database: server.database });
   const there = await signedIn(own, user);
   const consent = await there.get(SPENDING);

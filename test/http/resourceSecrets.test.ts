@@ -28,7 +28,7 @@ const ask = async ({ resourceId, resourceSecret }: Known) => {
 const wrongSecret = async () => ask({ ...(await register()), resourceSecret: 'wrong' });
 
 describe('a resource server', () => {
-  it('has several secrets at a time; a retired one is as a wrong one', async () => {
+  it('has several secrets at a time, and a retired one is refused like a wrong one', async () => {
     const first = await register();
     const { resourceId } = first;
     const added = await perform(resources.secret.add, olga, { resourceId });
@@ -44,7 +44,7 @@ describe('a resource server', () => {
     expect(await ask(second)).toEqual(await wrongSecret());
   });
 
-  it('is as one with a wrong secret while it is blocked, and once it is deleted', async () => {
+  it('is refused like a wrong secret while it is blocked, and once it is deleted', async () => {
     const resource = await register();
     await setResourceStatus(pool, resource.resourceId, 'blocked', 'olga');
     expect(await ask(resource)).toEqual(await wrongSecret());
@@ -66,7 +66,7 @@ describe('a resource server', () => {
     ]);
   });
 
-  it('has the day noted on which each secret was last used, and only of the one that was', async () => {
+  it('records the day of last use of each secret that was used', async () => {
     const resource = await register();
     const { resourceId } = resource;
     await perform(resources.secret.add, olga, { resourceId });

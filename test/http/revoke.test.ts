@@ -25,9 +25,9 @@ async function events(client: TestClient): Promise<string[]> {
   return rows.map(({ kind }) => kind);
 }
 
-describe('RFC 7009: an application gives a token back', () => {
+describe('RFC 7009: token revocation', () => {
   it.each([true, false])(
-    'revokes its token for good (verified: %s), and says the same the second time',
+    'revokes the token of the application (verified: %s), with the same response the second time',
     async (verified) => {
       const client = await server.createClient({ verified });
       const token = await obtainToken(agent, client, user);
@@ -44,7 +44,7 @@ describe('RFC 7009: an application gives a token back', () => {
     },
   );
 
-  it('answers an unknown token, a spoiled one and one of another application like its own, and leaves that alone', async () => {
+  it('answers unknown, malformed and foreign tokens alike, and leaves those alone', async () => {
     const [client, other] = [await server.createClient(), await server.createClient()];
     const foreign = await obtainToken(agent, other, user);
     const neverIssued = `${foreign.slice(0, -43)}${newSecret()}`;
@@ -55,7 +55,7 @@ describe('RFC 7009: an application gives a token back', () => {
     expect(await isActive(foreign)).toBe(true);
   });
 
-  it('refuses a wrong or missing secret, an unknown client and no token, and revokes nothing', async () => {
+  it('refuses a wrong or missing secret, an unknown client and a missing token', async () => {
     const client = await server.createClient();
     const token = await obtainToken(agent, client, user);
     const right = credentialsOf(client);
@@ -73,11 +73,11 @@ describe('RFC 7009: an application gives a token back', () => {
   });
 });
 
-describe('POST /api/revoke, as the payment SDKs call it', () => {
+describe('POST /api/revoke of payment SDKs', () => {
   const giveBack = (authorization: string) =>
     agent.send('/api/revoke', { method: 'POST', headers: { authorization } });
 
-  it('revokes the token that is presented', async () => {
+  it('revokes the presented token', async () => {
     const client = await server.createClient();
     const token = await obtainToken(agent, client, user);
     expect((await giveBack(`Bearer ${token}`)).status).toBe(200);
@@ -85,7 +85,7 @@ describe('POST /api/revoke, as the payment SDKs call it', () => {
     expect(await events(client)).toEqual(['approved', 'exchanged', 'revoked_by_application']);
   });
 
-  it('says the same of a token that never was, and asks for one that is missing', async () => {
+  it('answers unknown tokens alike, and requires a token', async () => {
     expect((await giveBack(`Bearer assent_at_${newSecret()}${newSecret().slice(0, 21)}`)).status).toBe(200);
     for (const authorization of ['', 'Bearer', 'Basic eDp5']) {
       const answer = await giveBack(authorization);

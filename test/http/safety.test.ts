@@ -66,8 +66,8 @@ const note = (kind: string, { count = 1, days = 0, by = null, from = '203.0.113.
     ],
   );
 
-describe('a warning', () => {
-  it('names the payment password that was used elsewhere, when and where, and asks one question', async () => {
+describe('a security warning', () => {
+  it('names the use of the payment password elsewhere, with time and place, and asks one question', async () => {
     const spending = requestOf(client, { scope: 'payment-shop' });
     await obtainCode(agent, spending, user);
     for (const path of PAGES)
@@ -87,7 +87,7 @@ describe('a warning', () => {
     }
   });
 
-  it('is not given of what was allowed in another browser without a confirmation', async () => {
+  it('is not shown for an approval without confirmation in another browser', async () => {
     const elsewhere = new Agent(server.baseUrl);
     elsewhere.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
     await obtainCode(elsewhere, requestOf(client), user);
@@ -117,25 +117,22 @@ describe('a warning', () => {
       'IP address 203.0.113.x',
       'Did you ask us to\\? Then choose a password of your own\\.',
     ],
-  ])('tells of %s', async (kind, event, network, question = undefined) => {
+  ])('reports %s', async (kind, event, network, question = undefined) => {
     await note(kind, { by: kind === 'replayed' ? client : null });
     for (const path of PAGES) expect((await agent.get(path)).text).toMatch(told(event, network, question));
   });
 
-  it.each(PAGES)(
-    'is said no more on any page of a browser that has seen it on %s, and still in another',
-    async (path) => {
-      const other = await signedIn(server, user);
-      await note('replayed', { by: client });
-      const after = await press(agent, await agent.get(path), '/account/warnings');
-      expect(after.page).toBe(path === '/account' ? 'account' : 'security');
-      const says = (by: Agent) => areSaid(by, 'used twice');
-      expect([...(await says(agent)), ...(await says(other))]).toEqual([false, false, true, true]);
-      await note('user_password_set');
-      expect((await agent.get(path)).text).toContain(SET);
-      expect(await says(agent)).toEqual([false, false]);
-    },
-  );
+  it.each(PAGES)('is hidden in a browser that dismissed it on %s, and not in another one', async (path) => {
+    const other = await signedIn(server, user);
+    await note('replayed', { by: client });
+    const after = await press(agent, await agent.get(path), '/account/warnings');
+    expect(after.page).toBe(path === '/account' ? 'account' : 'security');
+    const says = (by: Agent) => areSaid(by, 'used twice');
+    expect([...(await says(agent)), ...(await says(other))]).toEqual([false, false, true, true]);
+    await note('user_password_set');
+    expect((await agent.get(path)).text).toContain(SET);
+    expect(await says(agent)).toEqual([false, false]);
+  });
 });
 
 describe('several warnings', () => {
@@ -146,7 +143,7 @@ describe('several warnings', () => {
   ];
 
   it.each(PAGES)(
-    'on %s are one in a box and the others in a fold, each of both with a button of its own',
+    'on %s are shown as one box and a fold with the others, each with its own button',
     async (path) => {
       await note('approved', { days: 2, by: client });
       await note('replayed', { days: 1, by: client });
@@ -175,7 +172,7 @@ describe('several warnings', () => {
 const MORE = 'There is more in your history.';
 
 describe('a warning is not hidden', () => {
-  it('by guessing passwords, however often', async () => {
+  it('by many wrong passwords', async () => {
     await note('approved', { days: 1, by: client });
     for (const from of ['198.51.100.7', '192.0.2.7', '2001:db8:1::7'])
       await note('password_guessed', { count: 300, from });
@@ -186,7 +183,7 @@ describe('a warning is not hidden', () => {
     }
   });
 
-  it('by using the payment password often for another application: it says how often, and that there is more', async () => {
+  it('by frequent payments for another application: it shows the count, and that there are more', async () => {
     const harmless = await server.createClient({ name: 'Harmless' });
     await note('approved', { days: 1, by: client });
     await note('approved', { count: 50, by: harmless });
@@ -203,7 +200,7 @@ describe('a warning is not hidden', () => {
   it.each([
     ['203.0.113.77', '203.0.113.x'],
     ['2001:db8:1::7', '2001:db8:1:x'],
-  ])('by what the owner does afterwards elsewhere (%s)', async (address, network) => {
+  ])('by later acts of the owner elsewhere (%s)', async (address, network) => {
     await note('approved', { days: 1, by: client, from: address });
     expect((await agent.get('/account')).text).not.toContain(MORE);
     await note('approved', { by: client, from: '198.51.100.7' });
@@ -226,7 +223,7 @@ describe('a warning is not hidden', () => {
     expect(text).toContain(MORE);
   });
 
-  it('by the form of a page that was opened earlier', async () => {
+  it('by the form of an earlier page', async () => {
     await note('replayed', { days: 1, by: client });
     const earlier = await agent.get('/account');
     await note('user_password_set');
@@ -241,7 +238,7 @@ describe('a sign-in', () => {
   const WARNED = 'New sign-in with';
   const says = (by: Agent) => areSaid(by, WARNED);
 
-  it('in a browser that was not known is told in the others, with what, when and where', async () => {
+  it('from an unknown browser is reported in the others, with time and place', async () => {
     const thief = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
     expect(await says(agent)).toEqual([false, false]);
     await signIn(thief, user.login, user.password);
@@ -252,7 +249,7 @@ describe('a sign-in', () => {
     }
   });
 
-  it('is not told in its own browser, also not in a later session there, however the earlier one ended', async () => {
+  it('is not reported in its own browser, nor in a later session there, however the earlier one ended', async () => {
     const [other, own] = [await server.createUser(), new Agent(server.baseUrl)];
     for (const end of ['sign-out', 'loss', 'another user']) {
       await signIn(own, other.login, other.password);
@@ -266,7 +263,7 @@ describe('a sign-in', () => {
     expect(await says(own)).toEqual([false, false]);
   });
 
-  it('in a browser that was known is told nowhere', async () => {
+  it('from a known browser is not reported', async () => {
     const known = await signedIn(server, user);
     await press(agent, await agent.get('/account'), '/account/warnings');
     known.cookies.delete('assent_session');
@@ -274,7 +271,7 @@ describe('a sign-in', () => {
     expect(await says(agent)).toEqual([false, false]);
   });
 
-  it('of which the trail does not say in which session it was is not told', async () => {
+  it('is not reported if the trail lacks its session', async () => {
     await pool.query(
       `insert into audit_events (kind, user_id, address, detail)
        values ('signed_in', $1, '203.0.113.77', '{"known_device": false, "browser": "Firefox", "system": "Linux"}')`,
@@ -286,8 +283,8 @@ describe('a sign-in', () => {
 
 const ACTION = '/account/stop';
 
-describe('stopping everything', () => {
-  it('is not said to be done while an authorization lives that is older than thousands which do not', async () => {
+describe('“Stop everything”', () => {
+  it('is not reported complete while an old authorization lives behind thousands of ended ones', async () => {
     await obtainToken(agent, client, user);
     await pool.query("update grants set confirmed_at = confirmed_at - interval '1 day'");
     await insertGrants(server, { user, client, count: 3_000, expired: true });
@@ -297,7 +294,7 @@ describe('stopping everything', () => {
     expect((await agent.get('/account')).text).toContain('Not everything is stopped yet');
   });
 
-  it('disconnects every application and signs out every other browser, with an entry in the trail for each', async () => {
+  it('disconnects every application and signs out every other browser, with an event for each', async () => {
     const others = [await signedIn(server, user), await signedIn(server, user)];
     const clients = [client, await server.createClient(), await server.createClient()];
     const tokens = await Promise.all(clients.map((one) => obtainToken(agent, one, user)));
@@ -325,7 +322,7 @@ describe('stopping everything', () => {
     ]);
   });
 
-  it('is one press, also of thousands', async () => {
+  it('takes one press, also for thousands', async () => {
     await insertGrants(server, { user, client, count: 2_000 });
     const { text } = await press(agent, await agent.get(ACTION), ACTION);
     expect(text).toContain('Everything is stopped');
@@ -336,7 +333,7 @@ describe('stopping everything', () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
-  it('answers every warning of its browser, and none of another one', async () => {
+  it('dismisses every warning in its browser, and none in another one', async () => {
     await note('replayed', { by: client });
     await note('user_password_set');
     const stop = await agent.get(ACTION);
@@ -352,12 +349,12 @@ describe('stopping everything', () => {
     ]);
   });
 
-  it('says that something is left, and nothing untrue', async () => {
+  it('says that something is left if so', async () => {
     await obtainToken(agent, client, user);
     const session = await sessionOf(server, agent);
     const late = { ...CALLER, decideBy: performance.now() };
     const stopped = stopEverything(server.context, session, stopToken(server.context, session), late);
-    await expect(stopped).rejects.toThrow('too late');
+    await expect(stopped).rejects.toThrow('after its deadline');
     expect((await agent.get('/account')).text).not.toContain('stopped');
     expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');
     await signedIn(server, user);
@@ -365,7 +362,7 @@ describe('stopping everything', () => {
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
   });
 
-  it('signs the others out also when the user, or a thief, has decided too much', async () => {
+  it('signs out others also after too many decisions of the user, or of a thief', async () => {
     const thief = await signedIn(server, user);
     await obtainToken(agent, client, user);
     await pool.query('update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1', [
@@ -378,7 +375,7 @@ describe('stopping everything', () => {
     expect((await agent.get('/account')).text).toContain('Corner Shop');
   });
 
-  it('takes no form of another session, and says so', async () => {
+  it('refuses the form of another session, and says so', async () => {
     const elsewhere = await signedIn(server, user);
     const before = await rowsOf(server.database);
     const { text } = await press(agent, await elsewhere.get(ACTION), ACTION);
@@ -386,7 +383,7 @@ describe('stopping everything', () => {
     expect(await rowsOf(server.database)).toBe(before);
   });
 
-  it('says so when the session is over, and goes on after signing in', async () => {
+  it('says so when the session has ended, and continues after signing in', async () => {
     await obtainToken(agent, client, user);
     const page = await agent.get(ACTION);
     await pool.query('delete from sessions where user_id = $1', [user.userId]);
@@ -398,7 +395,7 @@ describe('stopping everything', () => {
     expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');
   });
 
-  it('is two presses from every page of a signed-in user', async () => {
+  it('takes two presses from every page of a signed-in user', async () => {
     const consent = await reachConsent(agent, requestOf(client), user);
     const own = ['/account', '/account/history', '/account/security', '/account/password'];
     const pages = await Promise.all(own.map((path) => agent.get(path)));

@@ -12,13 +12,13 @@ const get = (path: string, headers: Record<string, string> = {}) => fetch(server
 /** The address of the script that a page names; null where it names none. */
 const scriptOf = (body: string) => /<script type="module" src="([^"]+)"><\/script>/.exec(body)?.[1] ?? null;
 
-describe('the script of pages that ask for a password', async () => {
+describe('the script of password pages', async () => {
   const page = await new Agent(server.baseUrl).get(
     `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
   );
   const path = scriptOf(page.body) ?? '';
 
-  it('is served under a hash of it, for good, to our own pages alone', async () => {
+  it('is served under its hash, cached forever, to Assent’s pages only', async () => {
     const answer = await get(path, { 'sec-fetch-dest': 'script' });
     expect(path).toMatch(/^\/form-[0-9a-f]{32}\.js$/);
     expect(answer.status).toBe(200);
@@ -32,7 +32,7 @@ describe('the script of pages that ask for a password', async () => {
     expect(await answer.text()).toBe(readFileSync(new URL('../../views/form.js', import.meta.url), 'utf8'));
   });
 
-  it('is the one address that may run there, and nothing may run on a page without a password', async () => {
+  it('is the only script that the policy allows, and only on pages with a password', async () => {
     const policy = page.headers.get('content-security-policy') ?? '';
     expect(policy).toContain(`; script-src ${server.baseUrl}${path};`);
     expect(policy).not.toMatch(/unsafe|nonce/);
@@ -41,13 +41,13 @@ describe('the script of pages that ask for a password', async () => {
     expect(unknown.headers.get('content-security-policy')).not.toContain('script-src');
   });
 
-  it('is nothing else: neither under another hash nor by another method', async () => {
+  it('is not served under another hash or by another method', async () => {
     const other = await get(`/form-${'0'.repeat(32)}.js`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([404, 'no-store']);
     expect((await fetch(server.baseUrl + path, { method: 'POST' })).status).toBe(405);
   });
 
-  it('makes no text of the page into markup or code, and asks nobody', () => {
+  it('inserts no text as markup or code, and sends no requests', () => {
     const script = readFileSync(new URL('../../views/form.js', import.meta.url), 'utf8');
     expect(script).not.toMatch(
       /innerHTML|outerHTML|insertAdjacent|eval|Function\(|fetch|XMLHttp|import|Storage|cookie/,
@@ -55,11 +55,11 @@ describe('the script of pages that ask for a password', async () => {
   });
 });
 
-describe('the style of all pages', async () => {
+describe('the style sheet', async () => {
   const { body, headers } = await new Agent(server.baseUrl).get('/nothing');
   const path = /<link rel="stylesheet" href="([^"]+)">/.exec(body)?.[1] ?? '';
 
-  it('is the one file of theirs that may style them, kept for good under a hash of it', async () => {
+  it('is the only allowed style, and is cached forever under its hash', async () => {
     const answer = await get(path);
     expect(path).toMatch(/^\/style-[0-9a-f]{32}\.css$/);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self';/);
@@ -73,7 +73,7 @@ describe('the style of all pages', async () => {
     expect(await answer.text()).toContain(':root {');
   });
 
-  it('is had under the hash of another replica amid an upgrade, and not kept', async () => {
+  it('is served but not cached under the hash of another replica during an upgrade', async () => {
     const [own, other] = await Promise.all([get(path), get(`/style-${'0'.repeat(32)}.css`)]);
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await other.text()).toBe(await own.text());

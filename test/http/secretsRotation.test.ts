@@ -40,7 +40,7 @@ describe.each([
 ] as const)('replacing SECRETS, from the roll-out "%s" to "%s"', (from, to) => {
   const request = () => requestOf(client, { ...FIELDS, instance_name: `${from} ${to}` });
 
-  it('keeps a sign-in page, a consent page, a page of the payment password and a receipt good', async () => {
+  it('keeps a sign-in page, a consent page, a page of the payment password and a receipt valid', async () => {
     let agent = new Agent(servers[from].baseUrl);
     let page: Answer = await agent.get((await agent.post('/oauth/authorize', request())).location ?? '');
     /** Sends a form to the next roll-out, and goes where that leads at the one before. */
@@ -67,7 +67,7 @@ describe.each([
   });
 });
 
-it('an entry of SECRETS that is gone makes its pages stale and nothing worse: the user stays signed in, tokens stay live', async () => {
+it('removing an entry of SECRETS makes its pages out of date, and keeps sessions and tokens', async () => {
   const agent = new Agent(servers.before.baseUrl);
   const token = await obtainToken(agent, client, user, { instance_name: 'kept' });
   const page = await reachConsent(agent, requestOf(client, FIELDS), user);

@@ -39,7 +39,7 @@ const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 const chunked = (body: string) => post('Transfer-Encoding: chunked\r\n', body);
 const END = '0\r\n\r\n';
 
-describe('a request that two readers could cut differently', () => {
+describe('a request with ambiguous framing', () => {
   it.each([
     ['both lengths', post(`Content-Length: ${END.length}\r\nTransfer-Encoding: chunked\r\n`, END)],
     [
@@ -87,14 +87,14 @@ describe('a request that two readers could cut differently', () => {
     ['no address', get('', '')],
     ['more headers than anybody needs', get(`X: ${'x'.repeat(33_000)}\r\n`)],
     ['more address than anybody needs', get('', `/health/live?${'x'.repeat(33_000)}`)],
-  ])('is refused for %s, and nothing behind it is read', async (_what, bytes) => {
+  ])('is refused for %s, and no bytes after it are read', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect(answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
     expect(asked()).toEqual(['-']);
   });
 
-  it('is refused without a host, and nothing behind it is read', async () => {
+  it('is refused without a Host header, and no bytes after it are read', async () => {
     const { answers } = await converse(server.baseUrl, 'GET /health/live HTTP/1.1\r\n\r\n');
     expect(answers).toMatchObject([{ status: 400 }]);
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
@@ -102,7 +102,7 @@ describe('a request that two readers could cut differently', () => {
   });
 });
 
-describe('a request that there is one way to cut', () => {
+describe('a request with unambiguous framing', () => {
   const hidden = `Content-Length: ${HIDDEN.length}\r\n`;
   const hiddenChunk = `${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n${END}`;
   const inChunks = `${FORM}Transfer-Encoding: chunked\r\n`;
@@ -139,7 +139,7 @@ describe('a request that there is one way to cut', () => {
     ['a second host behind very many headers', get(`${'a: b\r\n'.repeat(3_000)}Host: elsewhere\r\n`)],
     ['a length behind very many headers', get('a: b\r\n'.repeat(3_000) + hidden) + HIDDEN],
     ['chunks behind very many headers', post(`${'a: b\r\n'.repeat(3_000)}${inChunks}`, hiddenChunk)],
-  ])('is refused with %s, and cut where it ends', async (_what, bytes) => {
+  ])('is refused with %s, and split where it ends', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect([[400], [400, 200]]).toContainEqual(answers.map(({ status }) => status));
     expect(answers[0]?.body).toMatch(/too many headers|This request can’t be read/);
@@ -152,7 +152,7 @@ describe('a request that there is one way to cut', () => {
     ['a body that is too long', post(`${FORM}Content-Length: 10000\r\n`, HIDDEN.repeat(400))],
     ['a body longer than any', post(`${FORM}Content-Length: 9999999999\r\n`, HIDDEN.repeat(400))],
     ['chunks that are too long', post(inChunks, `${hiddenChunk.slice(0, -END.length)}`.repeat(400))],
-  ])('ends the connection with its answer after %s', async (_what, bytes) => {
+  ])('closes the connection after its response: %s', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes);
     expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
@@ -163,20 +163,20 @@ describe('a request that there is one way to cut', () => {
     ['HTTP/1.0', 'GET /health/live HTTP/1.0\r\n\r\n'],
     ['no version', 'GET /health/live\r\n\r\n'],
     ['the version of another protocol', get('', '/health/live', 'HTTP/2.0')],
-  ])('is answered once with %s, and the connection ends', async (_what, bytes) => {
+  ])('is answered once with %s, and the connection is closed', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes);
     expect(answers).toMatchObject([{ status: 200, body: '{"status":"ok"}' }]);
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
   });
 
-  it('is told to go on when it asks, and then answered once', async () => {
+  it('gets 100 Continue on request, and is answered once', async () => {
     const bytes = post(`${FORM}Expect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n`, 'a=b');
     const { answers, interim } = await converse(server.baseUrl, bytes);
     expect(interim).toEqual([100]);
     expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
   });
 
-  it('has no header from a trailer', async () => {
+  it('gets no headers from a trailer', async () => {
     const resource = await server.createResource();
     const body = `7\r\ntoken=x\r\n0\r\nAuthorization: ${resource}\r\n\r\n`;
     const head = (lines: string) => `POST /oauth/introspect HTTP/1.1\r\nHost: x\r\n${inChunks}${lines}\r\n`;
@@ -199,10 +199,10 @@ async function exchange(): Promise<string> {
   return new URLSearchParams(tokenRequestOf(client, code)).toString();
 }
 
-describe('an exchange that is right', () => {
+describe('a valid exchange', () => {
   const head = (length: number) => post(`${FORM}Content-Length: ${length}\r\n`);
 
-  it('is not carried out before all of its body is there', async () => {
+  it('is not carried out before its whole body has arrived', async () => {
     const body = await exchange();
     const rows = await rowsOf(server.database);
     const cutOff = await converse(server.baseUrl, head(body.length + 1) + body, { hangUp: true });
@@ -212,7 +212,7 @@ describe('an exchange that is right', () => {
     expect(answers).toMatchObject([{ status: 200, body: /"access_token":/ }]);
   });
 
-  it('takes the next request for its body, and answers one, when its length says so', async () => {
+  it('reads the next request as its body if its length says so, and is answered once', async () => {
     const body = await exchange();
     const { answers } = await converse(server.baseUrl, head(body.length + HIDDEN.length) + body + HIDDEN, {
       answers: 1,
@@ -221,7 +221,7 @@ describe('an exchange that is right', () => {
     expect(asked()).toEqual(['/oauth/token']);
   });
 
-  it('is answered first, and the request behind it second', async () => {
+  it('is answered before the next request', async () => {
     const body = await exchange();
     const { answers } = await converse(server.baseUrl, head(body.length) + body + HIDDEN + NEXT);
     expect(answers).toMatchObject([
@@ -231,7 +231,7 @@ describe('an exchange that is right', () => {
     ]);
   });
 
-  it('is carried out once when it is sent twice on one connection', async () => {
+  it('is carried out once when sent twice on one connection', async () => {
     const body = await exchange();
     const { answers } = await converse(server.baseUrl, (head(body.length) + body).repeat(2) + NEXT);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 400]);
@@ -241,7 +241,7 @@ describe('an exchange that is right', () => {
 
 const READY = get('', '/health/ready');
 
-describe('what is not HTTP behind a request', () => {
+describe('bytes after a request that are not HTTP', () => {
   const right = async (lines = '') => {
     const body = await exchange();
     return post(`${FORM}${lines}Content-Length: ${body.length}\r\n`, body);
@@ -250,7 +250,7 @@ describe('what is not HTTP behind a request', () => {
   it.each([
     ['in the same packet', (request: string) => [`${request}&garbage`]],
     ['in the next packet', (request: string) => [request, '&garbage']],
-  ])('does not take the place of its answer: %s', async (_where, pieces) => {
+  ])('don’t replace its response: %s', async (_where, pieces) => {
     const { answers } = await converse(server.baseUrl, pieces(await right()));
     expect(answers).toMatchObject([
       { status: 200, body: /"access_token":/ },
@@ -258,23 +258,23 @@ describe('what is not HTTP behind a request', () => {
     ]);
   });
 
-  it('does not take the place of the last answer of a connection', async () => {
+  it('don’t replace the last response of a connection', async () => {
     const { answers } = await converse(server.baseUrl, (await right('Connection: close\r\n')) + READY);
     expect(answers).toMatchObject([{ status: 200, body: /"access_token":/ }]);
   });
 
-  it('comes after the answers before it: in the body of the second of two', async () => {
+  it('are answered after earlier responses, in the body of the second of two', async () => {
     const broken = post(`${FORM}Transfer-Encoding: chunked\r\n`, 'z\r\n');
     const { answers } = await converse(server.baseUrl, READY + broken);
     expect(answers.map(({ status }) => status)).toEqual([200, 400]);
   });
 });
 
-describe('a request that was answered before all of its body came', () => {
+describe('a request answered before its whole body arrived', () => {
   it.each([
     ['no such address', 'POST /nothing'],
     ['no such method', 'PUT /oauth/token'],
-  ])('gets no second answer: %s', async (_what, line) => {
+  ])('gets no second response: %s', async (_what, line) => {
     const head = (lines: string) => `${line} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`;
     const cutOff = await converse(server.baseUrl, [head('Content-Length: 500\r\n'), 'a=b'], { hangUp: true });
     expect(cutOff.answers).toHaveLength(1);
@@ -284,21 +284,21 @@ describe('a request that was answered before all of its body came', () => {
 });
 
 describe('a connection', () => {
-  it('whose request wishes for another protocol does not swallow the one behind it: that is answered, or it ends', async () => {
+  it('with an Upgrade request still answers the next request, or closes', async () => {
     const wish = get('Connection: upgrade\r\nUpgrade: h2c\r\n');
     const { answers } = await converse(server.baseUrl, wish + NEXT);
     expect(answers[0]?.status).toBe(200);
     if (answers.length === 1) expect(answers[0]?.headers.get('connection')).toEqual(['close']);
   });
 
-  it('of HTTP/1.0 ends after chunks (RFC 9112 section 6.1)', async () => {
+  it('of HTTP/1.0 closes after chunks (RFC 9112 section 6.1)', async () => {
     const head = 'POST /oauth/token HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { answers } = await converse(server.baseUrl, `${head}${END}${NEXT}`);
     expect(answers).toHaveLength(1);
   });
 });
 
-it('two hosts are refused (RFC 9112 section 3.2)', async () => {
+it('two Host headers are refused (RFC 9112 section 3.2)', async () => {
   const { answers } = await converse(server.baseUrl, get('Host: y\r\nConnection: close\r\n'));
   expect(answers).toMatchObject([{ status: 400 }]);
   expect(answers[0]?.headers.get('x-request-id'), 'by which `assent explain` knows it').toHaveLength(1);
@@ -309,14 +309,14 @@ it.each([
   'HTTP://evil.example/oauth/token',
   '/oauth/tok%65n',
   '/oauth/token#x',
-])('a wrong method gets 405 and JSON however the address is written: %s', async (target) => {
+])('a wrong method gets 405 and JSON in every form of the request target: %s', async (target) => {
   const bytes = `PUT ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
   const { answers } = await converse(server.baseUrl, bytes);
   expect(answers).toMatchObject([{ status: 405, body: /"error":"invalid_request"/ }]);
   expect(answers[0]?.headers.get('allow')).toEqual(['POST']);
 });
 
-describe('a request for something that is no path', () => {
+describe('a request target without a path', () => {
   it.each(['*', '*metrics', 'xhealth/ready', '?metrics', 'ftp://localhost/metrics'])(
     'is refused: %s',
     async (target) => {

@@ -21,7 +21,7 @@ describe.each([
 ])('days in $timeZone', async ({ timeZone, at, day, usedOn }) => {
   const server = await useServer({ timeZone });
 
-  it('are told as they are there, but for the day of the last use, which is one of UTC', async () => {
+  it('are shown in local time, except the day of last use, which is in UTC', async () => {
     const { client, user, agent } = await actorsAt(server);
     await obtainToken(agent, client, user);
     await server.database.pool.query(
@@ -43,7 +43,7 @@ describe('times in Moscow', async () => {
   const server = await useServer({ timeZone: 'Europe/Moscow' });
   const user = await server.createUser();
 
-  it('have the name of the zone, in each language', async () => {
+  it('show the name of the zone, in each language', async () => {
     const agent = await signedIn(server, user);
     const history = await agent.get('/account/history');
     expect(history.text).toMatch(

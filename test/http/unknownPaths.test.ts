@@ -37,7 +37,7 @@ it.each([
 });
 
 it.each(['/.well-known/openid-configuration', '/userinfo', '/oauth/userinfo'])(
-  'says at %s that this is no OpenID provider, and where to look instead',
+  'says at %s that Assent is not an OpenID provider, with the OAuth metadata instead',
   async (path) => {
     for (const method of ['GET', 'POST']) {
       const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, {
@@ -47,7 +47,7 @@ it.each(['/.well-known/openid-configuration', '/userinfo', '/oauth/userinfo'])(
       expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
       expect(JSON.parse(answer.body)).toEqual({
         error: 'not_found',
-        error_description: expect.stringMatching(/no OpenID provider: .+\/oauth-authorization-server/),
+        error_description: expect.stringMatching(/Not an OpenID provider: .+\/oauth-authorization-server/),
       });
     }
   },

@@ -22,7 +22,7 @@ const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${m
 /** More than what lies on its way in the kernel's buffers. */
 const LARGE = 24 * 1024 * 1024;
 
-describe('an answer', () => {
+describe('a response', () => {
   let app: FastifyInstance;
 
   afterEach(async () => {
@@ -42,14 +42,14 @@ describe('an answer', () => {
     new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)));
   const expectEnded = () => expect.poll(openConnections).toBe(0);
 
-  it('that nobody reads is ended, and with it the connection', async () => {
+  it('that is not read is aborted, with its connection', async () => {
     const socket = await open(await serve(1_000, 60_000));
     socket.write(get('/large'));
     await expect.poll(openConnections).toBe(1);
     await expectEnded();
   });
 
-  it('that nobody reads is ended although the peer goes on sending', async () => {
+  it('that is not read is aborted although the client continues to send', async () => {
     const socket = await open(await serve(60_000, 1_000));
     socket.write(get('/large') + get('/large').slice(0, -2));
     const sending = setInterval(() => socket.write('A: b\r\n'), 50);
@@ -61,7 +61,7 @@ describe('an answer', () => {
     }
   });
 
-  it('that is read slowly comes whole, for much longer than nothing may move', {
+  it('that is read slowly arrives completely, also after the stall timeout', {
     timeout: 60_000,
   }, async () => {
     const socket = await open(await serve(2_000, 60_000));
@@ -78,7 +78,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a connection on which pages are asked for and not read', async () => {
+describe('a connection with unread responses', async () => {
   const server = await useServer();
   let cookie: string;
 
@@ -91,7 +91,7 @@ describe('a connection on which pages are asked for and not read', async () => {
   });
 
   it.each(['/account', '/nowhere', '/%FF', '/oauth/authorize', '/metrics'])(
-    'is closed at once when very many are asked for together: only some are looked at: %s',
+    'is closed at once after very many requests, of which only some are processed: %s',
     async (path) => {
       const socket = await open(server.baseUrl);
       const logged = server.logLines.length;
@@ -107,7 +107,7 @@ describe('a connection on which pages are asked for and not read', async () => {
     },
   );
 
-  it('is answered when a few are asked for together and read', async () => {
+  it('is answered after a few requests that are read', async () => {
     const { socket, received } = await sockets.open(server.baseUrl);
     for (const answered of [16, 32, 48]) {
       socket.write(get('/account', cookie).repeat(16));

@@ -86,7 +86,7 @@ const scopeOf = async () => {
 };
 
 describe('a limit that the user lowers', () => {
-  it('has a field with the sum that is asked, as the language writes it', async () => {
+  it('has a field with the requested sum, in the format of the language', async () => {
     const page = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
     expect(fieldsOf(page)).toEqual({ limit_0: ['999.50', null], limit_1: ['3000', null] });
     expect(page.text).toMatch(
@@ -97,7 +97,7 @@ describe('a limit that the user lowers', () => {
     expect(fieldsOf(russian)).toEqual({ limit_0: ['999,50', null], limit_1: ['3000', null] });
   });
 
-  it('is granted: in the token answer, introspection, the trail and on the account page', async () => {
+  it('is granted in the token response, introspection, the trail and on the account page', async () => {
     const answer = await exchange(codeOf(await allow(await consentFor(), LOWER)));
     expect(answer.scope).toBe(LOWERED);
     const told = await introspect(server, resource, String(answer.access_token));
@@ -117,7 +117,7 @@ describe('a limit that the user lowers', () => {
     ]);
   });
 
-  it('is shown by the pages of the payment password and of the receipt, and granted by it', async () => {
+  it('is shown on the payment password page and the receipt, and granted', async () => {
     user = await server.createUser();
     const page = await follow(agent, await allow(await consentFor(), LOWER));
     const answer = await confirm(agent, page, user.paymentPassword);
@@ -130,7 +130,7 @@ describe('a limit that the user lowers', () => {
     expect(await events()).toMatchObject([{ detail: { asked_scope: SCOPE, ...confirmed } }, {}]);
   });
 
-  it('leaves the scope byte for byte when it is not lower, and the application is told nothing', async () => {
+  it('keeps the scope byte for byte if it is not lower, without a scope in the response', async () => {
     const same = { limit_1: '45 000,00', limit_2: '3000.0' };
     const answer = await exchange(codeOf(await allow(await consentFor(), same)));
     expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in']);
@@ -138,7 +138,7 @@ describe('a limit that the user lowers', () => {
     expect(await events()).toMatchObject([{ scope: SCOPE, detail: null }, { scope: SCOPE }]);
   });
 
-  it('is what a new request for the same would raise again; then nothing is told', async () => {
+  it('is raised again by the same request, and then the response has no scope', async () => {
     await exchange(codeOf(await allow(await consentFor(), LOWER)));
     const page = await consentFor();
     expect(page.text).toMatch(
@@ -154,7 +154,7 @@ describe('a limit that the user lowers', () => {
     ['1', null],
     ['2 999.50', newSecret()],
   ])(
-    'may be each of as many as a request has room for, whatever else is sent: %s',
+    'may be each of the maximum number in a request, whatever else is sent: %s',
     async (sum, paymentPassword) => {
       user = await server.createUser({ paymentPassword });
       const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
@@ -169,14 +169,14 @@ describe('a limit that the user lowers', () => {
     },
   );
 
-  it('is compared with the application’s ceiling as it was asked', async () => {
+  it('is compared with the application’s maximum as requested', async () => {
     client = await server.createClient({ userLimits: true, most: { days: 30, sum: '44999' } });
     const answer = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
     expect([answer.status, answer.text.includes('invalid_scope')]).toEqual([400, true]);
   });
 });
 
-describe('a sum that can’t be granted', () => {
+describe('an invalid sum', () => {
   it.each([
     [{ limit_1: '45000.01', limit_2: '3000' }, 'limit_1', 'The most you can allow here is RUB 45,000.'],
     [
@@ -190,7 +190,7 @@ describe('a sum that can’t be granted', () => {
       'limit_2',
       'The amount must be more than zero. To allow nothing, press “Reject”.',
     ],
-  ])('decides nothing, and is shown with what was typed: %j', async (typed, wrong, problem) => {
+  ])('decides nothing, and is shown again as typed: %j', async (typed, wrong, problem) => {
     const page = await consentFor();
     const before = await rowsOf(server.database);
     const again = await follow(agent, await allow(page, typed));
@@ -209,7 +209,7 @@ describe('a sum that can’t be granted', () => {
     expect(scope).toBe(LOWERED);
   });
 
-  it('is not allowed by asking for the page in another language', async () => {
+  it('is not accepted by changing the language', async () => {
     const typed = { limit_1: '', limit_2: '5000' };
     const again = await follow(agent, await allow(await consentFor(), typed));
     const russian = await follow(agent, await agent.submit(again, 'language', { language: 'ru' }));
@@ -218,7 +218,7 @@ describe('a sum that can’t be granted', () => {
     expect(await scopeOf()).toEqual([]);
   });
 
-  it('is told before the payment password is asked for', async () => {
+  it('is reported before the payment password is requested', async () => {
     user = await server.createUser();
     const again = await follow(agent, await allow(await consentFor(), { limit_1: '', limit_2: '' }));
     expect(again.page).toBe('consent');
@@ -227,7 +227,7 @@ describe('a sum that can’t be granted', () => {
 });
 
 describe('a form', () => {
-  it('without a field that its page had decides nothing', async () => {
+  it('without a field of its page decides nothing', async () => {
     const page = await consentFor();
     for (const typed of [{}, { limit_1: '1' }, { limit_2: '1' }, { limit_0: '1', limit_1: '1' }]) {
       expect((await allow(page, typed)).status).toBe(303);
@@ -239,7 +239,7 @@ describe('a form', () => {
     ['a one-time payment', true, 'payment-shop.limit(,5000)'],
     ['nothing to spend', true, 'account-info'],
     ['an application whose users may not lower', false, 'payment-shop.limit(7,5000)'],
-  ])('for %s has no field, and takes none', async (_what, userLimits, scope) => {
+  ])('for %s has no field, and accepts none', async (_what, userLimits, scope) => {
     client = await server.createClient({ userLimits });
     const page = await consentFor(scope);
     expect(fieldsOf(page)).toEqual({});
@@ -249,7 +249,7 @@ describe('a form', () => {
     expect(await scopeOf()).toEqual([scope]);
   });
 
-  it('from before the operator switched lowering on or off decides nothing', async () => {
+  it('loaded before the operator switched lowering on or off decides nothing', async () => {
     client = await server.createClient({});
     for (const typed of [{}, LOWER]) {
       const page = await consentFor();
@@ -260,8 +260,8 @@ describe('a form', () => {
   });
 });
 
-describe('a page that was decided', () => {
-  it('gives the same code for the same sums, however they are written', async () => {
+describe('a decided page', () => {
+  it('returns the same code for the same sums, in any notation', async () => {
     const page = await consentFor();
     const codes = [];
     for (const typed of [LOWER, LOWER, { limit_1: '5000.5', limit_2: '3 000' }])
@@ -275,7 +275,7 @@ describe('a page that was decided', () => {
     expect(russian.text).toContain('Вы уже разрешили это');
   });
 
-  it('gives no second code for other sums: it is shown afresh, with what was granted before', async () => {
+  it('returns no second code for other sums: it is shown again with the granted sums', async () => {
     const page = await consentFor();
     const code = codeOf(await allow(page, LOWER));
     const other = await allow(page, { limit_1: '45000', limit_2: '3000' });
@@ -286,7 +286,7 @@ describe('a page that was decided', () => {
     expect((await consentFor()).text).toContain('Before: at most RUB 5,000.50');
   });
 
-  it('is confirmed once, for the sums that are confirmed first', async () => {
+  it('is confirmed once, for the sums confirmed first', async () => {
     user = await server.createUser();
     const consent = await consentFor();
     const asked = [];
@@ -306,7 +306,7 @@ describe('a page that was decided', () => {
     ['the same sums', LOWER],
     ['other sums', { limit_1: '1', limit_2: '1' }],
     ['what can’t be granted', { limit_1: 'none', limit_2: '' }],
-  ])('says on Reject that Allow was taken, with %s in its fields', async (_which, typed) => {
+  ])('shows on Reject that Allow came first, with %s in its fields', async (_which, typed) => {
     const page = await consentFor();
     const code = codeOf(await allow(page, LOWER));
     const answer = await follow(agent, await reject(page, typed));
@@ -314,14 +314,14 @@ describe('a page that was decided', () => {
     expect((await exchange(code)).scope).toBe(LOWERED);
   });
 
-  it('is rejected once, whatever stands in its fields', async () => {
+  it('is rejected once, whatever its fields contain', async () => {
     const page = await consentFor();
     for (const typed of [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }])
       expect((await reject(page, typed)).location).toContain('error=access_denied');
     expect(await events()).toMatchObject([{ kind: 'rejected', scope: SCOPE, detail: null }]);
   });
 
-  it('gives one code when it is sent with different sums at once, on two replicas', async () => {
+  it('returns one code when sent with different sums at once, on two replicas', async () => {
     const page = await consentFor();
     const elsewhere = copyOf(agent, replica.baseUrl);
     const presses = Array.from({ length: 12 }, (_, index) =>
@@ -338,7 +338,7 @@ describe('a page that was decided', () => {
   });
 });
 
-it('tells an application about its newest authorization only', async () => {
+it('returns the scope only of the newest authorization', async () => {
   await exchange(codeOf(await allow(await consentFor(), LOWER)));
   const answer = await exchange(await obtainCode(agent, requestOf(client), user));
   expect(answer).not.toHaveProperty('scope');

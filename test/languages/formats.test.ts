@@ -69,19 +69,19 @@ describe('days and times in another zone', () => {
     expect(ru.zone('Europe/Moscow')).toMatch(/^Москва/);
   });
 
-  it('know summer time', () => {
+  it('have daylight saving time', () => {
     const july = new Date('2029-07-01T12:00:00Z');
     expect(shown(en.time(july, 'Europe/Berlin'))).toBe('1␣July␣2029 at␣14:00 CEST');
     expect(shown(en.time(late, 'Europe/Berlin'))).toBe('20␣November␣2029 at␣23:05 CET');
     expect(en.zone('Europe/Berlin')).toBe('Central European Time');
   });
 
-  it('leave a day of UTC what it is', () => {
+  it('keep a UTC day unchanged', () => {
     expect(inBoth(({ utcDay }) => utcDay('2029-11-20'))).toEqual(['20␣November␣2029', '20␣ноября␣2029␣г.']);
   });
 });
 
-describe('one of several', () => {
+describe('plural counts', () => {
   it.each([
     [['a'], 'a', 'a'],
     [['a', 'b'], 'a or b', 'a или b'],

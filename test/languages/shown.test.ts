@@ -28,12 +28,12 @@ describe.each(LANGUAGES)('in %s', (language) => {
   const states = statesOf(language, 'full');
   const pages = states.map(({ html }) => readable(cheerio.load(html)));
 
-  it.each(leaves)('$path is shown on a page of the samples', ({ wordings }) => {
+  it.each(leaves)('$path is shown on a sample page', ({ wordings }) => {
     const shown = wordings().some((wording) => pages.some((page) => isOn(page, wording)));
     expect(shown, wordings().join('\n')).toBe(true);
   });
 
-  it('no page has a word of another language, but for names, addresses and code', () => {
+  it('no page has a word of another language, except names, addresses and code', () => {
     const foreign = language === 'ru' ? /[A-Za-z]+/g : /\p{Script=Cyrillic}+/gu;
     // Where hostile names are whole texts, no words are ours.
     const found = states

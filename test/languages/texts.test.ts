@@ -49,7 +49,7 @@ const paths = CATALOGUES.flatMap(({ of, texts, files, byType }) => {
 });
 
 describe('the texts', () => {
-  it.each(LANGUAGES)('of %s quote nothing of others, whose marks could end the quotation', (language) => {
+  it.each(LANGUAGES)('of %s quote no foreign text, whose marks could end the quotation', (language) => {
     const quoting = leavesIn(language).flatMap(({ path, group, name, text }) => {
       if (typeof text !== 'function' || path.startsWith('formats.')) return [];
       const inside = Array.from({ length: text.length }, () => 'OTHER');
@@ -70,7 +70,7 @@ describe('the texts', () => {
   });
 
   it.each([...filesIn('views', '.eta'), ...filesIn('demo/views', '.eta')])(
-    '%s has no words of its own',
+    '%s has no texts of its own',
     (file) => {
       const template = readFileSync(join(ROOT, file), 'utf8');
       const words = template
@@ -81,7 +81,7 @@ describe('the texts', () => {
     },
   );
 
-  it.each(LANGUAGES)('of %s are finished, and none but names is left in another script', (language) => {
+  it.each(LANGUAGES)('of %s are finished, and only names are in another script', (language) => {
     for (const { path, text } of leavesIn(language)) {
       if (typeof text !== 'string' || path === 'tag') continue;
       expect(text.trim(), path).toBe(text);

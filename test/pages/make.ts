@@ -8,11 +8,11 @@ import { openSite } from './site.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-it('the gallery: pages/index.html', () => {
+it('renders the gallery: pages/index.html', () => {
   writeGallery(fileURLToPath(new URL('pages', ROOT)));
 });
 
-it('the pictures: docs/pages-*.png', { timeout: 60_000 }, async () => {
+it('renders the pictures: docs/pages-*.png', { timeout: 60_000 }, async () => {
   const site = await openSite();
   try {
     await takePictures(site, fileURLToPath(new URL('docs', ROOT)));

@@ -32,7 +32,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField = ['sign-in', 'confirm', 'password'].includes(page.name);
 
-  it('is the same when it is put together of what is kept of another caller’s', () => {
+  it('is the same when it is built from another caller’s cached parts', () => {
     const names = OWN_VALUES[page.name] ?? [];
     const own = Object.entries(page).filter(
       ([name, value]) => names.includes(name) && typeof value === 'string',
@@ -51,7 +51,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
       expect(pageText(one, language, LOOK, wayBack)).toBe(renderPage(one, language, LOOK, wayBack));
   });
 
-  it('says its name and its language, offers the others, and leaves no text unfinished', () => {
+  it('has a title and its language, offers the others, and has no unfinished text', () => {
     expect($('main').attr('data-page')).toBe(page.name);
     expect($('html').attr('lang')).toBe(language);
     const buttons = $('header form button[name=language]').toArray();
@@ -61,7 +61,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
   });
 
-  it('has the one script where a password is typed and none elsewhere, no handler, inline style or outside address', () => {
+  it('has the one script if a password is typed, otherwise none, and no handler, inline style or outside address', () => {
     const asksForPassword = $('input[type=password]').length > 0;
     const scripts = $('script').toArray();
     expect(scripts.map((script) => $(script).attr())).toEqual(
@@ -79,7 +79,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect(addresses.filter((address) => !/^(data:image\/svg\+xml,|\/(?!\/))/.test(address))).toEqual([]);
   });
 
-  it('has the same foot as every other page, with help in one place', () => {
+  it('has the same footer as every other page, with help in one place', () => {
     const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
     const foot = withHelp('footer').children().toArray();
     expect(foot.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual([
@@ -100,7 +100,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('footer .help')).toHaveLength(0);
   });
 
-  it('leads to the operator’s page for a forgotten password beside the field for it, where there is such a page', () => {
+  it('links to the operator’s page for forgotten passwords beside the password field, if there is one', () => {
     const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
     const links = (document: cheerio.CheerioAPI) =>
       document('.password a')
@@ -111,14 +111,14 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect(links($)).toEqual([]);
   });
 
-  it('names the address to look for once: at the field for a password, else in its foot', () => {
+  it('names the address to check once: at the password field, else in its footer', () => {
     expect($('footer').text().includes('pay.example')).toBe(!saysAddressAtField);
     expect($('#here strong').text()).toBe(saysAddressAtField ? 'pay.example' : '');
     if (saysAddressAtField)
       expect($('input[type=password]').attr('aria-describedby')?.split(' ')).toContain('here');
   });
 
-  it('lets its form leave for the application only from the pages that answer it', () => {
+  it('lets its form redirect to the application only on pages that answer it', () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     const answers = page.name === 'consent';

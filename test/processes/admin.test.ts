@@ -9,7 +9,7 @@ const database = await useDatabase();
 const { json } = commandsOn(onDatabase(database.url));
 
 describe('ADMIN_PORT', () => {
-  it('has the operators’ API, the public port has none of it, and a server’s own role suffices', async () => {
+  it('serves the operators’ API as the servers’ role, and the public port does not', async () => {
     const role = await createRole();
     const migrated = await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url));
     expect(migrated.code).toBe(0);
@@ -32,7 +32,7 @@ describe('ADMIN_PORT', () => {
     await expect(ask('GET /v1/clients')).rejects.toThrow();
   });
 
-  it('is refused where it is taken, with what to do', async () => {
+  it('is refused if it is in use, with a remedy', async () => {
     const first = await spawnServer(onDatabase(database.url));
     const own = { BASE_URL: 'http://localhost:1', PORT: String(await freePort()) };
     const ADMIN_PORT = new URL(first.baseUrl).port;

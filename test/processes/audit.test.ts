@@ -14,7 +14,7 @@ const eventsOf = (filter: string) => json<Record<string, unknown>[]>(`audit ${fi
 const outcomesOf = async (filter: string) => (await eventsOf(filter)).map(({ outcome }) => outcome);
 
 describe('assent audit', () => {
-  it('tells what became of a user’s authorizations, oldest first, by login, application, reference and day', async () => {
+  it('shows the events of a user’s authorizations, oldest first, by login, application, reference and day', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const agent = new Agent(server.baseUrl);
     const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till' };
@@ -75,7 +75,7 @@ describe('assent audit', () => {
     expect(stdout).toContain(user.login);
   });
 
-  it('gives programs that follow the trail each event once, also of a kind that only a newer build knows', async () => {
+  it('returns each event once to programs that follow the trail, also of an unknown kind', async () => {
     const next = (cursor = '') =>
       json<{ events: Record<string, unknown>[]; cursor: string }>(`audit next ${cursor}`);
     const first = await next();
@@ -104,7 +104,7 @@ describe('assent audit', () => {
     );
   });
 
-  it('gives 1,000 and more events a time, or all that there are', async () => {
+  it('returns 1,000 events and more at a time, or all', async () => {
     const { stdout: first } = await assent('audit next');
     const insert = `insert into audit_events (kind, reference) select 'signed_out', 'many' from generate_series(1, $1)`;
     for (const rows of [1_000, 10]) await server.database.pool.query(insert, [rows]);
@@ -119,7 +119,7 @@ describe('assent audit', () => {
     expect((await assent(`audit next ${cursor}`)).stdout.match(/"many"/g)).toHaveLength(10);
   });
 
-  it('is asked by id for what was erased or deleted', async () => {
+  it('finds erased and deleted ones by id', async () => {
     const user = await server.createUser();
     const { resource_id: id } = await json('resource create --name API');
     await json(`user delete ${user.login} --yes`);
@@ -136,20 +136,20 @@ describe('assent audit', () => {
   });
 
   it.each([
-    ['audit', 2, 'say whose events'],
+    ['audit', 2, 'missing filter'],
     ['audit --login nobody', 1, 'there is no user nobody'],
-    ['audit --user anna', 2, '--login takes logins'],
+    ['audit --user anna', 2, 'pass a login as --login'],
     ['audit --since 2026-02-31', 2, 'Not a day or a time'],
     ['audit --until 2026-02-01T12:00:00', 2, 'Not a day or a time'],
     ['audit --limit 0', 2, 'Not a number from 1 to'],
-    ['audit --outcome aproved', 2, 'There are: approved, approved_again, rejected,'],
+    ['audit --outcome aproved', 2, 'Must be one of approved, approved_again, rejected,'],
     ['audit next yesterday', 2, 'not a cursor'],
-    [`audit next ${'9'.repeat(18)}.1.1.1`, 2, 'of another database'],
-    ['audit next --limit 5', 2, 'audit next takes no --limit'],
+    [`audit next ${'9'.repeat(18)}.1.1.1`, 2, 'from another database'],
+    ['audit next --limit 5', 2, 'audit next does not accept --limit'],
     ['audit prune --keep 0', 2, 'Not a number from 1 to 9999'],
-    ['audit prune --login anna', 2, 'audit prune takes no --login'],
-    ['audit --since 2020-01-01 prune', 2, 'audit prune takes no --since'],
-  ] as const)('says what is missing: %s', async (line, code, message) => {
+    ['audit prune --login anna', 2, 'audit prune does not accept --login'],
+    ['audit --since 2020-01-01 prune', 2, 'audit prune does not accept --since'],
+  ] as const)('refuses a wrong call: %s', async (line, code, message) => {
     expect(await refused(line, code)).toContain(message);
   });
 });

@@ -17,8 +17,8 @@ function run(...args: string[]) {
   return { status, stdout, stderr };
 }
 
-describe('a checkout that is not built', () => {
-  it('says in a sentence what to do, to people and to programs', () => {
+describe('a checkout without a build', () => {
+  it('prints the remedy in a sentence, in text and JSON', () => {
     const refused = run('bin/assent.js', 'serve');
     expect(refused).toEqual({
       status: 1,
@@ -29,7 +29,7 @@ describe('a checkout that is not built', () => {
     expect(JSON.parse(stderr)).toEqual({ error: refused.stderr.trimEnd() });
   });
 
-  it('is not built by npm ci --omit=dev, which says how', () => {
+  it('is not built by npm ci --omit=dev, which prints how', () => {
     expect(run('prepare.mjs')).toEqual({ status: 0, stdout: '', stderr: '' }); // nothing is there to compile
     mkdirSync(join(folder, 'src'));
     expect(run('prepare.mjs')).toEqual({

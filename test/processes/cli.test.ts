@@ -12,7 +12,7 @@ const variables = onDatabase(server.database.url);
 const { assent, json, refused } = commandsOn(variables);
 
 describe('a running server', () => {
-  it('sees at once what the commands change', async () => {
+  it('sees the changes of commands at once', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const { resource_id, resource_secret } = await json('resource create --name API');
     const resource = `Basic ${btoa(`${resource_id}:${resource_secret}`)}`;
@@ -39,7 +39,7 @@ describe('a running server', () => {
     expect(await grants()).toMatchObject([{ state: 'revoked' }]);
   });
 
-  it('ends the sessions of a user whose password is changed, or who is signed out', async () => {
+  it('ends the sessions of a user after a password change or sign-out', async () => {
     const [user, another] = [await server.createUser({ login: 'frida' }), newSecret()];
     const agent = new Agent(server.baseUrl);
     const shown = async () => (await agent.get('/account')).page;
@@ -69,7 +69,7 @@ describe('the command line', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
   });
 
-  it('names every wrong variable in a line of its own, and never a secret', async () => {
+  it('names every wrong variable on its own line, and never a secret', async () => {
     const { code, stderr } = await runAssent(['serve'], {
       DATABASE_URL: 'mysql://x:hidden@y',
       PORT: '70000',
@@ -87,7 +87,7 @@ describe('the command line', () => {
 });
 
 describe('commands in one process', () => {
-  it('find their environment and their streams where they are told, at the same time', async () => {
+  it('use the given environment and streams, also concurrently', async () => {
     const create = (operator: string) =>
       commandsOn({ ...variables, ASSENT_OPERATOR: operator }).json(
         `client create --redirect-uri https://shop.example/ --name ${operator}`,
@@ -102,7 +102,7 @@ describe('commands in one process', () => {
     expect(wrong).toBe("error: unknown option '--nothing'\n");
   });
 
-  it('leave no connection behind, also when they fail', async () => {
+  it('close their connections, also after an error', async () => {
     const { pool, url } = await ownDatabase();
     for (const line of ['client list', 'client show nothing', 'doctor'])
       await commandsOn(onDatabase(url)).assent(line);

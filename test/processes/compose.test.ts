@@ -37,12 +37,12 @@ describe('docker-compose.yml', () => {
   const { services, configs } = composeWith({});
   const all = Object.entries<Service>(services);
 
-  it('needs no variable', () => {
+  it('needs no variables', () => {
     expect(TEXT.match(PLACES)?.length).toBeGreaterThan(3);
     expect(TEXT.replaceAll(PLACES, '')).not.toContain('$');
   });
 
-  it('starts again what is meant to run, and only that', () => {
+  it('restarts services that should run, and no others', () => {
     const waits = all.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
     const once = waits.filter(([, { condition }]) => condition === 'service_completed_successfully');
     const ending = [...new Set(once.map(([name]) => name))];
@@ -63,7 +63,7 @@ describe('docker-compose.yml', () => {
     expect(maintain.command?.[2]).toMatch(day);
   });
 
-  it('writes no password into a URL or a statement', () => {
+  it('has no password in a URL or a statement', () => {
     const password = `it's p@ss/w:rd`;
     const filled = composeWith({ POSTGRES_PASSWORD: password, SERVER_PASSWORD: password });
     expect(filled.configs).toEqual(configs);
@@ -86,7 +86,7 @@ function psqlVersion(): number {
 const NASTY = ` -it's p@ss/w:rd "double" \`back\` \\back\\slash\\ $HOME \${HOME} $$ $(id) :'password' :password :"password" %41%zz #hash?query&more=1,2;3 Пароль, 密码 🔑 `;
 
 describe.skipIf(psqlVersion() < 14)(
-  'its set-up of the database (with psql 14 or newer, if installed)',
+  'the database set-up of docker-compose.yml (with psql 14 or newer, if installed)',
   async () => {
     const database = await useDatabase();
     /** Runs the script as the image of PostgreSQL does, but with names of our own: roles by their names in the file. */
@@ -109,7 +109,7 @@ describe.skipIf(psqlVersion() < 14)(
       return names;
     }
 
-    it('leaves no superuser who can come from outside, nor one who owns the tables', async () => {
+    it('leaves no remote superuser, nor a superuser who owns the tables', async () => {
       const compose = composeWith({});
       const names = await setUp(compose);
       const { rows } = await database.pool.query(
@@ -123,7 +123,7 @@ describe.skipIf(psqlVersion() < 14)(
       ]);
     });
 
-    it('lets the owner migrate and the server serve, whatever is in their passwords', async () => {
+    it('lets the owner migrate and the server serve, with any characters in passwords', async () => {
       const [POSTGRES_PASSWORD, SERVER_PASSWORD] = [`${NASTY}1`, `${NASTY}2`];
       const compose = composeWith({ POSTGRES_PASSWORD, SERVER_PASSWORD });
       const { migrate, assent } = compose.services;
@@ -141,7 +141,7 @@ describe.skipIf(psqlVersion() < 14)(
       );
       expect([migrated.code, migrated.stderr]).toEqual([
         0,
-        expect.stringContaining(`\n${role} may read and write rows, and change no table\n`),
+        expect.stringContaining(`\n${role} may read and write rows, but not change tables\n`),
       ]);
       const { BASE_URL: _, ...variables } = here(assent, role);
       const doctor = await runAssent(['doctor'], here(assent, role));
@@ -150,7 +150,7 @@ describe.skipIf(psqlVersion() < 14)(
       expect(await server.stop()).toBe(0);
     });
 
-    it('connects as the roles that it makes, to the database that it makes, by their passwords', () => {
+    it('connects as the roles and to the database that it creates', () => {
       const { services, configs } = composeWith({});
       const { postgres, migrate, assent } = services;
       expect(configs.roles.content).toMatch(

@@ -64,23 +64,23 @@ const ready = async () => (await fetch(`${server.baseUrl}/health/ready`)).status
 /** The database is asked once a second. */
 const SOON = { timeout: 60_000 };
 const NO_WRITES =
-  /^PostgreSQL takes no writes there: most likely it is a standby, so connect to the primary \(.+\)\s*$/;
+  /^PostgreSQL accepts no writes: most likely it is a standby, so connect to the primary \(.+\)\s*$/;
 const UNAVAILABLE = 'assent_unavailable_total{reason="database"}';
 
-describe('a server whose PostgreSQL is stopped and started', () => {
-  it('says once that it is away and once that it is back, with how many requests were refused meanwhile', async () => {
+describe('a server whose PostgreSQL stops and starts', () => {
+  it('logs once that it is unreachable and once that it is reachable, with the number of refused requests', async () => {
     expect([await metric('assent_database_up'), await metric(UNAVAILABLE)]).toEqual([1, 0]);
     expect(await knock()).toBe(400);
     // Rules are for the log, and for trial mode.
     expect(await (await fetch(`${server.baseUrl}/nowhere`)).text()).not.toContain('<details');
 
-    const before = refusals(50, () => server.output().includes('the database is away'));
+    const before = refusals(50, () => server.output().includes('the database is unreachable'));
     await postgres.stop();
     const early = await before;
     expect([await metric('assent_database_up'), await ready()]).toEqual([0, 503]);
     const during = await refusals(300, () => true);
     expect(during).toBeGreaterThanOrEqual(300);
-    const after = refusals(0, () => server.output().includes('the database is back'));
+    const after = refusals(0, () => server.output().includes('the database is reachable again'));
     await postgres.start();
     const refused = early + during + (await after);
 
@@ -88,11 +88,11 @@ describe('a server whose PostgreSQL is stopped and started', () => {
       {
         level: 'error',
         reason: expect.stringMatching(
-          /^(the database can't be reached|PostgreSQL takes no connections now): /,
+          /^(the database can't be reached|PostgreSQL accepts no connections now): /,
         ),
-        msg: 'the database is away',
+        msg: 'the database is unreachable',
       },
-      { level: 'warn', away_seconds: expect.any(Number), refused, msg: 'the database is back' },
+      { level: 'warn', away_seconds: expect.any(Number), refused, msg: 'the database is reachable again' },
     ]);
     expect(lines().filter(({ level }) => level === 'error')).toHaveLength(1);
     expect(server.output()).not.toMatch(/"stack"|node:internal/);
@@ -111,7 +111,7 @@ describe('a server whose PostgreSQL is stopped and started', () => {
     ]);
   });
 
-  it('says so when it comes back as a standby, and is ready again when that is promoted', async () => {
+  it('logs that it came back as a standby, and is ready again when that is promoted', async () => {
     const told = news().length;
     await postgres.stop();
     await expect.poll(ready).toBe(503);
@@ -120,8 +120,8 @@ describe('a server whose PostgreSQL is stopped and started', () => {
     const since = () => news().slice(told);
     await expect.poll(since, SOON).toHaveLength(2);
     expect(since()).toEqual([
-      { level: 'error', reason: expect.any(String), msg: 'the database is away' },
-      { level: 'error', reason: expect.stringMatching(NO_WRITES), msg: 'the database is still away' },
+      { level: 'error', reason: expect.any(String), msg: 'the database is unreachable' },
+      { level: 'error', reason: expect.stringMatching(NO_WRITES), msg: 'the database is still unreachable' },
     ]);
     expect([await metric('assent_database_up'), await ready()]).toEqual([0, 503]);
 
@@ -131,25 +131,25 @@ describe('a server whose PostgreSQL is stopped and started', () => {
 
     await postgres.run('select pg_promote()');
     await expect.poll(ready, SOON).toBe(200);
-    await expect.poll(() => since().at(2)?.msg, SOON).toBe('the database is back');
+    await expect.poll(() => since().at(2)?.msg, SOON).toBe('the database is reachable again');
     expect((await assent(create)).code).toBe(0);
   });
 
-  it('has no line for a health check', () => {
+  it('logs no health checks', () => {
     const paths = new Set(lines().map(({ path }) => path));
     expect(paths).toContain('/oauth/authorize');
     expect(paths).not.toContain('/health/ready');
   });
 });
 
-describe('a command says in one line what PostgreSQL refuses and what to do', () => {
+describe('a command explains in one line what PostgreSQL refuses', () => {
   it.each([
     ['postgres', 'guarded:a-wrong-password', 'refuses the password', 'password'],
-    ['postgres', 'stranger', 'does not admit this role', 'role "stranger" does not exist'],
+    ['postgres', 'stranger', 'rejects this role', 'role "stranger" does not exist'],
     ['nothing', 'assent', 'has no such database', 'database "nothing" does not exist'],
-    ['postgres', 'crowded', 'has no connection left', 'too many connections for role "crowded"'],
-    ['sealed', 'assent', 'takes no writes there', 'read-only'],
-  ])('of the database %s for %s: it %s', async (database, role, sentence, cause) => {
+    ['postgres', 'crowded', 'has no free connection', 'too many connections for role "crowded"'],
+    ['sealed', 'assent', 'accepts no writes', 'read-only'],
+  ])('for the database %s for %s: it %s', async (database, role, sentence, cause) => {
     const { refused } = commandsOn({ DATABASE_URL: postgres.url(database, role) });
     expect(await refused('client block x', 1)).toMatch(
       new RegExp(`^PostgreSQL ${sentence}: .+ \\(.*${cause}.*\\)\n$`),
@@ -158,10 +158,10 @@ describe('a command says in one line what PostgreSQL refuses and what to do', ()
 });
 
 describe('while PostgreSQL is shutting down', () => {
-  it('a command says so, and a server ends as it does otherwise', async () => {
+  it('a command says so, and a server ends normally', async () => {
     await postgres.beginToStop();
     expect(await commandsOn(onDatabase(postgres.url())).refused('client list', 1)).toMatch(
-      /^PostgreSQL takes no connections now: .+ \(while connecting to PostgreSQL: the database system is shutting down\)\n$/,
+      /^PostgreSQL accepts no connections now: .+ \(while connecting to PostgreSQL: the database system is shutting down\)\n$/,
     );
     await postgres.stop();
     await expect.poll(ready).toBe(503);

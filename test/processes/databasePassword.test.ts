@@ -35,7 +35,7 @@ const byFile = {
   BASE_URL,
 };
 
-it('the password of PGPASSWORD_FILE is taken by the server and by every command', async () => {
+it('the password of PGPASSWORD_FILE is used by the server and by every command', async () => {
   const { BASE_URL: _, ...others } = byFile;
   const server = await spawnServer(others);
   expect(await server.stop()).toBe(0);
@@ -45,20 +45,20 @@ it('the password of PGPASSWORD_FILE is taken by the server and by every command'
   expect((await assent('doctor')).stdout).toContain('PostgreSQL answers');
 });
 
-it('a password that is wrong is told in one line without it', async () => {
+it('a wrong password is reported in one line without it', async () => {
   const { refused } = commandsOn({ ...byVariable, PGPASSWORD: 'another p@ss/w:rd' });
   expect(await refused('client list', 1)).toMatch(/^PostgreSQL refuses the password: .+\n$/);
 });
 
-it('a password that is missing is told at once, with where it belongs', async () => {
+it('a missing password is reported at once, with the variable', async () => {
   for (const command of [['serve'], ['client', 'list']]) {
-    const asks = /PostgreSQL: it asks for a password: set PGPASSWORD or PGPASSWORD_FILE\n$/;
+    const asks = /PostgreSQL: it requires a password: set PGPASSWORD or PGPASSWORD_FILE\n$/;
     const run = await runAssent(command, { ...byVariable, PGPASSWORD: '', PORT: String(await freePort()) });
     expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(asks)]);
   }
 });
 
-it('the password of the address goes before any other', async () => {
+it('the password in DATABASE_URL takes precedence', async () => {
   const DATABASE_URL = urlOf(url, { password: PASSWORD });
   const variables = { ...byVariable, DATABASE_URL, PGPASSWORD: 'another p@ss/w:rd' };
   expect((await runAssent(['client', 'list'], variables)).code).toBe(0);

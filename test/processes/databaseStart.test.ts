@@ -25,8 +25,8 @@ const statusOf = async ({ baseUrl }: ServerProcess, path: string) => (await fetc
 const ready = (server: ServerProcess) => statusOf(server, '/health/ready');
 const knock = (server: ServerProcess) => statusOf(server, '/oauth/authorize?client_id=x');
 
-describe('a server that starts while its database is away', () => {
-  it('lives and is not ready, answers 503 calmly, and serves when the database is there', async () => {
+describe('a server that starts while its database is unreachable', () => {
+  it('is live but not ready, answers 503, and serves once the database is reachable', async () => {
     const url = postgres.url('early');
     await postgres.stop();
     const server = await begin(url);
@@ -41,26 +41,26 @@ describe('a server that starts while its database is away', () => {
     const news = lines.map((line) => JSON.parse(line).msg as string).filter((msg) => msg !== 'request');
     const [listening, away, migrated, ...rest] = news;
     expect(listening).toMatch(/^listening at /);
-    expect(away).toBe('the database is away'); // once
+    expect(away).toBe('the database is unreachable'); // once
     expect(migrated).toMatch(/^migrated the schema from version 0 to \d+$/);
-    expect(rest).toEqual(['the database is back']);
+    expect(rest).toEqual(['the database is reachable again']);
     expect(await server.stop()).toBe(0);
   });
 
-  it('ends at once by a signal', async () => {
+  it('ends at once on a signal', async () => {
     const url = postgres.url('early');
     await postgres.stop();
     const server = await begin(url);
-    await expect.poll(() => server.output()).toContain('the database is away');
+    await expect.poll(() => server.output()).toContain('the database is unreachable');
     expect(await server.stop()).toBe(128 + constants.signals.SIGTERM);
     await postgres.start();
   });
 
-  it('ends when what comes is a database that does not let it in', async () => {
+  it('ends when the database then refuses it', async () => {
     const url = postgres.url('postgres', 'guarded:a-wrong-password');
     await postgres.stop();
     const server = await begin(url);
-    await expect.poll(() => server.output()).toContain('the database is away');
+    await expect.poll(() => server.output()).toContain('the database is unreachable');
     await postgres.start();
     await expect.poll(() => server.isRunning()).toBe(false);
     expect(await server.stop()).toBe(1);
@@ -68,8 +68,8 @@ describe('a server that starts while its database is away', () => {
   });
 });
 
-describe('a server whose migrations take long', () => {
-  it('lives meanwhile, answers 503, and does not call the database away', async () => {
+describe('a server during long migrations', () => {
+  it('is live, answers 503, and does not report the database unreachable', async () => {
     const database = await ownDatabase();
     const server = await whileHeld(database.pool, 'select pg_advisory_xact_lock(7274825)', [], async () => {
       const waiting = await begin(database.url);
@@ -78,12 +78,12 @@ describe('a server whose migrations take long', () => {
     });
     await expect.poll(() => ready(server)).toBe(200);
     expect(server.output()).toContain('its schema is being migrated');
-    expect(server.output()).not.toContain('the database is away');
+    expect(server.output()).not.toContain('the database is unreachable');
   });
 });
 
-describe('a build before the newest migration', () => {
-  it('starts on a schema that serves it, and says so; on any other it does not', async () => {
+describe('a build older than the schema', () => {
+  it('starts on a compatible schema, and says so; on any other it does not', async () => {
     const database = await ownDatabase();
     const add = (after: number, oldest: number) =>
       database.pool.query(
@@ -95,14 +95,16 @@ describe('a build before the newest migration', () => {
     const server = await begin(database.url);
     await expect.poll(() => ready(server)).toBe(200);
     expect(server.output()).toMatch(
-      /the schema is at version \d+, newer than this build's \d+, and serves it/,
+      /the schema is at version \d+, newer than this build's \d+, which supports it/,
     );
     const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
-    expect(doctor.stdout).toMatch(/^advice +schema version \d+, this build's is \d+, which it serves/m);
+    expect(doctor.stdout).toMatch(
+      /^advice +schema version \d+, this build's is \d+, which this build supports/m,
+    );
     const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
-    expect(role.stderr).toContain('newer than this build: give someone its rights by the newer one');
+    expect(role.stderr).toContain('newer than this build: grant someone its privileges with the newer build');
     await add(2, 1);
     const other = spawnServer(onDatabase(database.url));
-    await expect(other).rejects.toThrow('which it does not serve: run a newer build');
+    await expect(other).rejects.toThrow('which this build does not support: run a newer build');
   });
 });

@@ -21,7 +21,7 @@ const CHECKS =
 const METADATA = '/.well-known/openid-configuration';
 
 describe('assent doctor', () => {
-  it('has a line for everything, and advice is no error', async () => {
+  it('prints a line per check, and exits with 0 on advice', async () => {
     const examined = await doctor(good);
     expect(examined.findings.map(({ check }) => check).join(' ')).toBe(CHECKS);
     expect([examined.code, troublesIn(examined.findings)]).toEqual([0, { address: 'advice' }]);
@@ -29,17 +29,17 @@ describe('assent doctor', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(examined.findings.length);
     for (const line of lines) expect(line).toMatch(/^(ok {6}|advice {2}|error {3})\S/);
-    expect(lines.at(-1)).toMatch(/^advice {2}nothing that is Assent answers at .+: start the server/);
+    expect(lines.at(-1)).toMatch(/^advice {2}no Assent server answers at .+: start the server/);
   });
 
-  it('advises a watchdog or HAProxy where several hosts are named', async () => {
+  it('recommends a watchdog or HAProxy for several hosts', async () => {
     const several = postgres.url('postgres', 'server').replace('@localhost/', '@localhost,localhost/');
     expect(troublesIn((await doctor({ ...good, DATABASE_URL: several })).findings)).toMatchObject({
       hosts: 'advice',
     });
   });
 
-  it('finds the server at its address, and says what else is there', async () => {
+  it('finds the server at its address, or says what else responds there', async () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}')).listen(0, 'localhost');
     onTestFinished(() => void stranger.close());
@@ -61,7 +61,7 @@ describe('assent doctor', () => {
       return findings.slice(CHECKS.split(' ').length);
     };
 
-    it('asks the provider what sign-in needs', async () => {
+    it('checks what sign-in requires of the provider', async () => {
       wallet.replaced = {};
       expect((await at()).map(({ check, level }) => `${check} ${level}`)).toEqual([
         'provider ok',
@@ -76,7 +76,7 @@ describe('assent doctor', () => {
       ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, /private_key_jwt/],
       ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, /0 of its keys .*\/nothing/],
       ['keys', { jwks_uri: undefined }, /0 of its keys/],
-    ])('finds a fault of its %s: %o', async (check, metadata, text) => {
+    ])('reports a wrong %s: %o', async (check, metadata, text) => {
       wallet.replaced = { metadata };
       const findings = await at();
       expect(troublesIn(findings)).toEqual({ [check]: 'error' });
@@ -86,7 +86,7 @@ describe('assent doctor', () => {
       });
     });
 
-    it('finds an issuer that differs by a slash, and names both', async () => {
+    it('reports an issuer that differs by a slash, with both', async () => {
       wallet.replaced = { metadata: { issuer: `${wallet.issuer}/users/` } };
       const [finding, ...others] = await at(wallet.issuer);
       expect(others).toEqual([]);
@@ -98,7 +98,7 @@ describe('assent doctor', () => {
     it.each([
       ['nothing', {}, 'http://localhost:9', /ECONNREFUSED|connect|bad port/],
       ['150 MB', { huge: { path: METADATA, headers: {} } }, wallet.issuer, /more than a megabyte/],
-    ])('finds a provider that answers %s', async (_what, replaced, issuer, text) => {
+    ])('reports a provider that answers %s', async (_what, replaced, issuer, text) => {
       wallet.replaced = replaced;
       expect(await at(issuer)).toMatchObject([
         { check: 'provider', level: 'error', text: expect.stringMatching(text) },
@@ -106,7 +106,7 @@ describe('assent doctor', () => {
     });
   });
 
-  it('says that a server doesn’t use X-Forwarded-For, and which variable to set', async () => {
+  it('says that a server ignores X-Forwarded-For, and which variable to set', async () => {
     const variables = onDatabase(postgres.url('postgres', 'server'));
     const server = await spawnServer(variables);
     await fetch(`${server.baseUrl}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
@@ -121,7 +121,7 @@ describe('assent doctor', () => {
     expect((await doctor(good)).findings.find(({ check }) => check === 'proxy')).toBeUndefined();
   });
 
-  it('looks at the rest when something is wrong, and ends with 1', async () => {
+  it('continues after an error, and exits with 1', async () => {
     const unconfigured = await doctor({ ...good, SECRETS: 'short', BASE_URL: '' });
     expect([unconfigured.code, troublesIn(unconfigured.findings)]).toEqual([1, { configuration: 'error' }]);
     const open = await doctor({ ...good, BASE_URL: 'http://pay.invalid' });
@@ -130,7 +130,7 @@ describe('assent doctor', () => {
     expect([away.code, troublesIn(away.findings)]).toEqual([1, { database: 'error', address: 'advice' }]);
   });
 
-  it('is not content with a database that loses what was answered, or letters, or has none of our tables', async () => {
+  it('reports a database that loses commits or letters, or lacks Assent’s tables', async () => {
     await postgres.run(
       `create database empty encoding 'LATIN1' locale 'C' template template0`,
       'alter role server set synchronous_commit = off',
@@ -142,7 +142,7 @@ describe('assent doctor', () => {
     expect(remedies.filter((remedy) => remedy?.includes('assent migrate'))).toHaveLength(1);
   });
 
-  it('is not content with a role that lacks what a server needs', async () => {
+  it('reports a role that lacks privileges of a server', async () => {
     await postgres.run('create role bare login', 'grant select on schema_migrations to bare');
     const bare = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', 'bare') });
     expect([bare.code, bare.findings.find(({ check }) => check === 'role')]).toMatchObject([
@@ -151,7 +151,7 @@ describe('assent doctor', () => {
     ]);
   });
 
-  it('is not content with the owner of the tables, nor with a superuser', async () => {
+  it('reports the owner of the tables, and a superuser', async () => {
     await postgres.run('create role powerful superuser login', 'create role owning login in role assent');
     for (const role of ['assent', 'powerful', 'owning']) {
       const mighty = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', role) });
@@ -163,7 +163,7 @@ describe('assent doctor', () => {
     }
   });
 
-  it('is not content with a standby', async () => {
+  it('reports a standby', async () => {
     await postgres.stop();
     postgres.becomeStandby();
     await postgres.start();
@@ -171,7 +171,7 @@ describe('assent doctor', () => {
     expect([standby.code, troublesIn(standby.findings)]).toMatchObject([1, { writes: 'error' }]);
   });
 
-  it.runIf(poolerVersion)('names a pooler, and what it keeps', async () => {
+  it.runIf(poolerVersion)('names a pooler, and its support of prepared statements', async () => {
     const [pooler, database] = [await startPooler('transaction'), await ownDatabase()];
     onTestFinished(() => pooler.stop());
     const url = pooler.url(new URL(database.url).pathname.slice(1));

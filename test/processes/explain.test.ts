@@ -48,7 +48,7 @@ async function refusedPage(): Promise<string> {
 }
 
 describe('assent explain', () => {
-  it('says for the reference on an error page which rule was broken, and what to do', async () => {
+  it('shows the broken rule and the remedy for the reference on an error page', async () => {
     const link = new URLSearchParams(
       requestOf(client, { redirect_uri: 'http://127.0.0.1:9/callbacl', state: 'private' }),
     );
@@ -86,13 +86,13 @@ describe('assent explain', () => {
       `rule_id = 'new'`,
       /^Another build of Assent/,
     ],
-  ])('says what to do also where %s', async (_case, change, remedy) => {
+  ])('shows a remedy also if %s', async (_case, change, remedy) => {
     const reference = await refusedPage();
     await server.database.pool.query(`update refusals set ${change} where reference = $1`, [reference]);
     expect((await json<{ remedy: string }>(`explain ${reference}`)).remedy).toMatch(remedy);
   });
 
-  it('knows refusals of every kind, also of what is no HTTP', async () => {
+  it('finds refusals of every kind, also of malformed HTTP', async () => {
     const agent = stranger();
     const basic = { authorization: 'Basic eDp4' };
     for (const [answer, rule_id] of [
@@ -116,22 +116,17 @@ describe('assent explain', () => {
       'of the request in a form of ours',
       (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` }),
     ],
-  ])(
-    'knows the application by its client_id %s, and keeps no other text that was sent for one',
-    async (_how, send) => {
-      expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
-      expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });
-    },
-  );
-
-  it('says that it knows nothing of another reference, and may do so in a moment', async () => {
-    const sentence = await refused('explain 0000000000', 1);
-    expect(sentence).toMatch(
-      /^no refusal is kept under 0000000000\. Perhaps it came a moment ago: ask again /,
-    );
+  ])('records the client_id %s of an application, and no other text in its place', async (_how, send) => {
+    expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
+    expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });
   });
 
-  it('forgets after a week', async () => {
+  it('says that another reference is unknown, perhaps only for a moment', async () => {
+    const sentence = await refused('explain 0000000000', 1);
+    expect(sentence).toMatch(/^no refusal is stored under 0000000000\. It may be too recent: .+ retry /);
+  });
+
+  it('deletes refusals after a week', async () => {
     const reference = await refusedPage();
     const older = `update refusals set at = at - interval '7 days' where reference = $1`;
     await server.database.pool.query(older, [reference]);
@@ -140,7 +135,7 @@ describe('assent explain', () => {
 });
 
 describe('assent client refusals', () => {
-  it('lists those of an application as explain has them, newest first, and of no other', async () => {
+  it('lists the refusals of one application as explain shows them, newest first', async () => {
     const [own, other] = [await server.createClient(), await server.createClient()];
     const line = `client refusals ${own.clientId}`;
     expect(await assent(line)).toEqual({ code: 0, stdout: '', stderr: 'no refusals\n' });
@@ -177,8 +172,8 @@ describe('assent client refusals', () => {
   });
 });
 
-describe('what is kept for it', () => {
-  it('tells nothing of what was sent but the application, and not by whom', async () => {
+describe('a recorded refusal', () => {
+  it('has nothing of the request except the application, and not its sender', async () => {
     const agent = stranger();
     const typed = {
       client_id: client.clientId,
@@ -202,7 +197,7 @@ describe('what is kept for it', () => {
       expect(text).not.toContain(sent);
   });
 
-  it('takes the place of the oldest when every slot is taken', async () => {
+  it('replaces the oldest when every slot is used', async () => {
     const { pool } = server.database;
     await plant(
       server.database,
@@ -221,7 +216,7 @@ describe('assent token show', () => {
 
   const shown = (token: string) => json('token show', `${token}\n`);
 
-  it('says whose a token is and what it is worth now, and never the token', async () => {
+  it('shows the user and the state of a token, and never the token', async () => {
     const token = await obtainToken(stranger(), client, await user, { instance_name: 'till' });
     const active = await shown(token);
     expect(JSON.stringify(active)).not.toContain(token);
@@ -257,6 +252,6 @@ describe('assent token show', () => {
   ])('has a sentence for %s', async (_what, token) => {
     const { code, stdout, stderr } = await assent('token show', `${token}\n`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^there is no authorization for this: it must be an access token .+\n$/);
+    expect(stderr).toMatch(/^there is no authorization of this token: it must be an access token .+\n$/);
   });
 });

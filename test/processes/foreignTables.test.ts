@@ -68,7 +68,7 @@ const SHOP = [
 ];
 
 describe('a database of another program', () => {
-  it('gets nothing from a command that only reads, from maintain or from doctor, and each says so', async () => {
+  it('is unchanged by reading commands, maintain and doctor, which report it', async () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
     const { assent, refused } = commandsOn(onDatabase(shop.url));
@@ -95,11 +95,11 @@ describe('a database of another program', () => {
     expect(await stateOf(shop)).toEqual(before);
   });
 
-  it('is refused by commands that change, and by a server, until assent migrate ran', async () => {
+  it('is refused by changing commands and by a server, until assent migrate ran', async () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
     const { assent, refused, json } = commandsOn(onDatabase(shop.url));
-    const sentence = `${NONE}, but those of another program, such as accounts, orders: check DATABASE_URL, or run assent migrate to make Assent's beside them\n`;
+    const sentence = `${NONE}, but those of another program, such as accounts, orders: check DATABASE_URL, or run assent migrate to create Assent's beside them\n`;
     for (const line of CHANGING) expect([line, await refused(line, 1)]).toEqual([line, sentence]);
     expect(await serve(shop)).toMatchObject({ code: 1, stderr: expect.stringContaining(sentence) });
     expect(await stateOf(shop)).toEqual(before);
@@ -111,17 +111,17 @@ describe('a database of another program', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('is left as it is by assent migrate where names are taken', async () => {
+  it('is unchanged by assent migrate if names conflict', async () => {
     const shop = await databaseOf('create table users (id int)');
     const before = await stateOf(shop);
     const { refused } = commandsOn(onDatabase(shop.url));
     expect(await refused('migrate', 1)).toMatch(
-      /changed nothing: relation "users" already exists; give Assent a schema or a database of its own\n$/,
+      /changed nothing: relation "users" already exists; use a separate schema or database for Assent\n$/,
     );
     expect(await stateOf(shop)).toEqual(before);
   });
 
-  it('is known as one by its own table schema_migrations', async () => {
+  it('is recognised by its own table schema_migrations', async () => {
     const rails = await databaseOf(
       'create table schema_migrations (version varchar primary key)',
       `insert into schema_migrations values ('20261127080000')`,
@@ -131,7 +131,7 @@ describe('a database of another program', () => {
     expect(await refused('user block x', 1)).toContain('such as schema_migrations: ');
   });
 
-  it('is none if its tables are of an extension, or in another schema', async () => {
+  it('does not include tables of an extension or in another schema', async () => {
     const empty = await databaseOf(
       'create table spatial (id int)',
       'alter extension plpgsql add table spatial',
@@ -146,7 +146,7 @@ describe('a database of another program', () => {
 });
 
 describe('a schema of another build', () => {
-  it('is left as it is by commands that only read, and migrated by one that changes, if it is older', async () => {
+  it('is left unchanged by reading commands, and an older one is migrated by changing commands', async () => {
     const { length: version } = await listMigrations();
     const later = copyOfBuild('alter table clients add column made integer');
     onTestFinished(() => later.remove());
@@ -163,7 +163,7 @@ describe('a schema of another build', () => {
     expect(await run('user list')).toEqual({ code: 0, stdout: '', stderr: 'no users\n' });
   });
 
-  it('is read if it is newer and serves this build, and only then', async () => {
+  it('is read if it is newer only when it supports this build', async () => {
     const newer = await ownDatabase();
     const add = (after: number) =>
       newer.pool.query(
@@ -173,9 +173,11 @@ describe('a schema of another build', () => {
       );
     const { assent, refused } = commandsOn(onDatabase(newer.url));
     await add(0);
-    const stderr = expect.stringMatching(/^the schema is at version .+, and serves it\nno users\n$/);
+    const stderr = expect.stringMatching(/^the schema is at version .+, which supports it\nno users\n$/);
     expect(await assent('user list')).toEqual({ code: 0, stdout: '', stderr });
     await add(1);
-    expect(await refused('user list', 1)).toMatch(/, which it does not serve: run a newer build\n$/);
+    expect(await refused('user list', 1)).toMatch(
+      /, which this build does not support: run a newer build\n$/,
+    );
   });
 });

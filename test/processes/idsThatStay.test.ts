@@ -25,8 +25,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const secretOf = (bytes: number) => randomBytes(bytes).toString('hex');
 
-describe('an application keeps its client_id and its secret', () => {
-  it('and gets a token with them', async () => {
+describe('an application with its existing client_id and secret', () => {
+  it('gets a token with them', async () => {
     const clientSecret = secretOf(16);
     ledger.note('client secret', clientSecret);
     const clientId = 'Shop_of.old~1-a';
@@ -43,7 +43,7 @@ describe('an application keeps its client_id and its secret', () => {
     expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });
   });
 
-  it('and may have a logo', async () => {
+  it('may have a logo', async () => {
     const path = join(folder, 'logo.png');
     writeFileSync(path, png(64, 64));
     await json(`${CREATE} --id old-shop.2 --logo ${path}`);
@@ -51,11 +51,14 @@ describe('an application keeps its client_id and its secret', () => {
     expect((await fetch(`${server.baseUrl}/logo/old-shop.2-${logo}`)).status).toBe(200);
   });
 
-  it.each(['with space', 'ümlaut', 'a/b', 'x'.repeat(129), ''])('but not any: %j', async (id) => {
-    expect(await refused(`${CREATE} --id "${id}"`, 1)).toContain('the client id needs 1 to 128');
-  });
+  it.each(['with space', 'ümlaut', 'a/b', 'x'.repeat(129), ''])(
+    'is refused for the client_id %j',
+    async (id) => {
+      expect(await refused(`${CREATE} --id "${id}"`, 1)).toContain('the client id needs 1 to 128');
+    },
+  );
 
-  it('but not one that is taken, whose application stays as it is', async () => {
+  it('is refused if the client_id is taken, which changes nothing', async () => {
     await json(`${CREATE} --id taken`);
     const before = await json('client show taken');
     expect(await refused(`${CREATE} --id taken --verified`, 1)).toContain('the client id taken is taken');
@@ -68,21 +71,21 @@ describe('an application keeps its client_id and its secret', () => {
     ['with a letter that HTTP Basic may lose', 'a secret of münchen, 20 long', 'printable ASCII'],
     ['of few letters', 'abababab'.repeat(8), 'fewer than 128'],
     ['that is a word', 'correct-horse-1234', 'fewer than 128'],
-  ])('but not a secret %s', async (_which, secret, reason) => {
+  ])('is refused for a secret %s', async (_which, secret, reason) => {
     const { code, stdout, stderr } = await assent(`${CREATE} --id weak --secret-stdin`, secret);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(reason);
     expect(stderr).not.toContain(secret);
   });
 
-  it('a weak secret only with --force', async () => {
+  it('needs --force for a weak secret', async () => {
     const { code } = await assent(`${CREATE} --id forced --secret-stdin --force`, 'correct-horse-1234');
     expect(code).toBe(0);
   });
 });
 
-describe('a user has the id of another service', () => {
-  it('which introspection, lists and the trail show beside our own', async () => {
+describe('a user’s id of another service', () => {
+  it('is shown beside our own in introspection, lists and the trail', async () => {
     const user = await server.createUser();
     const { client, token } = await connect(user);
     expect(await introspect(server, resource, token)).not.toHaveProperty('external_id');
@@ -104,7 +107,7 @@ describe('a user has the id of another service', () => {
     expect(listed).toMatchObject({ grant_id: said.grant_id, client_name: 'Test Shop' });
   });
 
-  it('and of a deleted user the trail still finds the authorization', async () => {
+  it('still finds the authorization of a deleted user in the trail', async () => {
     const user = await server.createUser();
     const { grant_id } = await introspect(server, resource, (await connect(user)).token);
     await json(`user delete ${user.login} --yes`);
@@ -113,7 +116,7 @@ describe('a user has the id of another service', () => {
     expect(await refused(`grant show ${grant_id}`, 1)).toContain(`there is no grant ${grant_id}`);
   });
 
-  it('changes login and name, and stays signed in', async () => {
+  it('stays when login and name change, and the user stays signed in', async () => {
     const user = await server.createUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, user.login, user.password);
@@ -127,7 +130,7 @@ describe('a user has the id of another service', () => {
     expect((await agent.get('/account/history')).text).toContain('We changed your login');
   });
 
-  it('whose change ends the sessions, which prove the old one', async () => {
+  it('ends the sessions of the old one when it changes', async () => {
     const user = await server.createUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, user.login, user.password);
@@ -135,13 +138,13 @@ describe('a user has the id of another service', () => {
     expect((await agent.get('/account')).page).toBe('sign-in');
   });
 
-  it('that is removed by an empty one', async () => {
+  it('is removed by an empty one', async () => {
     const { login } = await server.createUser();
     await json(`user update ${login} --external-id gone`);
     expect(await json(`user update ${login} --external-id ""`)).toMatchObject({ external_id: null });
   });
 
-  it('but not that of another, nor another login', async () => {
+  it('is refused if it is taken, as is a login', async () => {
     const [one, other] = [await server.createUser(), await server.createUser()];
     await json(`user update ${one.login} --external-id of-one`);
     for (const change of ['--external-id of-one', `--login ${one.login.toUpperCase()}`]) {
@@ -156,13 +159,13 @@ describe('a user has the id of another service', () => {
     [`--external-id ${'x'.repeat(256)}`, 1, 'the external id needs'],
     ['--name " "', 1, 'the name'],
     ['--login ""', 1, 'the login'],
-    ['', 2, 'say what to change: --login, --name or --external-id'],
-  ] as const)('nor one that is none: user update %s', async (change, code, reason) => {
+    ['', 2, 'nothing to change: pass at least one of --login, --name or --external-id'],
+  ] as const)('is refused if it is invalid: user update %s', async (change, code, reason) => {
     const { login } = await server.createUser();
     expect(await refused(`user update ${login} ${change}`, code)).toContain(reason);
   });
 
-  it('and an unknown user, grant or id is said to be one', async () => {
+  it('is reported if it is unknown, like a user or a grant', async () => {
     expect(await refused('user update none --name Nora', 1)).toContain('there is no user none');
     expect(await refused('grant show 6b2c9a41', 1)).toContain('there is no grant 6b2c9a41');
     expect(await refused('audit --grant 6b2c9a41', 2)).toContain('Not the id of an authorization');

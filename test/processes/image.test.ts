@@ -31,8 +31,8 @@ const assent = async (command: string, variables = {}, stdin = '') => {
   return `${run.stdout}${run.stderr}`;
 };
 
-describe('the image', () => {
-  it('has a few files of code, and no documents, types and sources of packages', () => {
+describe('the container image', () => {
+  it('has a few files of code, without documents, types and sources of packages', () => {
     const parts = [...new Set(files.map((file) => file.split('/')[0]))];
     const expected = ['bin', 'demo', 'dist', 'migrations', 'node_modules', 'package.json', 'views'];
     expect(parts.toSorted()).toEqual(expected);
@@ -42,7 +42,7 @@ describe('the image', () => {
     expect(files).toContain('node_modules/pg/lib/client.js'); // tracing changes it, so it is not bundled
   });
 
-  it('has the licence of each package in it', () => {
+  it('has the licence of each package', () => {
     const names = packages.map((file) => dirname(file));
     for (const name of ['fastify', 'pg', 'zod', '@node-rs/argon2'])
       expect(names).toContain(`node_modules/${name}`);
@@ -75,7 +75,7 @@ describe('the image', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('names the file and the line of src in a trace', async () => {
+  it('shows the file and the line of src in a stack trace', async () => {
     const [, ofImage = ''] = /NODE_OPTIONS=(\S+)/.exec(read('Dockerfile')) ?? [];
     const traced = 'process.constrainedMemory=()=>{console.trace();return(0)}';
     const NODE_OPTIONS = `${ofImage} --import=data:text/javascript,${traced}`;

@@ -21,7 +21,7 @@ function fileOf(rows: readonly object[]): string {
   return file;
 }
 
-it('killed in the middle and run again, imports each line once', async () => {
+it('imports each line once after it was killed and run again', async () => {
   const own = await ownDatabase();
   const counts = async () => {
     const text = `select (select count(*)::int from users) as users,
@@ -53,7 +53,7 @@ it('killed in the middle and run again, imports each line once', async () => {
   expect(await counts()).toEqual({ users: rows.length, events: rows.length });
 });
 
-it('imports 10,000 tokens with a foreign list of scopes, and none is bad', async () => {
+it('imports 10,000 tokens with a foreign list of scopes', async () => {
   const { json } = commandsOn(onDatabase((await ownDatabase()).url));
   const users = Array.from({ length: 100 }, (_, n) => ({ login: `holder-${n}`, name: 'Anna' }));
   const client = { client_id: 'foreign-app', name: 'Old Shop', redirect_uri: 'https://old.example/back' };
@@ -68,17 +68,17 @@ it('imports 10,000 tokens with a foreign list of scopes, and none is bad', async
   expect(await json(`grant import ${fileOf(rows)}`)).toMatchObject({ imported: 10_000, bad: 0 });
 });
 
-it('writes no --bad file over its own standard input', async () => {
+it('refuses a --bad file that is its own standard input', async () => {
   const file = fileOf([{ login: 'berta', name: 'Berta' }]);
   const text = readFileSync(file, 'utf8');
   const command = ['sh', '-c', 'exec "$@" < "$BAD"', 'sh', ...ASSENT, 'user', 'import', '--bad', file];
   const launch = new Launch(command, { ...onDatabase(database.url), BAD: file });
   expect(await launch.end).toEqual({ code: 2, signal: null });
-  expect(launch.output()).toContain(`${file} is there already`);
+  expect(launch.output()).toContain(`${file} already exists`);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-it('reads no line if the folder of the --bad file is missing', async () => {
+it('reads no lines if the folder of the --bad file is missing', async () => {
   const file = fileOf([{ login: 'clara', name: 'Clara' }]);
   const bad = `${file}.missing/bad.jsonl`;
   const launch = new Launch([...ASSENT, 'user', 'import', '--bad', bad, file], onDatabase(database.url));
@@ -87,7 +87,7 @@ it('reads no line if the folder of the --bad file is missing', async () => {
   expect(await json('user list --login clara')).toEqual([]);
 });
 
-it('waits for an approval of the same authorization, and leaves it as it is', async () => {
+it('waits for a concurrent approval of the same authorization, and keeps it', async () => {
   const [user, client] = [
     { login: 'anna', name: 'Anna' },
     { client_id: 'shop', name: 'Shop', redirect_uri: 'https://s.example/' },
@@ -121,7 +121,7 @@ it('waits for an approval of the same authorization, and leaves it as it is', as
 });
 
 it.runIf(process.platform === 'linux')(
-  'takes less than 150 MB for many lines, for lines of 64 KB, and for one without an end',
+  'uses less than 150 MB for many lines, for lines of 64 KB, and for an endless line',
   async () => {
     const own = await ownDatabase();
     const line = (_: unknown, n: number) =>

@@ -294,7 +294,7 @@ const FILE = readFileSync(new URL('../../migrations/invariants.sql', import.meta
 const examine = (url: string) => doctor(onDatabase(url), '--invariants');
 
 describe('assent doctor --invariants', () => {
-  it('has nothing to say of a database after a working day, not even to a server’s role', async () => {
+  it('accepts a database after a working day, also as a server’s role', async () => {
     expect(troublesIn((await examine(database.url)).findings)).toEqual({});
     const role = await createRole();
     expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
@@ -302,17 +302,17 @@ describe('assent doctor --invariants', () => {
     expect([code, troublesIn(findings)]).toEqual([0, {}]);
   });
 
-  it.each(HARMLESS)('has nothing to say of: %s', async (_what, ...statements) => {
+  it.each(HARMLESS)('accepts: %s', async (_what, ...statements) => {
     expect(await troublesAfter(...statements)).toEqual({});
   });
 
-  it.each(FAULTS)('finds: %s', async (_fault, check, ...statements) => {
+  it.each(FAULTS)('reports: %s', async (_fault, check, ...statements) => {
     expect(await troublesAfter(...statements)).toMatchObject({
       [check]: expect.stringMatching(/advice|error/),
     });
   });
 
-  it('ends with 1 when it found something, and names a row; the file itself finds the same, as psql runs it', async () => {
+  it('exits with 1 after a finding, and names a row; psql finds the same with the file', async () => {
     const copy = await copied(setGrants('revision = 7', named('not used')));
     const { code, findings } = await examine(copy.url);
     expect([code, troublesIn(findings)]).toEqual([1, { revisions: 'error' }]);
@@ -326,7 +326,7 @@ describe('assent doctor --invariants', () => {
     expect(lines).toEqual(expect.arrayContaining(found));
   });
 
-  it('takes what it can’t look at for no proof', async () => {
+  it('reports an unreadable check as an error', async () => {
     const role = await createRole();
     const copy = await copied(
       `grant select on all tables in schema public to ${role.name}`,
@@ -342,7 +342,7 @@ describe('assent doctor --invariants', () => {
     );
   });
 
-  it('knows every table, every kind of event, and the lifetimes of the rules', () => {
+  it('covers every table, every kind of event, and the lifetimes of the rules', () => {
     const [, tables = ''] = /any \('{([^}]+)}'::regclass/.exec(FILE) ?? [];
     expect(tables.match(/\w+/g)).toEqual(TABLES.map(({ name }) => name));
     const [, kinds = ''] = /kind not in \(([^)]+)\)/.exec(FILE) ?? [];
@@ -352,7 +352,7 @@ describe('assent doctor --invariants', () => {
     expect(FILE).toContain(`created_at + interval '${MAX_SESSION_HOURS} hours'`);
   });
 
-  it('has a fault for each question', async () => {
+  it('has a test fault for each check', async () => {
     const { questions } = await readInvariants();
     const ofFile = questions.flatMap(({ checks }) => checks);
     const asked = ['privileges', ...ofFile];

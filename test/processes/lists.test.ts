@@ -33,13 +33,13 @@ const { assent, json, refused } = commandsOn(variables);
 
 const rowsOf = (line: string) => json<Record<string, string>[]>(line);
 
-describe('a list that is longer than memory', () => {
-  it('of users is a block for each', async () => {
+describe('a list larger than memory', () => {
+  it('prints a block per user', async () => {
     const { code, stdout } = await spawnAssent(['user', 'list'], { ...variables, ...SMALL });
     expect([code, stdout.match(/\n\n/g)?.length]).toEqual([0, MANY]);
   });
 
-  it('of events is a block for each, of the fields that have a value', async () => {
+  it('prints a block per event, with its non-empty fields', async () => {
     const { code, stdout } = await spawnAssent(['audit', '--outcome', 'signed_in'], {
       ...variables,
       ...SMALL,
@@ -51,7 +51,7 @@ describe('a list that is longer than memory', () => {
     expect(blocks.at(-1)).toMatch(/^login +Person-\d+\noperator +night$/m);
   });
 
-  it('is one JSON document, written as it always was', async () => {
+  it('is one valid JSON document', async () => {
     const { stdout } = await assent('audit --until 2026-01-01T00:45:00Z --json');
     const rows = JSON.parse(stdout) as unknown[];
     expect(rows).toHaveLength(2_699);
@@ -59,7 +59,7 @@ describe('a list that is longer than memory', () => {
     expect((await assent('audit --until 2020-01-01 --json')).stdout).toBe('[]\n');
   });
 
-  it('ends when its reader has enough, and that is no failure', async () => {
+  it('ends without an error when its reader closes the pipe', async () => {
     const [program = '', ...args] = ASSENT;
     const child = spawn(program, [...args, 'user', 'list'], { env: variables });
     let said = '';
@@ -75,7 +75,7 @@ describe('a list that is longer than memory', () => {
 describe('assent user list', () => {
   const logins = async (how: string) => (await rowsOf(`user list ${how}`)).map(({ login }) => login);
 
-  it('gives a page behind a login, in any spelling, in the order of logins', async () => {
+  it('continues after a login, in any spelling, in the order of logins', async () => {
     const page = await rowsOf('user list --after PERSON-100005 --limit 2');
     expect(page.map(({ login }) => login)).toEqual(['Person-100006', 'Person-100007']);
     expect(Object.keys(page[0] ?? {})).toEqual(['user_id', 'login', 'name', 'status', 'external_id']);
@@ -92,7 +92,7 @@ describe('assent user list', () => {
 });
 
 describe('assent grant list --client', () => {
-  it('gives the authorizations of an application, newest first, each with its user', async () => {
+  it('lists the authorizations of an application, newest first, each with its user', async () => {
     const grants = await rowsOf('grant list --client big');
     expect(grants).toHaveLength(2_500);
     expect(grants.slice(0, 2).map(({ login }) => login)).toEqual(['Person-100001', 'Person-100002']);
@@ -100,7 +100,7 @@ describe('assent grant list --client', () => {
     expect(await rowsOf(`grant list --client big --login ${login}`)).toEqual([grant]);
   });
 
-  it('tells people the rights in the words of the pages, within the width of a terminal', async () => {
+  it('shows rights as on the pages, within the width of a terminal', async () => {
     const scope = 'account-info payment.to-pattern("337").limit(7,500) money-source("wallet","card")';
     await plant(
       database,
@@ -120,11 +120,11 @@ describe('assent grant list --client', () => {
   });
 
   it.each([
-    ['grant list', 2, 'say whose: --login, --client, or both'],
+    ['grant list', 2, 'pass --login, --client or both'],
     ['grant list --client nothing', 1, 'there is no client nothing'],
     ['user list --limit 0', 2, 'Not a number from 1 to 1000'],
     ['user list --limit 1001', 2, 'Not a number from 1 to 1000'],
-  ] as const)('says what is wrong: %s', async (line, code, message) => {
+  ] as const)('reports the mistake: %s', async (line, code, message) => {
     expect(await refused(line, code)).toContain(message);
   });
 });

@@ -4,7 +4,7 @@ import { onDatabase, spawnServer } from '../support/process.ts';
 
 const database = await useDatabase();
 
-it('a server prints lines of its log and nothing else, each with the time at which it was written', async () => {
+it('a server prints only log lines, each with its own time', async () => {
   const started = Date.now();
   const server = await spawnServer({ ...onDatabase(database.url), LOG_LEVEL: 'info' });
   await fetch(`${server.baseUrl}/oauth/authorize`);
@@ -18,7 +18,7 @@ it('a server prints lines of its log and nothing else, each with the time at whi
   expect(new Set(times).size).toBeGreaterThan(1);
 });
 
-it('a server says at its start that its address is plain http on another host, and not of this one', async () => {
+it('a server warns at its start about plain http on another host, and not on localhost', async () => {
   const warningsOf = async (more: Record<string, string>) => {
     const server = await spawnServer({ ...onDatabase(database.url), ...more });
     await server.stop();

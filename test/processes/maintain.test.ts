@@ -15,7 +15,7 @@ const EXPIRED = `insert into rejections select sha256(uuid_send(gen_random_uuid(
 const LAST = `select relname as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by 1 desc limit 1`;
 
 describe('assent maintain', () => {
-  it('does what there is to do, says so, and finds nothing the next time', async () => {
+  it('does what is due, reports it, and finds nothing the next time', async () => {
     const { rows } = await database.pool.query<{ name: string }>(LAST);
     const last = rows[0]?.name ?? '';
     await plant(
@@ -39,7 +39,7 @@ describe('assent maintain', () => {
     const pruned = await maintain('--keep 1 --yes');
     expect(pruned.pruned).toHaveLength(1);
     const said = await assent('maintain --keep 1 --yes');
-    expect(said.stderr).toMatch(/^removed what had expired: 0 sessions, .+\nanalyzed the trail\n$/);
+    expect(said.stderr).toMatch(/^removed expired rows: 0 sessions, .+\nanalyzed the trail\n$/);
   });
 
   it('can be run by several at once', async () => {
@@ -51,7 +51,7 @@ describe('assent maintain', () => {
     expect((await database.pool.query('select from rejections')).rowCount).toBe(0);
   });
 
-  it('does for a server’s role what that may, and says what is left', async () => {
+  it('does what a server’s role may do, and lists the rest', async () => {
     const role = await createRole();
     await assent(`migrate --server-role ${role.name}`);
     await plant(database, EXPIRED);
@@ -63,7 +63,7 @@ describe('assent maintain', () => {
     });
   });
 
-  it('makes nobody wait for a partition that a reader of the whole trail keeps from being made', async () => {
+  it('does not block others while a reader of the trail blocks a new partition', async () => {
     const { rows } = await database.pool.query<{ name: string }>(LAST);
     await database.pool.query(`drop table ${rows[0]?.name}`);
     await whileHeld(database.pool, 'select from audit_events_rest limit 1', [], async () => {
@@ -75,7 +75,7 @@ describe('assent maintain', () => {
     expect(await maintain()).toMatchObject({ made: [rows[0]?.name], left_undone: [] });
   });
 
-  it('drops what it can of old months, and leaves one that somebody reads', async () => {
+  it('drops old months, and keeps one that is being read', async () => {
     await plant(
       database,
       ...[5, 4].map(

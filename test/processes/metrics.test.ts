@@ -15,7 +15,7 @@ const ask = async (address: string, headers = {}) => {
 };
 
 describe('METRICS_PORT', () => {
-  it('has the metrics for METRICS_TOKEN, and the public port has none; a server’s own role may read all of them', async () => {
+  it('serves the metrics for METRICS_TOKEN as the servers’ role, and the public port does not', async () => {
     const role = await createRole();
     const migrated = await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url));
     expect(migrated.code).toBe(0);
@@ -36,7 +36,7 @@ describe('METRICS_PORT', () => {
     await expect(ask(metrics)).rejects.toThrow();
   });
 
-  it('is refused where it is taken, with what to do', async () => {
+  it('is refused if it is in use, with a remedy', async () => {
     const first = await spawnServer(onDatabase(database.url));
     const own = { BASE_URL: 'http://localhost:1', PORT: String(await freePort()) };
     const METRICS_PORT = new URL(first.baseUrl).port;

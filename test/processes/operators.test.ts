@@ -43,7 +43,7 @@ function write(name: string, body: Buffer | string): string {
 }
 
 describe('--json', () => {
-  it('is one document from every command that does something to an application', async () => {
+  it('prints one document for every command for an application', async () => {
     const about = { name: 'Shop', redirect_uri: 'http://shop.example/callback' };
     const uri = `--redirect-uri ${about.redirect_uri}`;
     const create = `client create --name Shop ${uri} --verified --most 30,5000`;
@@ -59,7 +59,7 @@ describe('--json', () => {
     });
     expect(await refused(`client update ${id} ${uri}`, 1)).toContain('unencrypted');
     expect((await assent(`client update ${id} ${uri} --force`)).stderr).toBe(
-      `warning: the redirect URI gets codes unencrypted, without https\n${NOTHING}`,
+      `warning: the redirect URI receives codes unencrypted, without https\n${NOTHING}`,
     );
     const changed = await json(`client update ${id} --right payment-shop,account-info --most none`);
     expect(changed).toEqual({
@@ -82,7 +82,7 @@ describe('--json', () => {
     expect(await json(`client secret retire ${id} ${secret_id}`)).toEqual(retired);
     expect(await json(`client block ${id}`)).toEqual({ client_id: id, status: 'blocked' });
     const again = await assent(`client block ${id}`);
-    expect(again.stderr).toBe(`${id} was blocked before: nothing has changed\n`);
+    expect(again.stderr).toBe(`${id} was already blocked: nothing changed\n`);
     expect(await json(`client unblock ${id}`)).toEqual({ client_id: id, status: 'active' });
     const deleted = { client_id: id, status: 'deleted', revoked: 0 };
     expect(await json(`client delete ${id} --yes`)).toEqual(deleted);
@@ -93,7 +93,7 @@ describe('--json', () => {
     );
   });
 
-  it('is one from every command that does something to a user', async () => {
+  it('prints one document for every command for a user', async () => {
     const passwords = `${newSecret()}\n${newSecret()}\n`;
     const create = 'user create gerda --name Gerda --password-stdin';
     const { user_id } = await json(create, passwords);
@@ -119,7 +119,7 @@ describe('--json', () => {
     expect(await json('user delete gerda --yes')).toEqual({ user_id, status: 'deleted', revoked: 0 });
   });
 
-  it('is one from every command that does something to a resource server', async () => {
+  it('prints one document for every command for a resource server', async () => {
     const { resource_id: id } = await json('resource create --name API');
     const about = { resource_id: id, name: 'API' };
     expect(await json('resource list')).toEqual([{ ...about, status: 'active' }]);
@@ -137,7 +137,7 @@ describe('--json', () => {
     expect(await json(`resource delete ${id} --yes`)).toEqual({ resource_id: id, status: 'deleted' });
   });
 
-  it('is one from all the others', async () => {
+  it('prints one document for all other commands', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await json('--version')).toEqual({ version });
     expect((await assent('--version')).stdout).toBe(`${version}\n`);
@@ -173,12 +173,12 @@ describe('--json', () => {
   });
 
   it.each([
-    ['', 2, /^say which command/],
+    ['', 2, /^missing command/],
     ['nothing', 2, /^unknown command 'nothing'/],
-    ['client', 2, /^say which command/],
+    ['client', 2, /^missing command/],
     ['client create --name x', 2, /^required option '--redirect-uri <uri>' not specified/],
-    ['client create --most 5', 2, /Not days and a sum/],
-    ['client update x', 2, /^say what to change: --name, .*--no-logo/],
+    ['client create --most 5', 2, /Must be days and a sum/],
+    ['client update x', 2, /^nothing to change: pass at least one of --name, .*--no-logo/],
     ['client create --redirect-uri https://x.example/ --force --name x\u200d', 1, /U\+200D at character 2/],
     ['client create --name x --redirect-uri /y', 1, /^the redirect URI can't be registered: /],
     ['client update x --name y', 1, /^there is no client x$/],
@@ -198,19 +198,19 @@ describe('--json', () => {
       1,
       /^fly is not a right; there are: account-info, .+ CATALOGUE, which commands need/,
     ],
-    ['user create x --name y', 2, /^passwords are asked for .*use --password-stdin$/],
-    ['grant revoke', 2, /^say what to revoke/],
-    ['grant revoke x --client y', 2, /^say what to revoke/],
+    ['user create x --name y', 2, /^prompts for passwords .*use --password-stdin$/],
+    ['grant revoke', 2, /^pass what to revoke/],
+    ['grant revoke x --client y', 2, /^pass what to revoke/],
     ['grant revoke --client y', 1, /^there is no client y$/],
     ['resource delete x', 1, /^there is no resource x$/],
     ['user delete nobody', 1, /^there is no user nobody$/],
-  ] as const)('says errors as JSON on standard error: %s', async (line, code, error) => {
+  ] as const)('prints errors as JSON on standard error: %s', async (line, code, error) => {
     expect(JSON.parse(await refused(`${line} --json`, code))).toEqual({
       error: expect.stringMatching(error),
     });
   });
 
-  it('says that the database is away, and what is wrong in the environment, as JSON too', async () => {
+  it('prints an unreachable database and mistakes in the environment as JSON too', async () => {
     for (const [wrong, error] of [
       [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing' }, /^the database can't be reached: /],
       [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must /],
@@ -228,7 +228,7 @@ describe('a user', () => {
     return (await json(`user create ${login} --name Ida --password-stdin`, input)).user_id ?? '';
   };
 
-  it('is named by user_id as by login, in every command', async () => {
+  it('can be given by user_id or login, in every command', async () => {
     const id = await createUser('ida');
     const [about, input] = [{ user_id: id, login: 'ida' }, `${newSecret()}\n`];
     for (const named of [id, id.toUpperCase(), 'IDA']) {
@@ -258,7 +258,7 @@ describe('a user', () => {
     expect(skipped).toBe(1);
   });
 
-  it('gets no login that is another user’s id, in whatever letters', async () => {
+  it('gets no login that is another user’s id, in any letter case', async () => {
     const id = await createUser('victim');
     const own = '0f5bbcd6-9d17-4f3c-8f6a-3f1a5d4f7c55';
     const other = await createUser(own);
@@ -279,8 +279,8 @@ describe('a user', () => {
   });
 });
 
-describe('what users see of an application', () => {
-  it('is set when it is registered, shown and listed', async () => {
+describe('the facts about an application that users see', () => {
+  it('are set when it is registered, shown and listed', async () => {
     const logo = write('logo.png', png(96, 32));
     const face = `--site https://shop.example --logo ${logo} --reviewed --user-limits`;
     const { client_id, client_secret } = await create('Shop', face);
@@ -298,7 +298,7 @@ describe('what users see of an application', () => {
     );
   });
 
-  it('is told when it is registered, with everything else that was given and nothing that was not', async () => {
+  it('are printed at registration with all other given settings, and no others', async () => {
     const { stdout } = await assent(
       `${CREATE} Shop --force --most 30,5000 --right account-info payment-shop`,
     );
@@ -310,7 +310,7 @@ describe('what users see of an application', () => {
     ]);
   });
 
-  it('changes one by one', async () => {
+  it('change one by one', async () => {
     const { client_id: id } = await create('Shop');
     const logo = `--logo ${write('logo.svg', svg())}`;
     const other = `--logo ${write('other.svg', svg('<g/>'))}`;
@@ -327,7 +327,7 @@ describe('what users see of an application', () => {
     expect(await json(`client show ${id}`)).toMatchObject(nothing);
   });
 
-  it('is refused a logo with a document type, in one line that names the file and the reason', async () => {
+  it('exclude a logo with a document type, in one line with the file and the reason', async () => {
     const logo = write('entities.svg', `<!DOCTYPE svg>${svg()}`);
     expect(await refused(`${CREATE} Shop --logo ${logo}`, 1)).toBe(
       `the logo ${logo} has <!DOCTYPE, which a logo must not have: save it as plain SVG, with paths only\n`,
@@ -378,15 +378,15 @@ describe('OAuth 2.1', () => {
 
 describe('a redirect URI', () => {
   it.each([
-    ['http://shop.example/callback', 'gets codes unencrypted, without https'],
-    ['HTTP://10.0.0.1:8080', 'gets codes unencrypted, without https'],
-    ['intent://callback/', 'has the scheme intent:, which browsers turn into another address'],
+    ['http://shop.example/callback', 'receives codes unencrypted, without https'],
+    ['HTTP://10.0.0.1:8080', 'receives codes unencrypted, without https'],
+    ['intent://callback/', 'has the scheme intent:, which browsers rewrite to another address'],
     [
       'android-app://com.example/https/x',
-      'has the scheme android-app:, which browsers turn into another address',
+      'has the scheme android-app:, which browsers rewrite to another address',
     ],
-    ['Market:details', 'has the scheme market:, which browsers turn into another address'],
-  ])('that is not safe is registered with --force only, and then stays: %s', async (uri, doubt) => {
+    ['Market:details', 'has the scheme market:, which browsers rewrite to another address'],
+  ])('is registered only with --force if it is unsafe, and then stays: %s', async (uri, doubt) => {
     const said = `the redirect URI ${doubt}: choose another, or pass --force\n`;
     const register = `client create --name Shop --redirect-uri ${uri}`;
     const { client_id: safe } = await create('Shop', '--force');
@@ -408,7 +408,7 @@ describe('a redirect URI', () => {
   });
 
   it.each(['http://127.0.0.1/cb', 'http://[::1]:9/cb', 'http://localhost:3001/cb', 'com.example.app:/cb'])(
-    'that stays on this device is as good as one with https: %s',
+    'on this device is as safe as one with https: %s',
     async (uri) => {
       const { client_id, warnings } = await json(
         `client create --name "${uri.slice(7, 12)}" --redirect-uri ${uri}`,
@@ -420,7 +420,7 @@ describe('a redirect URI', () => {
 });
 
 describe('the name of an application', () => {
-  it('is not the one that the operator gave the service, in any language', async () => {
+  it('can’t be the service’s own name, in any language', async () => {
     const BRAND = write('brand.json', '{"name":{"en":"My Wallet","ru":"Мой кошелёк"}}');
     const branded = commandsOn({ ...variables, BRAND });
     for (const [name, own] of [
@@ -435,7 +435,7 @@ describe('the name of an application', () => {
     expect(await branded.refused(`${CREATE} Shop`, 1)).toMatch(/^BRAND .*brand\.json: name must be/);
   });
 
-  it('is none that could be taken for another application’s, unless it is forced', async () => {
+  it('can’t resemble another application’s, unless it is forced', async () => {
     const own = await create('Tea House');
     expect(await refused(`${CREATE} "TEA H0USE"`, 1)).toContain(
       'the name looks like that of another application, “Tea House”: choose another, or pass --force',
@@ -454,8 +454,8 @@ describe('the name of an application', () => {
   });
 });
 
-describe('what can’t be undone', () => {
-  const undone = (deed: string) => `nothing was done: this would ${deed}; pass --yes to do it\n`;
+describe('an irreversible command', () => {
+  const undone = (deed: string) => `nothing was done: pass --yes to ${deed}\n`;
 
   it('needs --yes in a script, and says what would happen', async () => {
     const { clientId } = await connected('one', 'two');
@@ -488,7 +488,7 @@ describe('what can’t be undone', () => {
     ] as const)
       expect(await refused(line, 2)).toBe(undone(deed));
     expect(await json('maintain --keep 9 --yes')).toMatchObject({ pruned: ['1700-01', '2020-02'] });
-    expect((await assent('audit prune --keep 9')).stderr).toContain('would drop 0 rows');
+    expect((await assent('audit prune --keep 9')).stderr).toContain('--yes to drop 0 rows');
     expect(await json(`${last} --yes`)).toMatchObject({ status: 'retired' });
   });
 
@@ -496,10 +496,11 @@ describe('what can’t be undone', () => {
   const hasTerminals = spawnSync('script', terminal('true').slice(1)).status === 0;
 
   it.skipIf(!hasTerminals)(
-    'asks at a terminal, where no is the default (needs `script` of util-linux)',
+    'prompts at a terminal, with no as the default (needs `script` of util-linux)',
     async () => {
       const deletion = `client delete ${(await connected('one')).clientId}`;
-      const question = 'This will delete the application Test Shop and revoke 1 authorization. Go on? [y/N]';
+      const question =
+        'This will delete the application Test Shop and revoke 1 authorization. Continue? [y/N]';
       /** @param keys what is typed when the question was asked; none where none is */
       const at = async (line: string, keys?: string) => {
         const launch = new Launch(terminal(`${ASSENT.join(' ')} ${line}`), variables);
@@ -510,7 +511,7 @@ describe('what can’t be undone', () => {
         const output = expect.stringContaining('nothing was done');
         expect(await at(deletion, keys)).toMatchObject({ code: 1, output });
       }
-      const output = expect.stringMatching(/^{"error":"nothing was done: .*pass --yes to do it"}\s*$/);
+      const output = expect.stringMatching(/^{"error":"nothing was done: pass --yes to .*"}\s*$/);
       expect(await at(`${deletion} --json`)).toMatchObject({ code: 2, output });
       expect(await at('audit prune --keep 9')).toMatchObject({ code: 0 }); // nothing is that old: no question
       const done = expect.stringContaining('authorizations revoked: 1');
@@ -520,7 +521,7 @@ describe('what can’t be undone', () => {
 });
 
 describe('a password of fewer than 8 characters', () => {
-  it('is refused by both commands that take one, unless --allow-weak is said', async () => {
+  it('is refused by both commands that set one, without --allow-weak', async () => {
     for (const [line, stdin] of [
       ['user create hanna --name Hanna --password-stdin', '1234567\n'],
       ['user set-password hanna --password-stdin', 'long enough\n1234567\n'],

@@ -22,7 +22,7 @@ const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pac
 const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
 const paths = files.map(({ path }) => path);
 
-describe('the package', () => {
+describe('the npm package', () => {
   it('has what an operator needs, and nothing more', () => {
     const parts = [...new Set(paths.map((path) => path.split('/')[0]))];
     const single = ['CHANGELOG.md', 'README.md', 'package.json', 'prepare.mjs'];
@@ -31,7 +31,7 @@ describe('the package', () => {
     expect(paths.filter((path) => /\.(map|png)$|^dist\/.*\.ts$|node_modules/.test(path))).toEqual([]);
   });
 
-  it('serves from another folder: it migrates, is ready, and shows a page with its style', async () => {
+  it('runs from another folder: it migrates, is ready, and shows a page with its style', async () => {
     execFileSync('tar', ['xf', join(folder, filename), '-C', folder]);
     symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'package', 'node_modules'), 'junction');
     const { url } = await useDatabase();
@@ -43,7 +43,7 @@ describe('the package', () => {
   });
 });
 
-it('the version is the same in the package, its lock file, the image and the changelog', () => {
+it('has the same version as its lock file, the image and the changelog', () => {
   expect(read('Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`);
   expect(JSON.parse(read('package-lock.json'))).toMatchObject({ version });
   expect(/^## (\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);

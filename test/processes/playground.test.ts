@@ -24,7 +24,7 @@ let instances = 0;
 const instance = () => ({ instance_name: `lesson ${++instances}` });
 
 describe('the first page of the demo application', () => {
-  it('is in the language that the browser prefers, or in the one chosen here', async () => {
+  it('is in the preferred language of the browser, or in the chosen one', async () => {
     const reader = player({ 'accept-language': 'ru-RU' }).shop;
     expect((await reader.get('/')).text).toContain('Под кем можно войти');
     expect((await reader.post('/language', { language: 'en', back: '/story' })).location).toBe('/story');
@@ -32,7 +32,7 @@ describe('the first page of the demo application', () => {
     expect((await reader.post('/language', { language: 'ru', back: '//evil.example' })).location).toBe('/');
   });
 
-  it('asks for an example that is pressed, or for what somebody wrote', async () => {
+  it('requests a chosen example, or a typed scope', async () => {
     const person = player();
     const scopeAfter = async (fields: Record<string, string>) =>
       formTo(await person.ask('operation-history', fields), '/oauth/authorize').fields.scope;
@@ -80,8 +80,8 @@ describe('a link on a page of the demo application', () => {
   );
 });
 
-describe('a connection', () => {
-  it('shows the request, the way back and the exchange, with the secret and the token masked', async () => {
+describe('a connection of the demo', () => {
+  it('shows the request, the redirect and the exchange, with masked secret and token', async () => {
     const shown = await player().connect('account-info', instance());
     const [request, back, exchange] = shown.map(({ text }) => text);
     expect(request).toMatch(/POST http:\/\/localhost:\d+\/oauth\/authorize.+code_challenge_method=S256/);
@@ -92,7 +92,7 @@ describe('a connection', () => {
     expect(exchange).not.toMatch(/assent_at_[\w-]{10}/);
   });
 
-  it('ends on an address without the code, and an answer that comes again does nothing', async () => {
+  it('ends at an address without the code, and ignores a repeated response', async () => {
     const person = player();
     await person.ask('account-info', instance());
     const answer = await person.bringAnswer();
@@ -120,7 +120,7 @@ describe('a connection', () => {
 });
 
 describe('a code', () => {
-  it('that was exchanged is refused when it is sent again, and its token ends', async () => {
+  it('that was exchanged is refused when it is sent again, and its token is revoked', async () => {
     const person = player();
     await person.connect('account-info', instance());
     const shown = await person.press('/replay');
@@ -128,7 +128,7 @@ describe('a code', () => {
   });
 });
 
-describe('an application of one’s own', () => {
+describe('a custom application', () => {
   const BACK = 'http://localhost:8080/back';
   const askAs = (baseUrl: string, client_id: string) => {
     const fields = { client_id, response_type: 'code', redirect_uri: BACK, scope: 'account-info' };
@@ -143,14 +143,14 @@ describe('an application of one’s own', () => {
 
   const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(2).text();
 
-  it('is registered for the person who asks, and the server knows it', async () => {
+  it('is registered for the visitor, and known to the server', async () => {
     const person = player();
     const own = await register(person, BACK);
     expect(await askAs(server.baseUrl, idIn(own))).toMatchObject({ status: 303 });
     expect(cheerio.load((await player().shop.get('/')).body)('#own dd').length).toBe(0);
   });
 
-  it('ends with the next start', async () => {
+  it('ends at the next start', async () => {
     const variables = { PORT: String(await freePair()), DATA_DIR: makeDataDir() };
     const first = await startTrial(variables);
     const own = await register(new Player(credentials(first), first.baseUrl), BACK);
@@ -162,7 +162,7 @@ describe('an application of one’s own', () => {
     removeDataDir(variables.DATA_DIR);
   });
 
-  it('that can’t be is refused with a sentence, and what was typed stays', async () => {
+  it('is refused with a sentence, and the input stays', async () => {
     const own = await register(player(), 'ftp://shop.example/');
     expect(own.find('.warning').text()).toContain("the redirect URI can't be registered");
     expect(own.find('[name=redirect_uri]').val()).toBe('ftp://shop.example/');
@@ -170,7 +170,7 @@ describe('an application of one’s own', () => {
 });
 
 describe('a token', () => {
-  it('is told apart by introspection, with rights and limits as data', async () => {
+  it('is described by introspection, with rights and limits as data', async () => {
     const person = player();
     await person.connect('account-info payment-shop.limit(7,5000)', instance());
     expect(last(await person.press('/introspect')).text).toContain(
@@ -178,7 +178,7 @@ describe('a token', () => {
     );
   });
 
-  it('ends when the user allows the same connection again, and not with another one', async () => {
+  it('is revoked when the user allows the same connection again, and not another one', async () => {
     const person = player();
     const name = instance();
     await person.connect('account-info', name);
@@ -189,7 +189,7 @@ describe('a token', () => {
 });
 
 describe('the payment API of the demo', () => {
-  it('lets payments through up to the limit of the period, and counts on after a new authorization', async () => {
+  it('permits payments up to the limit of the period, also after a new authorization', async () => {
     const person = player();
     const name = instance();
     await person.connect('payment-shop.limit(7,100)', name);
@@ -203,7 +203,7 @@ describe('the payment API of the demo', () => {
     expect(last(await person.pay('70')).title).toBe('Paid');
   });
 
-  it('pays nothing once the token is given back', async () => {
+  it('refuses payments after the token is revoked', async () => {
     const person = player();
     await person.connect('payment-shop.limit(7,100)', instance());
     expect(last(await person.press('/give-back')).title).toBe('The shop gives the token back');
@@ -212,26 +212,26 @@ describe('the payment API of the demo', () => {
   });
 });
 
-describe('other sites', () => {
+describe('another site', () => {
   it('can’t press the buttons of the demo application', async () => {
     for (const origin of ['http://evil.example', server.baseUrl, 'null'])
       expect((await player({ origin }).shop.post('/ask', {})).status).toBe(403);
     expect((await new Agent(trial.open).post('/ask', {})).status).toBe(403);
   });
 
-  it('can’t read it under a name of their own', async () => {
+  it('can’t read it under its own host name', async () => {
     const answer = await getAs('evil.example');
     expect(answer).toEqual({ status: 303, location: trial.open, body: '' });
   });
 
-  it('get nothing done with an answer that this browser never asked for', async () => {
+  it('can’t use a response that this browser never requested', async () => {
     const answer = await player().shop.get('/callback?state=a&code=b');
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('That didn’t work');
     expect(answer.body).toContain(`href="${server.baseUrl}/account"`);
   });
 
-  it('find no script or style of their own allowed, and nothing unescaped', async () => {
+  it('can’t add a script or style, or unescaped text', async () => {
     const person = player();
     const page = await person.ask('"><script>alert(1)</script>');
     expect(page.body).not.toContain('<script>alert');

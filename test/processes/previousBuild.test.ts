@@ -83,7 +83,7 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
     expect(await introspect(server, resource, token)).toEqual({ active: false });
   }
 
-  it('serves without a fault before, while and after the later build migrates its database', async () => {
+  it('serves without an error before, during and after the later build migrates its database', async () => {
     await everything('before');
     let migrated = false;
     const meanwhile = (async () => {

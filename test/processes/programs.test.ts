@@ -108,7 +108,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
   describe.skipIf(!isInstalled)(
     `a program in ${language}${isInstalled ? '' : ', which is not installed here'}`,
     () => {
-      it('exchanges a code, asks what the token allows, and gives it back', {
+      it('exchanges a code, introspects the token, and revokes it', {
         timeout: 600_000,
       }, async () => {
         // The first run may compile Go's library, which takes longer than a code lives.
@@ -127,7 +127,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
   );
 }
 
-it('what a server sends has a program in each language; what a browser sends has none', () => {
+it('has a version in each language for server requests, and none for browser requests', () => {
   const tabsOf = (title: string) => [...(programs.get(title) ?? new Map()).keys()];
   for (const title of ['The exchange: a token for the code', 'What the token allows'])
     expect(tabsOf(title)).toEqual(['HTTP', ...Object.keys(LANGUAGES)]);
@@ -157,7 +157,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
     return example;
   }
 
-  it('runs a shop that listens where the users come back to', async () => {
+  it('runs a shop that listens at the redirect URI', async () => {
     const home = `http://localhost:${await freePort()}/`;
     const example = await runLine(`${home}callback`);
     expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
@@ -168,7 +168,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
     ledger.note('access token', readFileSync(join(folder, 'access-token'), 'utf8'));
   });
 
-  it('runs a program that asks for the answer, where nothing here can listen', async () => {
+  it('runs a program that prompts for the response, because no server can listen here', async () => {
     const example = await runLine("https://shop.example/it's/back");
     const request = (await example.stderr.until(/^http.+$/m)) ?? '';
     example.type((await decideAt(new Agent(server.baseUrl), request, user, 'allow')).href);

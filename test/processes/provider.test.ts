@@ -7,7 +7,7 @@ import { callbackOf, goOn, leaveFor, openWallet } from '../support/wallet.ts';
 
 // A server with SIGN_IN_ISSUER, as it is run.
 
-it('starts while the provider is away, says so once, and signs users in as soon as it is there', async () => {
+it('starts while the provider is unreachable, logs it once, and signs users in once it is reachable', async () => {
   const [database, wallet] = [await createDatabase(), await openWallet()];
   await wallet.down();
   const { issuer, clientId, clientSecret } = wallet.settings;
@@ -23,7 +23,7 @@ it('starts while the provider is away, says so once, and signs users in as soon 
   });
   await expect
     .poll(server.output)
-    .toMatch(/SIGN_IN_ISSUER does not answer.*; users can't sign in until it does"/);
+    .toMatch(/SIGN_IN_ISSUER does not respond correctly.*; users can't sign in until it does"/);
   const agent = new Agent(server.baseUrl);
   expect((await agent.get('/sign-in')).status).toBe(503);
   await wallet.up();
@@ -34,7 +34,7 @@ it('starts while the provider is away, says so once, and signs users in as soon 
 });
 
 it.runIf(process.platform === 'linux')(
-  'takes no memory from an answer of 150 MB, however it comes',
+  'limits memory for a response of 150 MB, in any encoding',
   async () => {
     const [database, wallet] = [await createDatabase(), await openWallet()];
     const { issuer, clientId, clientSecret } = wallet.settings;

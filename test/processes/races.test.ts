@@ -67,7 +67,7 @@ describe('races between two processes', () => {
     expect(await events('approved%', client)).toBe(1);
   });
 
-  it('gives one answer to 20 presses of Allow and Reject on one form: a code or access_denied', async () => {
+  it('answers 20 presses of Allow and Reject on one form alike: a code or access_denied', async () => {
     const [client, user] = await people();
     const both = agents();
     for (let round = 1; round <= 5; round += 1) {
@@ -82,7 +82,7 @@ describe('races between two processes', () => {
     }
   });
 
-  it('takes one of 20 forms for one key that were opened first and posted together, and shows the others afresh', async () => {
+  it('accepts one of 20 concurrent forms for one grant, and shows the others again', async () => {
     const [client, user] = await people();
     const both = agents();
     const [first] = both;
@@ -101,7 +101,7 @@ describe('races between two processes', () => {
     expect((await first.post('/oauth/token', tokenRequestOf(client, codeOf(winner)))).status).toBe(200);
   });
 
-  it('never issues a token for a code that a new authorization annulled at the same moment', async () => {
+  it('never issues a token for a code that a concurrent authorization annulled', async () => {
     const [client, user] = await people();
     const resource = await registry.createResource();
     const [first, second] = agents();
@@ -123,7 +123,7 @@ describe('races between two processes', () => {
     expect(issued).toBeGreaterThanOrEqual(5);
   });
 
-  it('loses nothing when a replica is killed in the middle: every code is good for exactly one token', async () => {
+  it('loses nothing when a replica is killed: every code gives exactly one token', async () => {
     const user = await registry.createUser();
     const clients = await Promise.all(Array.from({ length: 12 }, () => registry.createClient()));
     const [, second] = agents();
@@ -153,7 +153,7 @@ describe('races between two processes', () => {
     }
   });
 
-  it('ends although somebody sends half a request and waits', async () => {
+  it('a server ends despite a client with half a request', async () => {
     const stopping = await spawnServer(onDatabase(database.url));
     const { hostname, port } = new URL(stopping.baseUrl);
     const socket = connect(Number(port), hostname);
@@ -165,7 +165,7 @@ describe('races between two processes', () => {
     socket.destroy();
   });
 
-  it('ends at once by SIGSEGV: no handler keeps a broken engine going', async () => {
+  it('a server ends at once on SIGSEGV, without a handler', async () => {
     const broken = await spawnServer(onDatabase(database.url));
     expect(await broken.stop('SIGSEGV')).toBe(null);
   });

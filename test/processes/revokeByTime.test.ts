@@ -25,7 +25,7 @@ const active = (...tokens: string[]) =>
   Promise.all(tokens.map(async (token) => (await introspect(server, resource, token)).active));
 
 describe('assent grant revoke, by time', () => {
-  it('takes back what was given before, or from then on', async () => {
+  it('revokes what was granted before a time, or from then on', async () => {
     const first = await obtainToken(agent, client, user, { instance_name: 'first' });
     const { rows } = await database.pool.query<{ now: Date }>('select clock_timestamp() as now');
     const between = rows[0]?.now.toISOString();
@@ -37,17 +37,17 @@ describe('assent grant revoke, by time', () => {
     expect(await active(last)).toEqual([false]);
   });
 
-  it('revokes nothing of everybody without --yes, and says how much it would be', async () => {
+  it('revokes all users’ grants only with --yes, and prints the number before', async () => {
     const token = await obtainToken(agent, client, user);
     expect(await refused('grant revoke --until 2999-01-01', 2)).toBe(
-      'nothing was done: this would revoke 1 authorization; pass --yes to do it\n',
+      'nothing was done: pass --yes to revoke 1 authorization\n',
     );
     expect(await active(token)).toEqual([true]);
   });
 });
 
 describe('assent grant revoke --trail, after a restore', () => {
-  it('revokes exactly what ended or was replaced since, by the trail that was exported', async () => {
+  it('revokes exactly what ended or was replaced since, by the exported trail', async () => {
     const file = join(folder, 'trail.jsonl');
     // An event is told when no transaction of the cluster is older, and other tests have theirs.
     const followUntil = (ended: number) =>
@@ -75,7 +75,7 @@ describe('assent grant revoke --trail, after a restore', () => {
     expect(await active(kept, revoked, replaced)).toEqual([true, true, true]);
     const anew = await tokenOf('again'); // given after the restore: not of the past
     const asked = await refused(`grant revoke --trail ${file}`, 2);
-    expect(asked).toContain('would revoke 2 authorizations; pass --yes');
+    expect(asked).toContain('pass --yes to revoke 2 authorizations');
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({
       revoked: 2,
       trail: file,
@@ -86,7 +86,7 @@ describe('assent grant revoke --trail, after a restore', () => {
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({ revoked: 0 });
   });
 
-  it('says when there is no such file, or nothing in it', async () => {
+  it('reports a missing or empty file', async () => {
     const sentence = (name: string) => refused(`grant revoke --trail ${join(folder, name)}`, 1);
     expect(await sentence('nothing')).toContain('no such file');
     writeFileSync(join(folder, 'empty'), '790.1795345200123456.1795345200123456.791\n');

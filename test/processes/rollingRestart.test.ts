@@ -41,7 +41,7 @@ const FAST = 'inter 300ms fall 1 rise 1';
 /** What each sends, so that all of them together don't keep the replicas from answering checks. */
 const CONNECTIONS = 4;
 
-it('fails no request, whatever balancer is before them', async () => {
+it('fails no request during a rolling restart, with any load balancer', async () => {
   const ports = replicas.map(({ port }) => port);
   const ways: [name: string, balancer: Balancer, keepAlive: boolean][] = [
     ['TCP', await tcpBalancer(ports), false],

@@ -71,7 +71,7 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
   };
 }
 
-describe('the search of what a process printed', () => {
+describe('the search in a process’s output', () => {
   it('finds a secret', async () => {
     const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
     const talkative = { ...variables, NODE_OPTIONS: preload };
@@ -82,7 +82,7 @@ describe('the search of what a process printed', () => {
 });
 
 describe('a server at LOG_LEVEL=trace', () => {
-  it('takes every kind of secret on the way to a token', async () => {
+  it('receives every kind of secret on the way to a token', async () => {
     const agent = new Agent(server.baseUrl);
     const code_verifier = randomBytes(32).toString('base64url');
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
@@ -110,7 +110,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(ledger.kinds()).toEqual([...KINDS, 'database password'].sort());
   });
 
-  it('refuses what is nearly right', async () => {
+  it('refuses nearly valid ones', async () => {
     const agent = new Agent(server.baseUrl);
     expect(await trySignIn(agent, user.login, nearly(user.password))).toBe('wrong');
     expect(await trySignIn(agent, user.password, user.login)).toBe('wrong'); // in each other's place
@@ -147,19 +147,19 @@ describe('a server at LOG_LEVEL=trace', () => {
     await agent.post('/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
   });
 
-  it('gets them in every place where they do not belong', async () => {
+  it('receives them in every wrong place', async () => {
     expect(PATHS.length).toBeGreaterThan(15);
     const others = { ...tokenRequestOf(client, ''), login: user.login };
     const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
   });
 
-  it('gets them in what is hardly HTTP', async () => {
+  it('receives them in malformed HTTP', async () => {
     const statuses = await sendBroken(server.baseUrl, secrets.token);
     expect(statuses.filter((status) => status >= 400 && status < 500).length).toBeGreaterThan(5);
   });
 
-  it('gets them while nothing works: first a row, then its tables, then its database is not taken', async () => {
+  it('receives them during outages: of a row, of its tables, of its database', async () => {
     const sendRight = await prepareRight();
     await database.pool.query('alter table sessions add constraint full_up check (false) not valid');
     expect(await sendRight()).toContain(500); // the sign-in
@@ -170,7 +170,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(new Set(await sendRight())).toEqual(new Set([503]));
   });
 
-  it('has told none in its log and its metrics', async () => {
+  it('has none of them in its log and metrics', async () => {
     for (const status of [200, 400, 500, 503]) expect(server.output()).toContain(`"status":${status},`);
     expect(server.output()).not.toMatch(/failing row/i);
     expect(await server.stop()).toBe(0);

@@ -34,8 +34,8 @@ async function asRole(sql: string): Promise<unknown[]> {
 /** Of PostgreSQL, for what a role has no right to. */
 const MAY_NOT = { code: '42501' };
 
-describe('a server whose role owns nothing', () => {
-  it('does all that it is for, and so do the commands', async () => {
+describe('a server role that owns nothing', () => {
+  it('can do everything that servers and commands need', async () => {
     const [client, user] = [await server.createClient(), await server.createUser({ login: 'anna' })];
     const { clientId: client_id, clientSecret } = client;
     const agent = new Agent(server.baseUrl);
@@ -78,7 +78,7 @@ describe('a server whose role owns nothing', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['revoked_by_operator', 'user_deleted']);
   });
 
-  it('runs no code as the owner and keeps no row from the trail, by a temporary table with the trail’s name', async () => {
+  it('can’t use a temporary table named like the trail to run code as the owner or hide a row', async () => {
     await database.pool.query(`grant temporary on database ${here} to ${role}`);
     await database.pool.query(`
       with shop as (insert into clients (client_id, name, redirect_uri, verified) values ('taken', 'n', 'u:', false)
@@ -124,11 +124,11 @@ describe('a server whose role owns nothing', () => {
     'delete from client_secrets',
     'delete from resource_secrets',
     'insert into schema_migrations (version, name) values (99, 1)',
-  ])('may not: %s', async (statement) => {
+  ])('can’t: %s', async (statement) => {
     await expect(asRole(statement)).rejects.toMatchObject(MAY_NOT);
   });
 
-  it('has no right on the audit trail but to read it and to add to it, whatever the triggers do', async () => {
+  it('can only read and append to the audit trail, even without triggers', async () => {
     const { rows } = await database.pool.query<{ right: string }>(
       `select distinct privilege_type || case column_name when 'at' then ' of at' else '' end as right
          from information_schema.role_column_grants
@@ -138,7 +138,7 @@ describe('a server whose role owns nothing', () => {
     expect(rows.map(({ right }) => right)).toEqual(['INSERT', 'SELECT', 'SELECT of at']);
   });
 
-  it('is refused a database that is older than it, with what to do', async () => {
+  it('is refused on an older database, with a remedy', async () => {
     const later = copyOfBuild('alter table clients add column made integer');
     onTestFinished(() => later.remove());
     const variables = { ...onDatabase(roleUrl), BASE_URL, PORT: String(await freePort()) };
@@ -156,16 +156,16 @@ describe('a server whose role owns nothing', () => {
 describe('assent migrate --server-role', () => {
   const grant = (name: string): Promise<Run> => asOwner.assent(`migrate --server-role "${name}"`);
 
-  it('refuses a role that is not there, and says how to make it', async () => {
+  it('refuses a missing role, and prints how to create it', async () => {
     const { code, stderr } = await grant('nobody; drop table grants');
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'there is no role nobody; drop table grants: create it, and give it a password with \\password in psql\n' +
+      'there is no role nobody; drop table grants: create it, and set its password with \\password in psql\n' +
         '  create role "nobody; drop table grants" login;\n',
     );
   });
 
-  it('refuses a role that can do more than sign in, and says exactly what and how to take it back', async () => {
+  it('refuses a role with more privileges than sign-in, and prints how to revoke them', async () => {
     const { name: mighty } = await createRole();
     const { rows } = await database.pool.query<{ owner: string }>(
       'select quote_ident(current_user) as owner',
@@ -207,7 +207,7 @@ describe('assent migrate --server-role', () => {
     ] as [give: string, what: string, take: string][]) {
       await database.pool.query(give);
       const { code, stderr } = await grant(mighty);
-      const sentence = `${mighty} can do more than a server needs; this SQL takes it away:\n  -- ${what}\n  ${take};\n`;
+      const sentence = `${mighty} has more privileges than a server needs; this SQL revokes them:\n  -- ${what}\n  ${take};\n`;
       expect({ give, code, stderr }).toEqual({ give, code: 1, stderr: expect.stringContaining(sentence) });
       await database.pool.query(take);
     }
@@ -223,31 +223,31 @@ describe('assent migrate --server-role', () => {
     expect(await grant(mighty)).toMatchObject({ code: 0 });
   });
 
-  it('takes temporary tables from every role, or says what does where the database is another role’s', async () => {
+  it('revokes temporary tables from every role, or prints how if another role owns the database', async () => {
     const theirs = await ownDatabase(`template template0 encoding 'UTF8' locale 'C'`);
     const [owner, serving] = [await createRole(), await createRole()];
     await theirs.pool.query(`grant create on schema public to ${owner.name}`);
     const { assent, refused } = commandsOn(onDatabase(owner.urlOf(theirs)));
     const migrate = `migrate --server-role ${serving.name}`;
     const stderr = await refused(migrate, 1);
-    const [, ...lines] = stderr.slice(stderr.indexOf('can do more than a server needs')).split('\n');
+    const [, ...lines] = stderr.slice(stderr.indexOf('has more privileges than a server needs')).split('\n');
     expect(lines[0]).toMatch(/^ {2}-- it may create temporary tables in the database /);
     await theirs.pool.query(lines.join('\n'));
     expect(await assent(migrate)).toMatchObject({ code: 0 });
     const asked = async () => (await asServer.assent('doctor')).stdout;
     await database.pool.query(`grant temporary on database ${here} to public`);
     expect(await asked()).toMatch(
-      /^advice +the role \S+ can do more .+: it may create temporary tables in the/m,
+      /^advice +the role \S+ has more privileges .+: it may create temporary tables in the/m,
     );
     expect((await grant(role)).code).toBe(0);
     expect(await asked()).toMatch(/^ok +the role /m);
   });
 
-  it('takes what the role had too much', async () => {
+  it('revokes excess privileges of the role', async () => {
     await database.pool.query(`grant all on all tables in schema public to ${role}`);
     await asRole('delete from grants where false');
     expect((await asServer.assent('doctor')).stdout).toMatch(
-      /^advice +the role \S+ can do more than a server needs: .*it has INSERT \(at\) on audit_events,.*it has DELETE on grants.*: run assent migrate --server-role/m,
+      /^advice +the role \S+ has more privileges than a server needs: .*it has INSERT \(at\) on audit_events,.*it has DELETE on grants.*: run assent migrate --server-role/m,
     );
     expect((await grant(role)).code).toBe(0);
     await expect(asRole('delete from grants where false')).rejects.toMatchObject(MAY_NOT);

@@ -130,7 +130,7 @@ const byItself = (code: number) => ({ code, signal: null });
 const bySignal = (signal: NodeJS.Signals) => byItself(128 + constants.signals[signal]);
 
 describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-linux)', () => {
-  it('ends by many times Ctrl-C like by one, with all that it started', async () => {
+  it('ends after repeated Ctrl-C as after one, with all its processes', async () => {
     const trial = await startBusyTrial(terminal('exec npm start'));
     trial.launch.type(CTRL_C);
     await acceptsNoMore(trial);
@@ -164,7 +164,7 @@ describe('npm start', () => {
     ['its group gets SIGHUP', (launch) => launch.killGroup('SIGHUP')],
     ['npm alone gets SIGTERM', (launch) => launch.kill('SIGTERM')],
     ['npm alone is killed', (launch) => launch.kill('SIGKILL')],
-  ])('ends in order, after the request under way, when %s', async (_, first, ...more) => {
+  ])('ends in order, after the request in progress, when %s', async (_, first, ...more) => {
     const trial = await startBusyTrial(NPM_START);
     first?.(trial.launch);
     await acceptsNoMore(trial);
@@ -173,8 +173,8 @@ describe('npm start', () => {
   });
 });
 
-describe('a server that is told to end', () => {
-  it('takes every repeat for the same wish, whatever the signal, and answers the request under way', async () => {
+describe('a server that is ending', () => {
+  it('ignores repeated signals of any kind, and answers the request in progress', async () => {
     const trial = await startBusyTrial(SERVE);
     trial.launch.kill('SIGTERM');
     await acceptsNoMore(trial);
@@ -183,7 +183,7 @@ describe('a server that is told to end', () => {
     expect(await trial.launch.end).toEqual(byItself(0));
   });
 
-  it('is cut off by SIGQUIT, and leaves no PostgreSQL even then, not even one that another server had started', async () => {
+  it('ends at once on SIGQUIT, and stops PostgreSQL, even one started by another server', async () => {
     const first = await startTrial(SERVE);
     first.launch.kill('SIGKILL');
     await first.launch.end;
@@ -197,7 +197,7 @@ describe('a server that is told to end', () => {
     await nothingIsLeft(trial);
   });
 
-  it('ends when the time for it is over, and leaves no PostgreSQL even then', async () => {
+  it('ends after its deadline, and stops PostgreSQL', async () => {
     const trial = await startTrial(SERVE);
     const postmaster = postmasterOf(trial.folder);
     const frozen = [postmaster, ...descendants(postmaster)];
@@ -209,7 +209,7 @@ describe('a server that is told to end', () => {
   });
 
   it.each([
-    { title: 'in order after an error that nothing caught', errors: 1, says: '"msg":"stopped"' },
+    { title: 'in order after an uncaught error', errors: 1, says: '"msg":"stopped"' },
     { title: 'at once after a second one', errors: 2, says: 'nothing catches error 2' },
   ])('ends $title, with exit code 1', async ({ errors, says }) => {
     const fault =
@@ -232,20 +232,20 @@ const LOCK = 'select pg_advisory_xact_lock(7274825)';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
-describe('a command that waits', () => {
+describe('a waiting command', () => {
   it.each([
     ...SIGNALS.map((signal) => ({ what: 'assent migrate', command: MIGRATE, signal })),
     { what: 'assent serve, not ready yet', command: SERVE, signal: 'SIGTERM' as const },
-  ])('ends at once by $signal, with 128 and its number: $what', async ({ command, signal }) => {
+  ])('ends at once on $signal, with 128 and its number: $what', async ({ command, signal }) => {
     await endsWhileItWaits(command, signal);
   });
 
   it.skipIf(!hasContainers).each(SIGNALS)(
-    'ends at once by %s as PID 1, too (needs `unshare` and the right to namespaces)',
+    'ends at once on %s as PID 1 too (needs `unshare` and the right to namespaces)',
     (signal) => endsWhileItWaits([...CONTAINER, ...MIGRATE], signal),
   );
 
-  it.skipIf(!hasTerminals)('ends by Ctrl-C at a password, and the terminal is as before', async () => {
+  it.skipIf(!hasTerminals)('ends on Ctrl-C at a password prompt, and restores the terminal', async () => {
     const command = `${MIGRATE.slice(0, -1).join(' ')} user create anna --name Anna; echo "code $?"; stty -a`;
     const launch = start(terminal(command), { DATA_DIR: newFolder() });
     await launch.says('Password: ');
@@ -288,7 +288,7 @@ describe('a command in trial mode', () => {
       'it works there',
       (folder: string) => existsSync(pidFile(folder)) && /ready/.test(readFileSync(pidFile(folder), 'utf8')),
     ],
-  ])('leaves nothing when it is told to end while %s', async (_, reached) => {
+  ])('leaves nothing behind when it is stopped while %s', async (_, reached) => {
     for (const [signal, toAll] of [
       ['SIGINT', true],
       ['SIGTERM', false],
@@ -309,7 +309,7 @@ describe('a command in trial mode', () => {
     }
   });
 
-  it('stops PostgreSQL as its last user in the middle of its work, and has nothing to say of that', async () => {
+  it('stops PostgreSQL as its last user during its work, without an error message', async () => {
     const server = await startTrial(SERVE);
     server.launch.kill('SIGKILL');
     await server.launch.end;
@@ -325,7 +325,7 @@ describe('a command in trial mode', () => {
     await nothingIsLeft(server);
   });
 
-  it('leaves PostgreSQL to the server that runs beside it', async () => {
+  it('leaves PostgreSQL to a concurrent server', async () => {
     const trial = await startTrial(SERVE);
     const postmaster = postmasterOf(trial.folder);
     const pool = poolOf(trial.folder);

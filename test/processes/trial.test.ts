@@ -53,7 +53,7 @@ async function expectSignIn(
 }
 
 describe('trial mode', () => {
-  it('starts from nothing, says what to open and with which passwords, and the demo application answers', async () => {
+  it('starts from nothing, prints addresses and passwords, and serves the demo application', async () => {
     const port = await freePair();
     const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
     // Nothing of the log comes after it, and a terminal of 80 columns wraps none of it.
@@ -69,7 +69,7 @@ describe('trial mode', () => {
     await expectSignIn(server, other);
   });
 
-  it('shows no passwords where a provider signs users in', async () => {
+  it('shows no passwords if a provider signs users in', async () => {
     const wallet = await openWallet();
     onTestFinished(wallet.down);
     const variables = await newTrial();
@@ -93,7 +93,7 @@ describe('trial mode', () => {
     expect((await person.messages()).at(-1)?.title).toBe('The exchange: a token for the code');
   });
 
-  it('registers its demo again after a start that failed before it noted the passwords', async () => {
+  it('registers its demo again after a start that failed before it stored the passwords', async () => {
     const variables = await newTrial();
     const first = await start(variables);
     expect(await first.stop()).toBe(0);
@@ -104,7 +104,7 @@ describe('trial mode', () => {
     expect((await person.pay('10')).at(-1)?.title).toBe('Paid');
   });
 
-  it('says what to do when its PostgreSQL was killed, and keeps its data, also when it is killed itself', async () => {
+  it('explains how to continue after PostgreSQL was killed, and keeps its data, also after a kill of its own', async () => {
     const variables = await newTrial();
     const first = await start(variables);
     const before = credentials(first);
@@ -116,7 +116,7 @@ describe('trial mode', () => {
     await expectSignIn(second, before);
   });
 
-  it('has its demo again after its database was deleted', async () => {
+  it('recreates its demo after its database was deleted', async () => {
     const variables = await newTrial();
     const first = await start(variables);
     expect(await first.stop()).toBe(0);
@@ -125,7 +125,7 @@ describe('trial mode', () => {
     await expectSignIn(second, credentials(second));
   });
 
-  it('serves as a role that owns nothing; commands work as the owner before, beside and after it, on the same data', async () => {
+  it('serves as a role that owns nothing; commands use the owner and the same data at any time', async () => {
     const variables = await newTrial();
     const { assent, json } = commandsOn(variables);
     const list = async () => (await json<{ name: string }[]>('client list')).map(({ name }) => name);
@@ -149,7 +149,7 @@ describe('trial mode', () => {
     expect(await list()).toEqual(['Demo Shop']);
   });
 
-  it('creates no demo when it is told not to, and none in a database that is somebody’s', async () => {
+  it('creates no demo if told so, and none in an existing database', async () => {
     const variables = await newTrial();
     const without = await start({ ...variables, DEMO: 'off' });
     expect(credentials(without).login).toBe('');
@@ -160,17 +160,17 @@ describe('trial mode', () => {
     expect(credentials(later).login).toBe('');
   });
 
-  it('loses one line, not the start, when the port of the demo application is taken', async () => {
+  it('starts with a warning when the port of the demo application is in use', async () => {
     const port = (await takenPort('127.0.0.1', 1)) - 1;
     const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
     expect(server.output()).toContain(`the demo application can't listen on http://127.0.0.1:${port + 1}`);
     expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
   });
 
-  it('says in one line that its own port is taken, before PostgreSQL is made', async () => {
+  it('reports in one line that its own port is in use, before PostgreSQL is created', async () => {
     const variables = { PORT: String(await takenPort('localhost')), DATA_DIR: newFolder() };
     const { code, stderr } = await runAssent(['serve'], variables);
     expect([code, existsSync(clusterOf(variables.DATA_DIR))]).toEqual([1, false]);
-    expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is taken: .+\n$/);
+    expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is in use: .+\n$/);
   });
 });

@@ -73,12 +73,12 @@ describe('contract 2.2: the fields of an authorization request', () => {
     });
   });
 
-  it('takes empty optional fields as left out', () => {
+  it('treats empty optional fields as omitted', () => {
     const empty = { instance_name: '', state: '', code_challenge: '', code_challenge_method: '' };
     expect(read(empty)).toEqual(read({}));
   });
 
-  it('ignores unknown parameters, also doubled and undecodable ones: a secret sent by mistake does not travel on', () => {
+  it('ignores unknown parameters, also duplicate and undecodable ones: a misplaced secret is not passed on', () => {
     const secrets = 'client_secret=s3cret&code_verifier=v&login=anna';
     expect(readEncoded(`x=1&x=2&${encode(FIELDS)}&y=%FF&%ZZ=1&${secrets}`)).toEqual(read({}));
   });
@@ -93,7 +93,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
   });
 
   it.each(['redirect_uri', 'response_type', 'scope', ...Object.keys(OPTIONAL)])(
-    '4 refuses a %s that is not UTF-8, and two of it',
+    '4 refuses a %s that is not UTF-8, and a duplicate of it',
     (name) => {
       const others = encode(Object.fromEntries(Object.entries(FIELDS).filter(([field]) => field !== name)));
       const code = name === 'scope' ? 'invalid_scope' : 'invalid_request';
@@ -106,7 +106,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
     expect(verdictOf(() => read({ response_type: value }))).toBe('invalid_request');
   });
 
-  it('7.1 refuses an unknown and a blocked application with unauthorized_client, alike for the person', () => {
+  it('7.1 refuses an unknown and a blocked application with unauthorized_client, without a difference for the user', () => {
     const unknown = refusalOf(() => parseAuthorizationRequest(new Parameters(encode(FIELDS)), null, OFFER));
     const blocked = refusalOf(() => read({}, { ...CLIENT, status: 'blocked' }));
     expect([unknown.code, blocked.code]).toEqual(['unauthorized_client', 'unauthorized_client']);
@@ -114,7 +114,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
     expect(blocked.rule).not.toBe(unknown.rule);
   });
 
-  it('2.2 refuses another redirect_uri, and tells only the log the first character that differs', () => {
+  it('2.2 refuses another redirect_uri, and names the first different character in the log only', () => {
     const refusal = refusalOf(() => read({ redirect_uri: 'https://app.example.evil.com/cb' }));
     expect(refusal.code).toBe('invalid_request');
     expect(refusal.rule).toContain('character 20');
@@ -122,12 +122,12 @@ describe('contract 2.2: the fields of an authorization request', () => {
   });
 });
 
-describe('a request of an application that is held to OAuth 2.1', () => {
+describe('an OAuth 2.1 request', () => {
   const held: Client = { ...CLIENT, redirectUri: 'http://127.0.0.1:9/cb', oauth21: true };
   const loose: Client = { ...held, oauth21: false };
   const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
-  it('needs PKCE, after everything else is right', () => {
+  it('requires PKCE, checked after everything else', () => {
     const without = { redirect_uri: held.redirectUri, code_challenge: '', code_challenge_method: '' };
     expect(refusalOf(() => read(without, held))).toMatchObject({
       code: 'invalid_request',
@@ -144,7 +144,7 @@ describe('a request of an application that is held to OAuth 2.1', () => {
       expect(refusalOf(() => read({ ...without, [name]: value }, held)).ruleId).toBe(ruleId);
   });
 
-  it('keeps the port that was sent, which others may not choose', () => {
+  it('keeps the port that was sent, which other applications may not choose', () => {
     const redirect_uri = 'http://127.0.0.1:51234/cb?x=1';
     expect(read({ ...pkce, redirect_uri }, held)).toMatchObject({
       redirectUri: redirect_uri,
@@ -168,7 +168,7 @@ describe('the order of the checks: client_id → redirect_uri → response_type 
     ['response_type', 'invalid_request', 'response_type', CLIENT, ['redirect_uri']],
     ['scope', 'invalid_scope', 'scope', CLIENT, ['redirect_uri', 'response_type']],
     ['instance_name', 'invalid_request', 'instance_name', CLIENT, ['redirect_uri', 'response_type', 'scope']],
-  ] as const)('names %s where it and all after it are wrong', (_first, code, word, client, repaired) => {
+  ] as const)('reports %s if it and all later ones are wrong', (_first, code, word, client, repaired) => {
     const right = Object.fromEntries(repaired.map((name) => [name, FIELDS[name]]));
     const parameters = new Parameters(encode({ ...FIELDS, ...wrong, ...right }));
     const refusal = refusalOf(() => parseAuthorizationRequest(parameters, client, OFFER));
@@ -176,7 +176,7 @@ describe('the order of the checks: client_id → redirect_uri → response_type 
     expect(refusal.message).toContain(word);
   });
 
-  it('a doubled parameter waits for its turn', () => {
+  it('a duplicate parameter is reported in its turn', () => {
     const doubled = 'scope=a&scope=b&state=a&state=b';
     const refusal = refusalOf(() => readEncoded(`client_id=app&redirect_uri=x&${doubled}`));
     expect(refusal.message).toContain('redirect_uri');
@@ -184,7 +184,7 @@ describe('the order of the checks: client_id → redirect_uri → response_type 
 });
 
 describe('the canonical query', () => {
-  it('has the known parameters in one order, whatever the order they were sent in', () => {
+  it('has the known parameters in a fixed order, whatever the order they were sent in', () => {
     const expected = `${CANONICAL}&instance_name=i&state=s&code_challenge=${CHALLENGE}&code_challenge_method=S256`;
     const pairs = encode({ ...FIELDS, ...OPTIONAL }).split('&');
     forAny(fc.shuffledSubarray(pairs, { minLength: pairs.length }), (shuffled) => {
@@ -192,7 +192,7 @@ describe('the canonical query', () => {
     });
   });
 
-  it('gives itself when it is read again, with the same request', () => {
+  it('parses to the same request and formats to itself', () => {
     const fields = fc.record({
       client_id: fc.constant('app'),
       response_type: fc.constant('code'),
@@ -217,7 +217,7 @@ describe('the canonical query', () => {
     });
   });
 
-  it('refuses a canonical query of more than 6,000 bytes, which ignored parameters are no part of', () => {
+  it('refuses a canonical query of more than 6,000 bytes, not counting ignored parameters', () => {
     const room = 6000 - `${CANONICAL}&state=`.length;
     expect(read({ state: 'x'.repeat(room) }).canonicalQuery).toHaveLength(6000);
     expect(verdictOf(() => read({ state: 'x'.repeat(room + 1) }))).toBe('invalid_request');

@@ -11,7 +11,7 @@ const notAsked = (scope: string) =>
     (bound) => !['spend', 'spend_more', 'see_passwords', 'open_to_others'].includes(bound),
   );
 
-describe('what an application can’t do', () => {
+describe('the list of what an application can’t do', () => {
   it.each([
     ['account-info', ['see_operations']],
     ['account-info operation-history', []],
@@ -28,11 +28,11 @@ describe('what an application can’t do', () => {
     ],
     ['payment-shop payment.to-account("1")', ['take_from_card', 'see_operations']],
     ['payment-shop payment-p2p money-source("wallet","card") account-info operation-history', []],
-  ])('of what %s does not ask: %j', (scope, bounds) => {
+  ])('for %s: %j', (scope, bounds) => {
     expect(notAsked(scope)).toEqual(bounds);
   });
 
-  it('of any rights: its limits first, the passwords and other applications last, two of what it did not ask', () => {
+  it('for any rights has its limits first, passwords and other applications last, and two rights it did not request', () => {
     forAny(rights, (list) => {
       const bounds = boundsOf(list, BUILT_IN_RIGHTS);
       expect(bounds[0]).toBe(spends(list) ? 'spend_more' : 'spend');
@@ -42,7 +42,7 @@ describe('what an application can’t do', () => {
     });
   });
 
-  it('is nothing that any of its rights allows', () => {
+  it('has nothing that any of its rights allows', () => {
     forAny(rights, (list) => {
       const allowed = list.flatMap((right) => allows(right, list));
       expect(boundsOf(list, BUILT_IN_RIGHTS).filter((bound) => allowed.includes(bound))).toEqual([]);

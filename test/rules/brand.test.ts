@@ -42,7 +42,7 @@ describe('the contrast of two colours', () => {
     ['#777777', '#ffffff', 4.48],
     ['#0000ff', '#ffffff', 8.59],
     ['#ff0000', '#000000', 5.25],
-  ])('of %s and %s is %s, whichever comes first', (one, other, ratio) => {
+  ])('of %s and %s is %s, in either order', (one, other, ratio) => {
     expect(Number(contrast(one, other).toFixed(2))).toBe(ratio);
     expect(contrast(other, one)).toBe(contrast(one, other));
   });
@@ -75,14 +75,14 @@ describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
 });
 
 describe('a brand', () => {
-  it('is read with all that it says', () => {
+  it('is read with all its fields', () => {
     const { logo, legal, ...others } = COMPLETE;
     const json = JSON.stringify(COMPLETE);
     expect(parseBrand(json)).toEqual({ ...others, legal: { en: legal, ru: legal } });
     expect(logoNameIn(json)).toBe(logo);
   });
 
-  it('needs no more than a name, the same in each language where it is one text', () => {
+  it('needs only a name, which is the same in each language if it is one text', () => {
     const nothing = { accent: null, support: null, legal: null };
     expect(parseBrand('{"name":"Pay"}')).toEqual({ name: { en: 'Pay', ru: 'Pay' }, ...nothing });
     expect(parseBrand('{"name":"Pay","support":{"phone":"112"}}').support).toEqual({
@@ -94,7 +94,7 @@ describe('a brand', () => {
     expect(BUILT_IN_BRAND).toMatchObject({ name: { en: 'Assent' }, ...nothing });
   });
 
-  it('is refused with a line for each mistake, all at once', () => {
+  it('is refused with a line for each mistake', () => {
     const wrong = {
       name: { en: 'Pay', de: 'Zahl' },
       logo: 7,
@@ -119,16 +119,13 @@ describe('a brand', () => {
   });
 
   it.each([
-    ['{', /^is no JSON: /],
+    ['{', /^is not JSON: /],
     ['[]', 'must be an object with a name'],
     ['null', 'must be an object with a name'],
     ['{}', 'name must be a text, or an object with a text for each of en and ru'],
     [{ name: '' }, 'name.en must have 1 to 40 characters'],
     [{ name: 'x'.repeat(41) }, 'name.en must have 1 to 40 characters'],
-    [
-      { name: 'Pay\u200b' },
-      'name.en has U+200B at character 4: only characters that can be seen may be there',
-    ],
+    [{ name: 'Pay\u200b' }, 'name.en has U+200B at character 4: only visible characters are allowed'],
     [{ name: 'x', support: {} }, 'support must have a url, a phone or an email'],
     [{ name: 'x', support: { password: 'https://x' } }, 'support must have a url, a phone or an email'],
     [{ name: 'x', support: 'https://x' }, 'support must be an object with url, phone or email'],
@@ -143,7 +140,7 @@ describe('a brand', () => {
     expect(said.every((line) => !line.includes('\n'))).toBe(true);
   });
 
-  it('is refused when its colour could not be read, with the ratio and the pair', () => {
+  it('is refused with the ratio and the pair of colours if its colour is not readable', () => {
     const accents = (light: string, dark: string) => problems({ name: 'x', accent: { light, dark } });
     expect(accents('#767676', '#6fd3b3')).toEqual([
       'accent.light #767676 has a contrast of 4.02 with the bad colour #fdeeec (links and focus outline), and needs 4.5',

@@ -13,13 +13,13 @@ const many = (count: number) =>
   );
 
 const NAME_RULE =
-  'must have 1 to 64 of a-z, 0-9 and :._-, begin with a letter, not end with .limit, and not be payment';
+  'must have 1 to 64 characters of a-z, 0-9 and :._-, begin with a letter, not end with .limit, and not be payment';
 const NOT_BUILT_IN =
   'is not built in: it must be an object with a text, as docs/integrate/scopes.md#rights-of-your-own shows';
 const SPENDING = { spends: true, names: 'shop' };
 
-describe('a catalogue with rights of its own', () => {
-  it('is that of the bank and that of the shop in scopes.md', () => {
+describe('a catalogue with custom rights', () => {
+  it('accepts the bank and the shop of scopes.md', () => {
     expect([...BANK.keys()]).toEqual(['account-info', 'statements:read', 'transfer', 'transfer.to']);
     expect(BANK.get('transfer.to')).toEqual({
       text: { en: 'Transfer money to {target}', ru: 'Transfer money to {target}' },
@@ -33,12 +33,12 @@ describe('a catalogue with rights of its own', () => {
     ['of one that sees', {}, { spends: false, lifts: ['see_operations', 'see_balance'] }],
     ['of one that spends', { spends: true }, { lifts: LIFTABLE }],
     ['of one that says so', { spends: true, lifts: [] }, { lifts: [] }],
-  ])('lifts all promises of its kind unless it says less: %s', (_which, more, kind) => {
+  ])('lifts all promises of its kind unless it names fewer: %s', (_which, more, kind) => {
     expect(parseCatalogue(JSON.stringify({ x: own(more) })).get('x')).toMatchObject(kind);
   });
 
   it.each(['constructor', 'valueof', 'a', 'a'.repeat(64), 'repo.write', 'read:user', 'x.limits'])(
-    'takes the name %s',
+    'accepts the name %s',
     (name) => {
       expect(mistakes({ [name]: own() })).toEqual([]);
     },
@@ -71,7 +71,7 @@ describe('a catalogue with rights of its own', () => {
     [
       'a name of sources',
       { x: own({ names: 'sources' }) },
-      'x.names must be "shop" or "account", or left out',
+      'x.names must be "shop" or "account", or omitted',
     ],
     [
       'an unknown promise',
@@ -83,7 +83,7 @@ describe('a catalogue with rights of its own', () => {
     [
       '{target} of a right that names nothing',
       { x: own({ text: 'Pay {target}' }) },
-      'x.text must not have {target}: the right names nothing',
+      'x.text must not have {target}: the right has no target',
     ],
     ['a shop that the text leaves out', { x: own(SPENDING) }, 'x.text must have {target} once'],
     [
@@ -96,26 +96,26 @@ describe('a catalogue with rights of its own', () => {
       { x: own({ ...SPENDING, text: '{target}, {target}' }) },
       'x.text must have {target} once',
     ],
-    ['51 rights', many(51), 'may have at most 50 rights of its own'],
+    ['51 rights', many(51), 'may define at most 50 rights'],
     [
       'a part of nothing',
       { x: own({ part_of: 'y' }) },
-      'x.part_of must be a right that stands before it in this file',
+      'x.part_of must be a right defined earlier in this file',
     ],
     [
       'a part of itself',
       { x: own({ part_of: 'x' }) },
-      'x.part_of must be a right that stands before it in this file',
+      'x.part_of must be a right defined earlier in this file',
     ],
     [
       'a part of a built-in right that is not offered',
       { x: own({ part_of: 'payment-shop' }) },
-      'x.part_of must be a right that stands before it in this file',
+      'x.part_of must be a right defined earlier in this file',
     ],
     [
       'a cycle of parts',
       { a: own({ part_of: 'b' }), b: own({ text: 'See it', part_of: 'a' }) },
-      'a.part_of must be a right that stands before it in this file',
+      'a.part_of must be a right defined earlier in this file',
     ],
     [
       'twins',
@@ -127,20 +127,20 @@ describe('a catalogue with rights of its own', () => {
       { a: own({ text: 'look!' }), 'account-info': 'Look' },
       'a.text looks like another right’s, “Look”',
     ],
-  ])('refuses %s, by its field', (_what, file, problem) => {
+  ])('refuses %s, with its field', (_what, file, problem) => {
     expect(mistakes(file)).toEqual([problem].flat());
   });
 
-  it('refuses twins in one language only', () => {
+  it('refuses rights that look alike in one language', () => {
     const [a, b] = ['One', 'Another'].map((en) => own({ text: { en, ru: 'Видеть' } }));
     expect(mistakes({ a, b })).toEqual(['b.text looks like another right’s, “Видеть”']);
   });
 
-  it('may have 50 rights beside the built-in ones', () => {
+  it('accepts 50 rights besides the built-in ones', () => {
     expect(mistakes({ 'account-info': 'Look', ...many(50) })).toEqual([]);
   });
 
-  it('tells all mistakes at once', () => {
+  it('reports all mistakes at once', () => {
     const file = { 'a.limit': own(), x: { text: '', lifts: 1 }, y: own({ names: 'shop' }), 'payment-p2p': 7 };
     const lines = mistakes(file);
     expect(lines).toContain(`a.limit ${NAME_RULE}`);
@@ -149,7 +149,7 @@ describe('a catalogue with rights of its own', () => {
     ]);
   });
 
-  it('is any file of the form that scopes.md shows, with the fields as they are', () => {
+  it('accepts any file of the form in scopes.md, with its fields unchanged', () => {
     forAny(catalogueFile, (file) => {
       const catalogue = parseCatalogue(JSON.stringify(file));
       expect([...catalogue.keys()]).toEqual(Object.keys(file));

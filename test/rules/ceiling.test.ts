@@ -4,7 +4,7 @@ import { exceeds, parseCeiling } from '../../src/rules/scope/ceiling.ts';
 import { refusalOf } from './refusal.ts';
 import { OFFER } from './rubles.ts';
 
-describe('scopes.md: the most that an application may ask', () => {
+describe('scopes.md: the maximum that an application may request', () => {
   it.each([
     ['30,5000', { days: 30, sum: '5000' }],
     ['9999,999999999999.99', { days: 9999, sum: '999999999999.99' }],
@@ -31,13 +31,13 @@ describe('scopes.md: the most that an application may ask', () => {
     ['30,5000.5', 30, '5000.51', true],
     ['9999,999999999999.98', 1, '999999999999.99', true], // as floats they would be equal in other places
     ['30,9', 30, '10', true], // and as texts the other way round
-  ] as const)('with at most %s: %s days and %s is too much: %s', (most, days, sum, tooMuch) => {
+  ] as const)('of %s, exceeded by %s days and %s: %s', (most, days, sum, tooMuch) => {
     const ceiling = parseCeiling(most);
     if (ceiling === undefined) throw new Error('no ceiling');
     expect(exceeds({ days, sum }, ceiling)).toBe(tooMuch);
   });
 
-  it('is for each right that spends, by the limit that holds for it', () => {
+  it('applies to each right that spends, by its effective limit', () => {
     const read = (scope: string, most: string) =>
       parseRequestedScope(scope, OFFER, { allowedRights: null, most: parseCeiling(most) ?? null }).rights;
     expect(read('account-info payment-shop.limit(30,5000) payment-p2p.limit(7,10)', '30,5000')).toHaveLength(
@@ -52,7 +52,7 @@ describe('scopes.md: the most that an application may ask', () => {
       const refusal = refusalOf(() => read(scope, '30,5000'));
       expect([refusal.code, refusal.rule]).toEqual([
         'invalid_scope',
-        expect.stringContaining('the application may ask at most 30,5000'),
+        expect.stringContaining('the maximum of the application is 30,5000'),
       ]);
     }
     expect(refusalOf(() => read('payment-shop', '1,2999.99')).rule).toContain('payment-shop has 1,3000');

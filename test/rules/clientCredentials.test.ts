@@ -28,9 +28,12 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     expect(parseBasicCredentials(`Basic ${base64(pair)}`)).toEqual({ id, secret });
   });
 
-  it.each(['basic', 'BASIC', 'Basic '])('takes the scheme in any case and with more spaces: %j', (scheme) => {
-    expect(parseBasicCredentials(`${scheme} ${base64('app:s')}`)).toEqual({ id: 'app', secret: 's' });
-  });
+  it.each(['basic', 'BASIC', 'Basic '])(
+    'accepts the scheme in any case and with more spaces: %j',
+    (scheme) => {
+      expect(parseBasicCredentials(`${scheme} ${base64('app:s')}`)).toEqual({ id: 'app', secret: 's' });
+    },
+  );
 
   it.each([
     ['no colon', base64('app')],
@@ -44,7 +47,7 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     expect(verdictOf(() => parseBasicCredentials(`Basic ${encoded}`))).toBe('invalid_request');
   });
 
-  it('reads back any encoded id and secret', () => {
+  it('decodes any encoded id and secret', () => {
     const half = (constraints: fc.StringConstraints) =>
       text(constraints).filter((value) => !value.includes('\uFFFD'));
     forAny(half({ minLength: 1 }), half({}), (id, secret) => {
@@ -53,7 +56,7 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     });
   });
 
-  it('refuses with nothing but OAuthError', () => {
+  it('fails only with OAuthError', () => {
     forAny(anyString, fc.boolean(), (value, encode) => {
       try {
         parseBasicCredentials(`Basic ${encode ? base64(value) : value}`);

@@ -16,7 +16,7 @@ const verifierOf = (value: string) =>
   parseCodeVerifier(new Parameters(new URLSearchParams({ code_verifier: value }).toString()));
 
 describe('RFC 7636 section 4.3: code_challenge', () => {
-  it('is what was sent, and null when none was, or an empty one', () => {
+  it('is returned as sent, and null if it was missing or empty', () => {
     expect(challengeOf(CHALLENGE, 'S256')).toBe(CHALLENGE);
     expect(parseCodeChallenge(new Parameters(''))).toBeNull();
     expect(challengeOf('', '')).toBeNull();
@@ -40,12 +40,12 @@ describe('RFC 7636 section 4.3: code_challenge', () => {
 });
 
 describe('RFC 7636 section 4.1: code_verifier', () => {
-  it('is null when none was sent, also when it was sent empty', () => {
+  it('is null if it was missing or empty', () => {
     expect(parseCodeVerifier(new Parameters(''))).toBeNull();
     expect(verifierOf('')).toBeNull();
   });
 
-  it.each([VERIFIER, '-._~'.padEnd(43, '0'), 'a'.repeat(43), 'Z'.repeat(128)])('takes %s', (verifier) => {
+  it.each([VERIFIER, '-._~'.padEnd(43, '0'), 'a'.repeat(43), 'Z'.repeat(128)])('accepts %s', (verifier) => {
     expect(verifierOf(verifier)).toBe(verifier);
   });
 
@@ -59,7 +59,7 @@ describe('RFC 7636 section 4.1: code_verifier', () => {
     expect(verdictOf(() => verifierOf(verifier))).toBe('invalid_request');
   });
 
-  it('every verifier has a challenge that is accepted', () => {
+  it('of any value has a valid challenge', () => {
     const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~';
     forAny(fc.string({ unit: fc.constantFrom(...unreserved), minLength: 43, maxLength: 128 }), (verifier) => {
       expect(verifierOf(verifier)).toBe(verifier);

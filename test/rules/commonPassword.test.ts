@@ -22,24 +22,24 @@ describe('a common password', () => {
   });
 });
 
-describe('an own name', () => {
+describe('a name of the user or service in a password', () => {
   const NAMES = ['anna.petrova', '+7 912 345-67-89', 'Anna Petrova', 'bob', 'pay.example', 'Полтино'];
 
   it.each([
     ...['anna.petrova', 'AnnaPetrova2026!', '1 anna petrova 1', '79123456789', '+7-912-345-67-89', 'bob'],
     ...['PayExample', 'полтино2026', 'ПОЛТИНО!!!'],
-  ])('is in %s', (password) => {
+  ])('is found in %s', (password) => {
     expect(isOwnName(password, NAMES)).toBe(true);
   });
 
   it.each(['bob20262026', 'anna petrova and her cat', '7912345678', 'a new password', '20262026', ''])(
-    'is not in %s',
+    'is not found in %s',
     (password) => {
       expect(isOwnName(password, NAMES)).toBe(false);
     },
   );
 
-  it('is none where names have no letter or digit', () => {
+  it('is ignored if it has no letter or digit', () => {
     expect(isOwnName('2026!2026', ['', '!!!'])).toBe(false);
     expect(isOwnName('!!!!!!!!!', ['', '!!!'])).toBe(false);
   });

@@ -52,7 +52,7 @@ describe('what changes against an earlier authorization', () => {
     ['payment-shop.limit(,5.5)', 'payment-shop.limit(,5.50)'],
     ['payment-shop money-source("card")', 'payment-shop'],
     ['payment-shop', 'payment-shop money-source("wallet","card")'],
-  ])('%s is %s', (earlier, asked) => {
+  ])('of %s is %s', (earlier, asked) => {
     const changes = differenceOf(parseScope(earlier), parseScope(asked)).map(({ change }) => change);
     expect(new Set(changes)).toEqual(new Set(['unchanged']));
   });
@@ -72,7 +72,7 @@ describe('what changes against an earlier authorization', () => {
   });
 });
 
-describe('the difference of any two lists of rights', () => {
+describe('the comparison of any two lists of rights', () => {
   const limits = (list: readonly Right[]) => list.map((right) => right.limit ?? null);
   /** Some of one list and some of another, so that rights meet. */
   const twoLists = fc
@@ -82,7 +82,7 @@ describe('the difference of any two lists of rights', () => {
     );
   const others = (list: readonly Right[]) => list.filter(({ name }) => name !== 'money-source');
 
-  it('with itself: all is unchanged', () => {
+  it('with itself is all unchanged', () => {
     forAny(rights, (list) => {
       const changes = differenceOf(list, list);
       expect(changes.every(({ change }) => change === 'unchanged')).toBe(true);
@@ -90,7 +90,7 @@ describe('the difference of any two lists of rights', () => {
     });
   });
 
-  it('has every right of both lists once, in their order, and no source of money', () => {
+  it('has every right of both lists once, in order, without sources of money', () => {
     forAny(twoLists, ([earlier, asked]) => {
       const changes = differenceOf(earlier, asked);
       const ofAsked = changes.filter(({ change }) => change !== 'dropped');
@@ -104,7 +104,7 @@ describe('the difference of any two lists of rights', () => {
     });
   });
 
-  it('says the opposite the other way round', () => {
+  it('is the opposite in the other direction', () => {
     const opposite: Record<string, string> = {
       new: 'dropped',
       dropped: 'new',
@@ -124,7 +124,7 @@ describe('the difference of any two lists of rights', () => {
 });
 
 describe('a limit that is raised', () => {
-  it('lets through all payments that the earlier one let through, and a lowered one no others', () => {
+  it('permits all payments that the earlier one did, and a lowered one no others', () => {
     forAny(smallPeriod, smallPeriod, attempts, (before, after, tried) => {
       const change = changeOf(before, after);
       if (change === 'raised') expect(isWithin(after, letThrough(before, tried))).toBe(true);

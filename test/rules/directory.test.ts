@@ -37,11 +37,11 @@ describe('a directory', () => {
     ['payment.to-account("337")', undefined],
     ['payment-shop', undefined],
     ['account-info', undefined],
-  ])('names whom %s pays: %s', (scope, name) => {
+  ])('names the payee of %s: %s', (scope, name) => {
     expect(parseScope(scope).map((right) => nameOfTarget(directory, right)?.en)).toEqual([name]);
   });
 
-  it('is refused with a line for each mistake, all at once', () => {
+  it('is refused with a line for each mistake', () => {
     const wrong = {
       shops: { '': 'x', '1\u200b\n': 'x', '2': 'x\u200by', '3': 7, '4': { en: 'x' } },
       accounts: [],
@@ -52,16 +52,16 @@ describe('a directory', () => {
       'people is unknown',
       expect.stringMatching(/^shops\. can't be in a scope/),
       expect.stringMatching(/^shops\.1\\u\{200b\}\\u\{a\} can't be in a scope: 1 to 128 visible characters/),
-      'shops.2.en has U+200B at character 2: only characters that can be seen may be there',
-      'shops.2.ru has U+200B at character 2: only characters that can be seen may be there',
+      'shops.2.en has U+200B at character 2: only visible characters are allowed',
+      'shops.2.ru has U+200B at character 2: only visible characters are allowed',
       'shops.3 must be a text, or an object with a text for each of en and ru',
       'shops.4.ru must be a text',
     ]);
     expect(problems([])).toEqual(['must be an object with shops and accounts']);
-    expect(problems('{"shops"')).toEqual([expect.stringMatching(/^is no JSON/)]);
+    expect(problems('{"shops"')).toEqual([expect.stringMatching(/^is not JSON/)]);
   });
 
-  it('says of a thousand mistakes the first twenty', () => {
+  it('reports the first twenty of a thousand mistakes', () => {
     const shops = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [n, '']));
     const said = problems({ shops });
     expect(said).toHaveLength(21);

@@ -3,12 +3,12 @@ import { parseInstanceName } from '../../src/rules/request/authorizationRequest.
 import { refusalOf, verdictOf } from './refusal.ts';
 
 describe('contract 2.2 instance_name', () => {
-  it('is null when none was sent: that is an instance of its own', () => {
+  it('is null if it was not sent, which is a separate instance', () => {
     expect(parseInstanceName(undefined)).toBeNull();
   });
 
   it.each(['null', 'anna@example.com', 'Анна К.', '👩‍👧', 'x'.repeat(255), 'é'.repeat(127)])(
-    'takes %j as it is',
+    'accepts %j unchanged',
     (name) => {
       expect(parseInstanceName(name)).toBe(name);
     },
@@ -23,7 +23,7 @@ describe('contract 2.2 instance_name', () => {
     expect(verdictOf(() => parseInstanceName(name))).toBe('invalid_request');
   });
 
-  it('tells the log which character it was, and where', () => {
+  it('names the character and its position in the log', () => {
     expect(refusalOf(() => parseInstanceName('anna\u3164')).rule).toBe(
       'instance_name: U+3164 at character 5',
     );

@@ -26,7 +26,7 @@ describe('contract 8: lifetime of the access token', () => {
     expect(tokenExpiresAt(new Date(issued)).toISOString()).toBe(expires);
   });
 
-  it('ends at the same time of day in UTC, in the right month, never a day too long', () => {
+  it('ends at the same UTC time of day in the right month, never a day late', () => {
     const times = fc.oneof(
       fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
       fc.integer({ min: -1000, max: 1000 }).map((distance) => new Date(BOUNDARY + distance)),
@@ -50,7 +50,7 @@ describe('an authorization that expires soon', () => {
     ['2026-12-22T10:00:00.000Z', true],
     ['2026-12-22T10:00:00.001Z', false],
     ['2026-11-22T09:59:59.000Z', true],
-  ])('does so within 30 days of 22 November: %s', (expiresAt, soon) => {
+  ])('expires within 30 days of 22 November: %s', (expiresAt, soon) => {
     expect(expiresSoon(new Date(expiresAt), new Date('2026-11-22T10:00:00.000Z'))).toBe(soon);
   });
 });

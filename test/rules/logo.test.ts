@@ -29,7 +29,7 @@ describe('an SVG logo', () => {
     ['a sign in an attribute', svg(SHAPE, 'aria-label="a > b" viewBox="0 0 9 9"')],
     ['no dashes', svg('<path stroke-dasharray="none" d="M0 0h9"/>')],
     ['attributes in single quotes', `<svg\nviewBox='0 0 9 9' xmlns = '${SVG}' />`],
-  ])('may have %s', (_what, body) => {
+  ])('accepts %s', (_what, body) => {
     expect(problem(body)).toBeUndefined();
   });
 
@@ -61,13 +61,13 @@ describe('an SVG logo', () => {
     [Buffer.from(svg().toString(), 'utf16le'), /neither/],
     [Buffer.concat([svg(), Buffer.from([0xff])]), /neither a PNG nor an SVG/],
     ['GIF89a', /neither/],
-    [svg(`<desc>${'x'.repeat(MAX_LOGO_BYTES)}</desc>`), /bytes, and may have 65536/],
-  ])('is not %s', (body, why) => {
+    [svg(`<desc>${'x'.repeat(MAX_LOGO_BYTES)}</desc>`), /bytes, the maximum is 65536/],
+  ])('refuses %s', (body, why) => {
     expect(problem(body)).toMatch(why);
   });
 
   it.each(['<!--', '<!---->', '<?', '<?>', '<svg ', ' '])(
-    'is read in no time, also after many %s',
+    'is checked in linear time, also after many %s',
     (piece) => {
       expect(problem(piece.repeat(MAX_LOGO_BYTES / piece.length))).toMatch(/neither/);
     },
@@ -79,7 +79,7 @@ describe('a PNG logo', () => {
     [16, 16],
     [1024, 1024],
     [300, 100],
-  ])('may have %i by %i pixels', (width, height) => {
+  ])('accepts %i by %i pixels', (width, height) => {
     expect(checkLogo(png(width, height))).toBe('png');
   });
 
@@ -90,23 +90,23 @@ describe('a PNG logo', () => {
     ['too wide', png(301, 100), /301 by 100: it must be square/],
     ['higher than wide', png(64, 128), /square/],
     ['animated', png(64, 64, [chunk('acTL', Buffer.alloc(8))]), /animated/],
-    ['cut off', whole.subarray(0, -1), /whole PNG/],
+    ['cut off', whole.subarray(0, -1), /complete PNG/],
     [
       'followed by something',
       Buffer.concat([whole, Buffer.from('<script>alert(1)</script>')]),
       /end with IEND/,
     ],
     ['followed by a chunk', Buffer.concat([whole, chunk('tEXt', Buffer.from('x'))]), /end with IEND/],
-    ['without a picture', Buffer.concat([whole.subarray(0, 33), chunk('IEND')]), /whole PNG/],
-    ['no PNG but its first byte', Buffer.from('89504e470d0a1a0b', 'hex'), /whole PNG/],
-    ['nothing but its signature', whole.subarray(0, 8), /whole PNG/],
+    ['without a picture', Buffer.concat([whole.subarray(0, 33), chunk('IEND')]), /complete PNG/],
+    ['no PNG but its first byte', Buffer.from('89504e470d0a1a0b', 'hex'), /complete PNG/],
+    ['nothing but its signature', whole.subarray(0, 8), /complete PNG/],
   ])('is refused when it is %s', (_what, body, why) => {
     expect(problem(body)).toMatch(why);
   });
 });
 
 describe('a logo', () => {
-  it('is served as what it was checked as', () => {
+  it('is served with the type that was checked', () => {
     expect(checkLogo(svg())).toBe('svg');
     expect(contentTypeOf('x.svg')).toBe('image/svg+xml; charset=utf-8');
     expect(contentTypeOf('x.png')).toBe('image/png');

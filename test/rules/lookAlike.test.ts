@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lookAlikeProblem } from '../../src/rules/common/lookAlike.ts';
 
-describe('a name that could be taken for another application’s', () => {
+describe('a name that resembles another application’s', () => {
   it.each([
     ['paypal', 'раураӏ', 'a word all in Cyrillic, with a small palochka'],
     ['BANK', 'ΒΑΝΚ', 'a word all in Greek'],
@@ -20,7 +20,7 @@ describe('a name that could be taken for another application’s', () => {
   });
 
   it.each(['Assent', 'ASSENT', 'As-sent', 'A55ENT', 'ÁSSENT!'])(
-    'is found where it is this service’s own: %s',
+    'is found if it resembles this service’s own: %s',
     (name) => {
       expect(lookAlikeProblem(name, [])).toBe('looks like this service’s own, “Assent”');
     },
@@ -36,7 +36,7 @@ describe('a name that could be taken for another application’s', () => {
     ['市場', '市场'],
     ['हिन्दी', 'हन्द'],
     ['???', '!!!'],
-  ])('is not found where names differ to the eye, or are the very same: %s, %s', (name, other) => {
+  ])('is not found if names look different or are equal: %s, %s', (name, other) => {
     expect(lookAlikeProblem(name, [other])).toBeUndefined();
   });
 });
@@ -52,20 +52,20 @@ describe('a name that mixes scripts in one word', () => {
     ...['Demo Shop', 'Магазин «Ромашка»', 'Яндекс Pay', 'Ozon Банк', 'Tシャツ', '東京カメラ', 'LG전자'],
     ...['متجر أحمد', 'חנות'],
     ...['Ελλάδα', 'Ещё-shop', '1С', 'H&M', 'naïve café', 'Ärzte', 'Œuvre', 'Straße'],
-  ])('is not what words of different scripts beside each other are: %s', (name) => {
+  ])('does not include words of different scripts: %s', (name) => {
     expect(lookAlikeProblem(name, [])).toBeUndefined();
   });
 });
 
-describe('a name with a mark that says it was looked at', () => {
+describe('a name with a mark that suggests a verification', () => {
   it.each(['✔', '✓', '☑', '✅', '🗸', '√', '🛡', '🔒', '★', '🏦', 'Ⓡ', 'ℹ'])('is found: %s', (mark) => {
     expect(lookAlikeProblem(`Demo Shop ${mark}`, [])).toBe(
-      `has ${mark}, which could be taken for a mark of ours`,
+      `has ${mark}, which looks like a mark of this service`,
     );
   });
 
   it.each(['Brand™', 'Brand®', '© Shop', 'Магазин №1', '90° Café', 'A+B', '€uro', '<Shop>', 'Shop | more'])(
-    'is not what other signs are: %s',
+    'does not include other symbols: %s',
     (name) => {
       expect(lookAlikeProblem(name, [])).toBeUndefined();
     },

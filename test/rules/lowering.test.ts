@@ -55,11 +55,11 @@ describe('lowering a limit', () => {
     ['account-info payment-shop.limit(,5)', 1],
     ['payment-shop', 1],
     ['payment-shop', -1],
-  ])('of %s at %i changes nothing: there is no limit for a period', (scope, index) => {
+  ])('of %s at %i changes nothing, because it has no limit for a period', (scope, index) => {
     expect(granted(scope, '1', index)).toBe(scope);
   });
 
-  it('changes nothing where the sum is the one that is asked', () => {
+  it('changes nothing if the sum is the requested one', () => {
     const asked = parseScope('payment-shop payment.to-account("1").limit(7,5.50)');
     const typed = ['3 000,00', '5,5'];
     expect(lowerLimits(asked, new Map(typed.entries()))).toEqual({
@@ -69,13 +69,13 @@ describe('lowering a limit', () => {
     });
   });
 
-  it('names the problem at each place, and then grants nothing', () => {
+  it('reports the problem of each limit, and then grants nothing', () => {
     const asked = parseScope('payment-shop payment-p2p.limit(7,5) account-info');
     const { problems } = lowerLimits(asked, new Map(['', '5.01', '1'].entries()));
     expect(Object.fromEntries(problems ?? [])).toEqual({ 0: 'not_a_sum', 1: 'higher_than_asked' });
   });
 
-  it('gives what was typed for every limit, never more than is asked, and nothing else changes', () => {
+  it('grants the typed sums, never more than requested, and changes nothing else', () => {
     forAny(rights, fc.array(written, { minLength: 6, maxLength: 6 }), (asked, sums) => {
       const typed = new Map(lowerableLimits(asked).map(({ index }) => [index, sums[index]?.text ?? '']));
       const lowering = lowerLimits(asked, typed);
@@ -96,7 +96,7 @@ describe('lowering a limit', () => {
     });
   });
 
-  it('never raises a limit and never touches a one-time sum, whatever is typed', () => {
+  it('never raises a limit and never changes a one-time sum, whatever is typed', () => {
     const typed = fc.oneof(
       anyString,
       written.map(({ text }) => text),

@@ -8,6 +8,6 @@ it.each([
   ['2001:0db8:0012:3456:7890:abcd:ef01:2345', '2001:db8:12::/48'],
   ['::1', '0:0:0::/48'],
   ['unknown', null],
-])('shows of the address %s no more than its network', (address, network) => {
+])('shows only the network of the address %s', (address, network) => {
   expect(shownNetwork(address)).toBe(network);
 });

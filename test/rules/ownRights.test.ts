@@ -30,7 +30,7 @@ const requests = catalogueFile.chain((file) => {
 });
 
 describe('a scope with any rights', () => {
-  it('parses back to the same rights, and prints the same again', () => {
+  it('is unchanged by formatting and parsing', () => {
     forAny(anyRights, (list) => {
       const printed = formatScope(list);
       expect(parseScope(printed)).toEqual(list);
@@ -45,7 +45,7 @@ describe('a scope with any rights', () => {
     ['to("a", "phone").limit(1, 5)', [{ name: 'to', target: 'a', type: 'phone', limit: rubles(1, '5') }]],
     ['to("a","account")', [{ name: 'to', target: 'a', type: 'account' }]],
     [`${'a'.repeat(64)}("b")`, [{ name: 'a'.repeat(64), target: 'b' }]],
-  ])('reads %s by the grammar alone', (scope, rights) => {
+  ])('parses %s by the grammar alone', (scope, rights) => {
     expect(parseScope(scope)).toEqual(rights);
   });
 
@@ -71,7 +71,7 @@ describe('a scope with any rights', () => {
 });
 
 describe('a request for rights of a catalogue', () => {
-  it('is granted as a scope that means the same without the catalogue, and is complete', () => {
+  it('is granted as a complete scope that means the same without the catalogue', () => {
     forAny(requests, ({ catalogue, list, defaultLimit }) => {
       const scope = formatScope(list);
       fc.pre(verdictOf(() => asked(scope, catalogue, defaultLimit)) === undefined);
@@ -86,7 +86,7 @@ describe('a request for rights of a catalogue', () => {
     });
   });
 
-  it('is granted byte for byte where it leaves nothing open', () => {
+  it('is granted byte for byte if it is complete', () => {
     forAny(requests, ({ catalogue, list }) => {
       const scope = `  ${formatScope(list).replaceAll(' ', '  ')} `;
       const isOpen = list.some(
@@ -97,7 +97,7 @@ describe('a request for rights of a catalogue', () => {
     });
   });
 
-  it('promises nothing that one of its rights may break, with the catalogue or without it', () => {
+  it('makes no promise that one of its rights may break, with the catalogue or without it', () => {
     forAny(requests, ({ file, catalogue, list }) => {
       const lifted = list.flatMap(({ name }) => {
         const own = file[name];
@@ -113,7 +113,7 @@ describe('a request for rights of a catalogue', () => {
     });
   });
 
-  it('is completed in what it leaves open, and in nothing else', () => {
+  it('is completed only where it is incomplete', () => {
     const limits = { days: 30, sum: '99.50' };
     const scope = 'transfer.to("7", "phone")  transfer.to("8").limit(7, 5) account-info';
     const { scope: granted, rights } = asked(scope, BANK, limits);
@@ -126,12 +126,12 @@ describe('a request for rights of a catalogue', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['a limit where nothing is spent', 'statements:read.limit(7,5000)', /statements:read takes no limit/],
+    ['a limit where nothing is spent', 'statements:read.limit(7,5000)', /statements:read accepts no limit/],
     ['no target', 'transfer.to', /transfer\.to needs a target/],
     ['no target before a limit', 'transfer.to.limit(7,5)', /transfer\.to needs a target/],
-    ['a target too many', 'statements:read("x")', /statements:read takes no target/],
-    ['a type of a right without a target', 'transfer("7","phone")', /transfer takes no target/],
-    ['a type of a shop', 'points:spend("7","account")', /points:spend takes one target/],
+    ['a target too many', 'statements:read("x")', /statements:read accepts no target/],
+    ['a type of a right without a target', 'transfer("7","phone")', /transfer accepts no target/],
+    ['a type of a shop', 'points:spend("7","account")', /points:spend accepts one target/],
     ['part and whole', 'transfer.to("7") transfer', /transfer with transfer\.to$/],
     ['whole and part', 'transfer transfer.to("7").limit(1,5)', /transfer with transfer\.to$/],
     ['the same right twice', 'transfer.to("7") transfer.to("7","account")', /the same right twice/],
@@ -146,7 +146,7 @@ describe('a request for rights of a catalogue', () => {
     expect(refusal.rule).toMatch(rule);
   });
 
-  it('refuses a part beside its whole over two steps, own and built in, in any order', () => {
+  it('refuses a part beside its whole over two steps, custom and built-in, in any order', () => {
     const text = (at: number) => ({ text: `See no. ${at}` });
     const file = {
       'payment-shop': 'Pay any shop',
@@ -166,13 +166,15 @@ describe('a request for rights of a catalogue', () => {
   it('compares a default limit with the ceiling of the application', () => {
     const ceiling = { allowedRights: null, most: { days: 30, sum: '2999' } };
     const read = (scope: string) => parseRequestedScope(scope, { ...OFFER, catalogue: BANK }, ceiling);
-    expect(refusalOf(() => read('transfer')).rule).toMatch(/at most 30,2999, and transfer has 1,3000/);
+    expect(refusalOf(() => read('transfer')).rule).toMatch(
+      /transfer has 1,3000, and the maximum of the application is 30,2999/,
+    );
     expect(read('transfer.limit(30,2999)').rights).toHaveLength(1);
   });
 });
 
 describe('a right that is not in the catalogue', () => {
-  it('can’t be requested, in any form, and may have been granted', () => {
+  it('can’t be requested in any form, but may have been granted', () => {
     forAny(anyRights, (list) => {
       const scope = formatScope(list);
       const isOwn = list.some(({ name }) => !BUILT_IN_RIGHTS.has(name));
@@ -183,7 +185,7 @@ describe('a right that is not in the catalogue', () => {
     });
   });
 
-  it('is imported as it is; of the catalogue’s, one gets its type, and none a limit that it lacks', () => {
+  it('is imported unchanged; those of the catalogue get a type, and never a missing limit', () => {
     const offer = { ...OFFER, catalogue: BANK, defaultLimit: null };
     const imported = (scope: string) => parseRequestedScope(scope, offer, ANYBODY).scope;
     expect(imported('read:user repo.write openid')).toBe('read:user repo.write openid');

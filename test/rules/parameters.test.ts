@@ -40,14 +40,14 @@ describe('contract 4: form fields in UTF-8', () => {
     expect(verdictOf(() => new Parameters('scope=%FF').get('scope', 'invalid_scope'))).toBe('invalid_scope');
   });
 
-  it('reads back any map of texts that URLSearchParams encodes', () => {
+  it('decodes any map of texts that URLSearchParams encodes', () => {
     forAny(fc.uniqueArray(fc.tuple(text(), text()), { selector: ([name]) => name }), (pairs) => {
       const parameters = new Parameters(new URLSearchParams(pairs).toString());
       for (const [name, value] of pairs) expect(parameters.get(name)).toBe(value === '' ? undefined : value);
     });
   });
 
-  it('takes apart any string, and refuses with nothing but OAuthError', () => {
+  it('parses any string, or fails with OAuthError', () => {
     const names = ['state', '', 'a'];
     const strings = fc.oneof(
       anyString,
@@ -64,8 +64,8 @@ describe('contract 4: form fields in UTF-8', () => {
   });
 });
 
-describe('empty, doubled and unknown parameters', () => {
-  it.each(['', 'state', 'state=', 'other=x'])('takes %j as having no state', (encoded) => {
+describe('empty, duplicate and unknown parameters', () => {
+  it.each(['', 'state', 'state=', 'other=x'])('reads %j as without state', (encoded) => {
     const parameters = new Parameters(encoded);
     expect(parameters.get('state')).toBeUndefined();
     expect(verdictOf(() => parameters.require('state'))).toBe('invalid_request');
@@ -74,11 +74,11 @@ describe('empty, doubled and unknown parameters', () => {
   it.each([
     ...['state=a&state=b', 'state=a&state=a', 'state=a&other=x&state=b', 'state=&state=', 'state&state=a'],
     ...['state=a&st%61te=b', 'state=%FF&state=a', 'state=a&state=%FF', 'state=a&state=b&state=c'],
-  ])('refuses the doubled parameter of %j', (encoded) => {
+  ])('refuses the duplicate parameter of %j', (encoded) => {
     expect(verdictOf(() => new Parameters(encoded).get('state'))).toBe('invalid_request');
   });
 
-  it('gives a doubled scope invalid_request, since it is not the value that is wrong', () => {
+  it('reports a duplicate scope as invalid_request, because its value is not invalid', () => {
     const parameters = new Parameters('scope=a&scope=b');
     expect(verdictOf(() => parameters.get('scope', 'invalid_scope'))).toBe('invalid_request');
   });
@@ -91,7 +91,7 @@ describe('empty, doubled and unknown parameters', () => {
     },
   );
 
-  it('raises a fault only when the parameter that has it is read', () => {
+  it('report a fault only when the faulty parameter is read', () => {
     const parameters = new Parameters('client_id=7&scope=%FF&state=a&state=b');
     expect(parameters.require('client_id')).toBe('7');
     expect(() => parameters.get('scope')).toThrow();
@@ -102,7 +102,7 @@ describe('empty, doubled and unknown parameters', () => {
     expect(new Parameters('State=a&state=b').get('state')).toBe('b');
   });
 
-  it('holds no parameter that was not sent', () => {
+  it('has only parameters that were sent', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       expect(new Parameters('a=b').get(name)).toBeUndefined();
   });

@@ -46,7 +46,7 @@ describe('contract 2.2: redirect_uri is identical to the registered one, charact
     ['nothing', PLAIN, '', 0],
     ['a registered parameter left out', WITH_QUERY, 'https://app.example/cb?user=7', 29],
     ['a registered parameter that goes on', WITH_QUERY, `${WITH_QUERY}b`, WITH_QUERY.length],
-  ])('refuses %s and says where it differs', (_what, registered, sent, at) => {
+  ])('refuses %s and names the first difference', (_what, registered, sent, at) => {
     expect(redirectUriMismatch(registered, sent)).toEqual([
       'redirect_uri_unregistered',
       expect.stringMatching(new RegExp(` at character ${at + 1}$`)),
@@ -70,7 +70,7 @@ describe('contract 2.2: redirect_uri is identical to the registered one, charact
     },
   );
 
-  it('compares any two strings without failing, and only a continuation matches', () => {
+  it('compares any two strings without an error, and accepts only continuations', () => {
     forAny(anyString, anyString, (registered, sent) => {
       expect(redirectUriMismatch(registered, registered)).toBeNull();
       for (const uri of [sent, registered + sent, `${registered}?${sent}`, `${registered}&${sent}`]) {
@@ -117,15 +117,15 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
     expect(redirectUriMismatch(registered, registered + appended)).not.toBeNull();
   });
 
-  it.each(ANSWER_NAMES)('refuses %s, which is ours to answer', (name) => {
+  it.each(ANSWER_NAMES)('refuses %s, a parameter of Assent’s response', (name) => {
     for (const appended of [`${name}=x`, `${name}=`, name, `x=1&${name}=x`, `x=1;${name}=x`, `${name};x=1`]) {
       expect(redirectUriMismatch(PLAIN, `${PLAIN}?${appended}`)).not.toBeNull();
       expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
-      expect(redirectUriProblem(`${PLAIN}?${appended}`)).toContain('which stands in our answer');
+      expect(redirectUriProblem(`${PLAIN}?${appended}`)).toContain('a parameter of Assent’s response');
     }
   });
 
-  it('takes names that only begin or end like them, and looks into nothing that is too long to be taken', () => {
+  it('accepts names that only start or end like reserved ones, and does not parse values that are too long', () => {
     for (const name of ['scopes', 'my_scope', 'token', 'codes', 'x-state'])
       expect(redirectUriMismatch(PLAIN, `${PLAIN}?${name}=1`)).toBeNull();
     expect(redirectUriMismatch(PLAIN, `${PLAIN}?${'a;'.repeat(16_000)}`)).toEqual([
@@ -151,7 +151,7 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
   );
 });
 
-describe('RFC 8252 section 7.3: the port of a loopback address, for an application held to OAuth 2.1', () => {
+describe('RFC 8252 section 7.3: the port of a loopback address of an OAuth 2.1 application', () => {
   const [V4, V6, NO_PATH] = ['http://127.0.0.1:9/cb', 'http://[::1]:9/cb', 'http://127.0.0.1:9'];
   const V4_QUERY = `${V4}?user=7`;
   const mismatch = (registered: string, sent: string) =>
@@ -165,7 +165,7 @@ describe('RFC 8252 section 7.3: the port of a loopback address, for an applicati
     ['another port without a path', NO_PATH, ['127.0.0.1:51234', '127.0.0.1', '127.0.0.1:8?x=1']],
     ['another port and a parameter', V4, ['127.0.0.1:51234/cb?x=1', '127.0.0.1/cb?x=1']],
     ['another port and a second parameter', V4_QUERY, ['127.0.0.1:8/cb?user=7&x=1']],
-  ])('takes %s, which is another address without it', (_what, registered, sent) => {
+  ])('accepts %s, a different address otherwise', (_what, registered, sent) => {
     for (const uri of sent.map((end) => `http://${end}`)) {
       expect([uri, mismatch(registered, uri)]).toEqual([uri, null]);
       expect([uri, redirectUriMismatch(registered, uri)]).not.toEqual([uri, null]);
@@ -206,7 +206,7 @@ describe('RFC 8252 section 7.3: the port of a loopback address, for an applicati
     },
   );
 
-  it('says where another path differs, and takes any port and nothing more, whatever is registered behind it', () => {
+  it('names the first difference of another path, and accepts only other ports', () => {
     expect(mismatch(V4, 'http://127.0.0.1:51234/cx')?.[1]).toContain('at character 21');
     const port = fc.integer({ min: 1, max: 65_535 });
     const host = fc.constantFrom('127.0.0.1', '[::1]');
@@ -223,7 +223,7 @@ describe('RFC 8252 section 7.3: the port of a loopback address, for an applicati
   });
 });
 
-describe('RFC 9700 section 2.6: a redirect URI that only --force registers', () => {
+describe('RFC 9700 section 2.6: a redirect URI that requires --force', () => {
   it.each([
     ...['https://app.example/cb', 'HTTPS://app.example', 'com.example.app:/cb', 'myapp://done', 'about:'],
     ...[
@@ -234,7 +234,7 @@ describe('RFC 9700 section 2.6: a redirect URI that only --force registers', () 
       'HTTP://LOCALHOST/',
     ],
     ...['market-app://x', 'intents:x', 'https://intent.example/intent:x', 'my.intent:/cb'],
-  ])('is not %s', (uri) => {
+  ])('does not include %s', (uri) => {
     expect(redirectUriDoubt(uri)).toBeNull();
   });
 
@@ -247,8 +247,8 @@ describe('RFC 9700 section 2.6: a redirect URI that only --force registers', () 
       'http://0.0.0.0:9/',
     ],
     ...['http://127.0.0.1.evil.example/', 'http://localhost.evil.example/', 'http://10.0.0.1/cb'],
-  ])('is one that gets codes unencrypted: %s', (uri) => {
-    expect(redirectUriDoubt(uri)).toBe('gets codes unencrypted, without https');
+  ])('receives codes unencrypted: %s', (uri) => {
+    expect(redirectUriDoubt(uri)).toBe('receives codes unencrypted, without https');
   });
 
   it.each([
@@ -257,14 +257,14 @@ describe('RFC 9700 section 2.6: a redirect URI that only --force registers', () 
     'android-app://com.example/https/x',
     'Market://details?id=x',
     'market:x',
-  ])('is one that a browser turns into another: %s', (uri) => {
+  ])('is rewritten by a browser: %s', (uri) => {
     expect(redirectUriProblem(uri)).toBeUndefined(); // what is registered already stays, and an import may bring it
     const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();
-    expect(redirectUriDoubt(uri)).toBe(`has the scheme ${scheme}, which browsers turn into another address`);
+    expect(redirectUriDoubt(uri)).toBe(`has the scheme ${scheme}, which browsers rewrite to another address`);
   });
 });
 
-describe('contract 4.1: the Location of the answer', () => {
+describe('contract 4.1: the Location of the response', () => {
   it.each([
     ['? without a query', PLAIN, `${PLAIN}?code=c`],
     ['nothing after a trailing ?', `${PLAIN}?`, `${PLAIN}?code=c`],
@@ -276,13 +276,13 @@ describe('contract 4.1: the Location of the answer', () => {
     expect(answerLocation({ redirectUri: uri, state: null }, 'code', 'c')).toBe(location);
   });
 
-  it('puts the state before the answer, so that nothing follows a code', () => {
+  it('has the state before the response, so that nothing follows a code', () => {
     const target = { redirectUri: PLAIN, state: 's' };
     expect(answerLocation(target, 'code', 'c')).toBe(`${PLAIN}?state=s&code=c`);
     expect(answerLocation(target, 'error', 'access_denied')).toBe(`${PLAIN}?state=s&error=access_denied`);
   });
 
-  it('RFC 9207: puts the issuer before the answer, too, where it is told', () => {
+  it('RFC 9207: has the issuer before the response, if requested', () => {
     const iss = 'iss=https%3A%2F%2Fpay.example%3A8443%2Fa%20b';
     const of = (redirectUri: string, state: string | null, name: 'code' | 'error') =>
       answerLocation({ redirectUri, state }, name, 'c', 'https://pay.example:8443/a b');
@@ -292,14 +292,14 @@ describe('contract 4.1: the Location of the answer', () => {
     expect(of(`${PLAIN}?`, null, 'code')).toBe(`${PLAIN}?${iss}&code=c`);
   });
 
-  it('percent-encodes the values, a space as %20 and never as +', () => {
+  it('percent-encodes values, a space as %20 and never as +', () => {
     expect(answerLocation({ redirectUri: PLAIN, state: 'a b+c&code=x#é' }, 'code', 'c')).toBe(
       `${PLAIN}?state=a%20b%2Bc%26code%3Dx%23%C3%A9&code=c`,
     );
   });
 });
 
-describe('the answer arrives at the registered address', () => {
+describe('the response', () => {
   /** Texts of a URI's own characters, whole escapes among them. */
   const uriText = (extra: string) =>
     fc.string({
@@ -335,7 +335,7 @@ describe('the answer arrives at the registered address', () => {
       return { registered, sent };
     })
     .filter(({ registered, sent }) => redirectUriMismatch(registered, sent) === null);
-  it('for any accepted redirect URI: same origin and path, every registered parameter, each answer once', () => {
+  it('reaches any accepted redirect URI: same origin and path, every registered parameter, each answer once', () => {
     const answerName = fc.constantFrom('code', 'error');
     forAny(accepted, fc.option(text()), answerName, text(), ({ registered, sent }, state, name, value) => {
       const printed = answerLocation({ redirectUri: sent, state }, name, value);

@@ -28,16 +28,16 @@ const REMEDIES: readonly (readonly [remedy: RegExp, RuleId[]])[] = [
   [/BASE_URL/, ['not_found', 'unreadable_address']],
 ];
 
-describe('what to do about a refusal', () => {
-  it.each(REMEDIES)('leads to %s: %j', (remedy, ruleIds) => {
+describe('the remedy of a refusal', () => {
+  it.each(REMEDIES)('for %s: %j', (remedy, ruleIds) => {
     for (const ruleId of ruleIds) expect(remedyFor(ruleId)).toMatch(remedy);
   });
 
-  it.each([null, 'of_a_later_build', 'toString'])('is general for a rule that is not known: %s', (ruleId) => {
+  it.each([null, 'of_a_later_build', 'toString'])('is general for an unknown rule: %s', (ruleId) => {
     expect(remedyFor(ruleId)).toMatch(/^Another build of Assent recorded this/);
   });
 
-  it('is of a rule that a check names: that every such rule has one is for the compiler', () => {
+  it('exists for each rule (also checked by the compiler)', () => {
     const sources = readdirSync(new URL('../../src', import.meta.url), { recursive: true })
       .map(String)
       .filter((file) => file.endsWith('.ts') && !/(common\/refusals|deadEnds)\.ts$/.test(file))

@@ -66,11 +66,11 @@ describe('contract 2.1: registration of a redirect URI', () => {
   });
 });
 
-describe('a name or a login to register', () => {
+describe('a name or a login at registration', () => {
   it.each([
     ['name', checkName, 100],
     ['login', checkLogin, 128],
-  ])('a %s has 1 to a number of characters, and none that can’t be seen', (what, check, max) => {
+  ])('of a %s has 1 to the maximum of visible characters', (what, check, max) => {
     for (const text of ['x', 'Zoë Q', '😀'.repeat(max)]) expect(() => check(text)).not.toThrow();
     for (const text of ['', 'x'.repeat(max + 1)]) {
       expect(() => check(text)).toThrow(`the ${what} needs 1 to ${max} characters`);
@@ -81,10 +81,10 @@ describe('a name or a login to register', () => {
   });
 });
 
-describe('a password to register', () => {
+describe('a password at registration', () => {
   const check = (password: string, allowWeak = false) => checkPassword('password', password, allowWeak);
 
-  it('has 8 characters under NFKC to 1000 bytes, or 1 when a weak one is allowed', () => {
+  it('has 8 characters under NFKC to 1000 bytes, or at least 1 if weak ones are allowed', () => {
     for (const password of ['x'.repeat(8), '😀'.repeat(8), 'x'.repeat(1000)]) {
       expect(() => check(password)).not.toThrow();
     }
@@ -97,12 +97,12 @@ describe('a password to register', () => {
     }
   });
 
-  it('has no control characters, also when a weak one is allowed', () => {
+  it('has no control characters, also if weak ones are allowed', () => {
     expect(() => check('long enough\n', true)).toThrow('no control characters');
   });
 });
 
-describe('the settings of an application to register', () => {
+describe('the settings of an application at registration', () => {
   it('name rights of the grammar only', () => {
     expect(() => checkClientSettings({ allowedRights: [...BUILT_IN_RIGHTS.keys()] })).not.toThrow();
     expect(() => checkClientSettings({ allowedRights: ['account-info', 'fly'] })).toThrow(

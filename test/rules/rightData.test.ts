@@ -34,7 +34,7 @@ describe('the rights of a scope as data', () => {
   });
 });
 
-describe('where the money may come from', () => {
+describe('the source of money', () => {
   it.each([
     ['payment-shop', ['wallet']],
     ['payment-shop money-source("card","wallet")', ['card', 'wallet']],
@@ -45,7 +45,7 @@ describe('where the money may come from', () => {
   });
 });
 
-describe('a resource server', () => {
+describe('a resource server’s data', () => {
   /** The scope again, out of nothing but the data. */
   function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
     const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
@@ -60,7 +60,7 @@ describe('a resource server', () => {
     limit: right.limit && { ...right.limit, isDefault: undefined },
   });
 
-  it('has nothing left to parse out of the scope', () => {
+  it('need no parsing of the scope', () => {
     forAny(rights, (list) => {
       const scope = rightData(parseScope(formatScope(list)))
         .map(written)

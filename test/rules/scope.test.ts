@@ -101,7 +101,7 @@ describe('scopes.md: the grammar of a scope', () => {
     expect(verdictOf(() => parseScope(scope))).toBe('invalid_scope');
   });
 
-  it('tells the log where it stopped, and the person nothing of what was sent', () => {
+  it('names the position of the error in the log, and shows the user nothing of the input', () => {
     const refusal = refusalOf(() => parseScope('money-source("card",b)'));
     expect(refusal.rule).toBe('scope: expected a text in double quotes before or at character 21');
     expect(refusal.message).toBe('The parameter scope has a value that is not a right of this service.');
@@ -120,7 +120,7 @@ describe('scopes.md: the grammar of a scope', () => {
 });
 
 describe('formatting a scope', () => {
-  it('parses back to the same rights, and prints the same again', () => {
+  it('parses to the same rights, and formats the same again', () => {
     forAny(rights, (list) => {
       const printed = formatScope(list);
       expect(parseScope(printed)).toEqual(list);
@@ -134,7 +134,7 @@ describe('formatting a scope', () => {
     ['payment.to-account("1", "account").limit(, 5.00)', 'payment.to-account("1").limit(,5.00)'],
     ['payment.to-account("1", "email")', 'payment.to-account("1","email")'],
     [String.raw`payment.to-pattern("\"\\$&")`, String.raw`payment.to-pattern("\"\\$&")`],
-  ])('writes %s in its shortest form', (scope, printed) => {
+  ])('uses the shortest form for %s', (scope, printed) => {
     expect(formatScope(parseScope(scope))).toBe(printed);
     expect(parseScope(printed)).toEqual(parseScope(scope));
   });
@@ -151,7 +151,7 @@ describe('scopes of any characters', () => {
     });
   const anything = fc.oneof(anyString, fc.string(), scopeLike, damaged);
 
-  it('are refused with invalid_scope and nothing else, or read as rights of the grammar', () => {
+  it('are parsed, or refused with invalid_scope only', () => {
     forAny(anything, (scope) => {
       const verdict = verdictOf(() => parseScope(scope));
       expect([undefined, 'invalid_scope']).toContain(verdict);

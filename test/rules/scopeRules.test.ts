@@ -11,7 +11,7 @@ import { OFFER, parseScope } from './rubles.ts';
 const read = (scope: string, allowed: readonly string[] | null = null) =>
   parseRequestedScope(scope, OFFER, { allowedRights: allowed, most: null }).rights;
 
-describe('contract 7.1: a scope that is logically contradictory', () => {
+describe('contract 7.1: a contradictory scope', () => {
   it.each([
     ['the same right twice', 'payment.to-pattern("1") payment.to-pattern("1").limit(2,5)'],
     ['the same right twice', 'payment.to-account("1") payment.to-account("1","account")'],
@@ -66,7 +66,7 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     expect(read(scope)).toEqual(parseScope(scope));
   });
 
-  it('judges the same in any order of the rights', () => {
+  it('is judged the same in any order of its rights', () => {
     const shuffled = rights.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
     );
@@ -75,14 +75,14 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     });
   });
 
-  it('refuses any scope that names one of its rights again', () => {
+  it('is refused with any duplicate right', () => {
     forAny(rights, fc.nat(), (list, index) => {
       const again = formatScope(list.concat(list[index % list.length] ?? []));
       expect(verdictOf(() => read(again))).toBe('invalid_scope');
     });
   });
 
-  it('refuses one that is too long to be read, or not of the grammar', () => {
+  it('is refused if it is too long or not in the grammar', () => {
     expect(verdictOf(() => read(`${' '.repeat(6000)}account-info`))).toBe('invalid_scope');
     expect(verdictOf(() => read('account-info everything'))).toBe('invalid_scope');
   });
@@ -93,7 +93,7 @@ describe('scopes.md: a target', () => {
     ['1 account-info 1', 'U+0020 at character 2'],
     ['\u202e41001', 'U+202E at character 1'],
     ['\u{1f4b3}\ufe0f', 'U+FE0F at character 2'],
-  ])('has nothing that can’t be seen or would split the scope: %j', (target, unclear) => {
+  ])('refuses characters that are invisible or would split the scope: %j', (target, unclear) => {
     for (const [right, type] of [
       ['payment.to-pattern', ''],
       ['payment.to-account', ',"email"'],
@@ -107,7 +107,7 @@ describe('scopes.md: a target', () => {
   });
 
   it.each(['41001', 'anna+shop@example.com', 'магазин-7', '商店', 'x"\\\\', '１２'])(
-    'may be %j',
+    'accepts %j',
     (target) => {
       const quoted = target.replaceAll(/["\\]/g, '\\$&');
       expect(read(`payment.to-pattern("${quoted}")`)).toMatchObject([{ target: target }]);
@@ -132,7 +132,7 @@ describe('scopes.md: a target that is an email address', () => {
     'ニko@x',
     '한あ@x',
     'אب@x',
-  ])('has no word of two scripts: %s', (to) => {
+  ])('refuses a word of two scripts: %s', (to) => {
     const { code, rule } = refusalOf(() => read(address(to)));
     expect([code, rule]).toEqual([
       'invalid_scope',
@@ -157,11 +157,11 @@ describe('scopes.md: a target that is an email address', () => {
     'a\u0301b@x',
     '\u{1f4b3}@x',
     '１２３@x',
-  ])('may be %s', (to) => {
+  ])('accepts %s', (to) => {
     expect(read(address(to))).toMatchObject([{ target: to }]);
   });
 
-  it('has no letter of another script in place of its twin, whichever it is', () => {
+  it('refuses any look-alike letter of another script', () => {
     const TWINS = { a: 'а', c: 'с', e: 'е', o: 'о', p: 'р', x: 'х', y: 'у', i: 'і', v: 'ν', n: 'ո' };
     const word = fc.string({ unit: fc.constantFrom(...Object.keys(TWINS)), minLength: 2, maxLength: 20 });
     const separator = fc.constantFrom('.', '-', '+', '@');
@@ -179,7 +179,7 @@ describe('scopes.md: a target that is an email address', () => {
 });
 
 describe('scopes.md: targets of one scope', () => {
-  it('may be any two different numbers, of whatever length, or ids in hexadecimal', () => {
+  it('may be any two different numbers of any length, or hexadecimal ids', () => {
     const id = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 20 }),
       fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 32 }),
@@ -191,7 +191,7 @@ describe('scopes.md: targets of one scope', () => {
   });
 });
 
-describe('scopes.md: the catalogue and the rights an application may ask', () => {
+describe('scopes.md: the catalogue and the rights of an application', () => {
   it('the built-in catalogue offers every right of the grammar', () => {
     expect([...BUILT_IN_CATALOGUE.keys()]).toEqual([...BUILT_IN_RIGHTS.keys()]);
   });
@@ -215,13 +215,13 @@ describe('scopes.md: the catalogue and the rights an application may ask', () =>
     expect(refusalOf(() => read(scope))).toMatchObject({ code: 'invalid_scope', ruleId });
   });
 
-  it('refuses a right that the application is not allowed to ask', () => {
+  it('refuses a right that the application may not request', () => {
     const allowed = ['account-info', 'payment.to-pattern'];
     expect(read('account-info payment.to-pattern("1")', allowed)).toHaveLength(2);
     for (const scope of ['payment-shop', 'account-info operation-history', 'payment.to-account("1")']) {
       const refusal = refusalOf(() => read(scope, allowed));
       expect(refusal.code).toBe('invalid_scope');
-      expect(refusal.rule).toContain('the application may not ask');
+      expect(refusal.rule).toContain('the application may not request');
     }
   });
 

@@ -23,11 +23,11 @@ describe('a phone number', () => {
     ...['', '+', '1', '89161234567', '9161234567', '+7916123456', '791612345678', '00000000'],
     ...['+7(916)1234567', '+7-916-123-45-67', '++79161234567', '79161234567+', '７9161234567', '٧٩١٦١٢٣٤٥٦٧'],
     ...['+49015112345678', 'tel:+79161234567', '79161234567;ext=5', 'anna'],
-  ])('is not made of %j', (number) => {
+  ])('does not include %j', (number) => {
     expect(formatPhoneNumber(number)).toBeNull();
   });
 
-  it('keeps every digit in its place, whatever the application wrote', () => {
+  it('keeps all digits in order, however the application wrote it', () => {
     const country = fc.constantFrom(
       '7',
       '7916',
@@ -66,7 +66,7 @@ describe('an account number', () => {
     expect(digitGroups(number)).toEqual(groups);
   });
 
-  it('is the same text without the groups', () => {
+  it('is unchanged without the groups', () => {
     forAny(fc.oneof(fc.string({ unit: digit, maxLength: 128 }), text()), (number) => {
       expect(digitGroups(number).join('')).toBe(number);
     });
@@ -81,17 +81,17 @@ describe('the target of a right', () => {
     ['payment.to-account("89161234567","phone")', ['89161234567']],
     ['payment.to-account("12345678@x","email")', ['12345678@x']],
     ['payment-shop', null],
-  ])('%s is set apart as %j', (scope, parts) => {
+  ])('of %s is quoted as %j', (scope, parts) => {
     expect(parseScope(scope).map(targetParts)).toEqual([parts]);
   });
 
-  it('can’t end the quotation that it stands in', () => {
+  it('can’t close its own quotation marks', () => {
     const shown = (target: string) => targetParts({ name: 'payment.to-pattern', target });
     expect(shown('a”,at-most-RUB-1;“b’’c')).toEqual(['a�,at-most-RUB-1;�b�c']);
     expect(shown('McDonald’s')).toEqual(['McDonald’s']);
   });
 
-  it('is all there, and nothing else but a plus', () => {
+  it('is shown completely, with at most a plus added', () => {
     forAny(rights, (list) => {
       for (const right of list) {
         const parts = targetParts(right)?.join('').replace(/^\+/, '');

@@ -18,9 +18,9 @@ const JOINERS = [...'\u200c\u200d\ufe0e\ufe0f'];
 
 const clear = fc.constantFrom('', 'a', 'Магазин', '商店', '9', '💳', '-', 'é');
 
-describe('scopes.md: characters that can’t be seen or told from others', () => {
+describe('scopes.md: characters that are invisible or ambiguous', () => {
   it.each([...UNCLEAR, ...JOINERS, ' '].map((character) => [character]))(
-    'finds %j, and in a name all but spaces and joiners',
+    'include %j, and in a name all except spaces and joiners',
     (character) => {
       const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
       forAny(clear, clear, (before, after) => {
@@ -31,13 +31,13 @@ describe('scopes.md: characters that can’t be seen or told from others', () =>
     },
   );
 
-  it('finds a mark that would be drawn over the text before it', () => {
+  it('include a mark drawn over the preceding text', () => {
     expect(findUnclear('\u0301a')).toBe('U+0301 at character 1');
     expect(findUnclearInName('\u0489')).toBe('U+0489 at character 1');
   });
 
   it.each(['', '~', 'Магазин«Ромашка»', 'متجر', 'חנות', '商店', '👩', 'e\u0301', '１２', 'x'.repeat(9)])(
-    'lets %j pass',
+    'do not include %j',
     (text) => {
       expect(findUnclear(text)).toBeUndefined();
       expect(findUnclearInName(text)).toBeUndefined();
@@ -45,7 +45,7 @@ describe('scopes.md: characters that can’t be seen or told from others', () =>
   );
 
   it.each(['a b', 'Иван Петров', '👩‍👧', '👩🏽‍💻 work', '❤️', '1️⃣', '🏳️‍🌈', 'می‌خواهم', 'क्‍ष', 'ශ්‍රී ලංකා'])(
-    'lets a name have what words, scripts and emoji need: %j',
+    'allow what words, scripts and emoji need in a name: %j',
     (name) => {
       expect(findUnclearInName(name)).toBeUndefined();
     },
@@ -57,7 +57,7 @@ describe('scopes.md: characters that can’t be seen or told from others', () =>
     ),
     ...['a  b', 'a\u200db', 'anna\ufe0f', '1\ufe0f', '\ufe0f'],
     ...['👩\u200da', 'a\u200d👩', '👩\u200d\u200d👧', 'क\u200d\u200dक'],
-  ])('finds spaces and joiners where nothing needs them: %j', (name) => {
+  ])('include spaces and joiners without a use: %j', (name) => {
     expect(findUnclearInName(name)).toBeDefined();
   });
 });
@@ -68,17 +68,17 @@ it.each([
   ['é', 2],
   ['₽', 3],
   ['💳', 4],
-])('counts %j in bytes of UTF-8', (text, bytes) => {
+])('of %j are counted in UTF-8 bytes', (text, bytes) => {
   expect(byteLength(text)).toBe(bytes);
 });
 
-describe('a text between quotation marks of ours', () => {
+describe('a text in quotation marks', () => {
   const all = Array.from({ length: 0x11_0000 }, (_, codePoint) => codePoint)
     .filter((codePoint) => codePoint < 0xd800 || codePoint > 0xdfff)
     .map((codePoint) => String.fromCodePoint(codePoint));
   const isAlone = (mark: string) => /['‘’‚‛‹›＇]/.test(mark);
 
-  it('has no mark that Unicode calls one, nor one that looks like two apostrophes', () => {
+  it('loses all Unicode quotation marks, and pairs of apostrophes', () => {
     const marks = all.filter((mark) => /\p{Quotation_Mark}/u.test(mark) || /^''+$/.test(unhomoglyph(mark)));
     // Two yods are a letter of Yiddish words, and a Vedic sign stands above others only.
     const ends = marks.filter((mark) => !isAlone(mark) && !/[\u05F2\u1CD3]/.test(mark));
@@ -86,7 +86,7 @@ describe('a text between quotation marks of ours', () => {
     expect(ends.filter((mark) => withinQuotation(`a${mark}b`) !== 'a�b')).toEqual([]);
   });
 
-  it('has an apostrophe alone, and no two of those that look like one', () => {
+  it('keeps a single apostrophe, and no pair of look-alikes', () => {
     // But for letters, which words may have twice.
     const strokes = all.filter(
       (mark) => unhomoglyph(mark) === "'" && !/[\u05D9\u144A\u16CC]|\p{M}|[\u{16F51}\u{16F52}]/u.test(mark),

@@ -29,7 +29,7 @@ function readLater(counter: CounterState, seconds: number): CounterState {
   return { ...counter, now: new Date(counter.now.getTime() + seconds * 1000) };
 }
 
-describe('the wait before the next attempt at a password', () => {
+describe('the wait before the next password attempt', () => {
   it.each(Object.entries(POLICIES))(
     'of %s doubles after the free attempts, up to its maximum',
     (_kind, by) => {
@@ -41,7 +41,7 @@ describe('the wait before the next attempt at a password', () => {
     },
   );
 
-  it('is never below zero nor above the maximum, whenever it is read', () => {
+  it('is between zero and the maximum at any time', () => {
     forAny(policy, attempts, fc.integer({ min: -10_000, max: 10_000 }), (by, count, seconds) => {
       const wait = waitSeconds(readLater(afterAttempts(count, by), seconds), by);
       expect(wait).toBeGreaterThanOrEqual(0);
@@ -49,7 +49,7 @@ describe('the wait before the next attempt at a password', () => {
     });
   });
 
-  it('is ignored when the clock was set back behind it', () => {
+  it('is ignored if the clock was set back before it', () => {
     forAny(policy, fc.nat({ max: 20 }), fc.integer({ min: 1, max: 10_000 }), (by, more, seconds) => {
       const counter = afterAttempts(by.freeAttempts + more, by);
       expect(waitSeconds(readLater(counter, -by.maxWaitSeconds - seconds), by)).toBe(0);
@@ -58,7 +58,7 @@ describe('the wait before the next attempt at a password', () => {
 });
 
 describe('a counter of attempts', () => {
-  it('loses one attempt in each decay time, and nothing when the clock is set back', () => {
+  it('loses one attempt per decay time, and none when the clock is set back', () => {
     forAny(policy, attempts, elapsedSeconds, (by, count, seconds) => {
       const counter = afterAttempts(count, by);
       const later = withAttempt(readLater(counter, seconds), by);
@@ -67,7 +67,7 @@ describe('a counter of attempts', () => {
     });
   });
 
-  it('is as before when an attempt is taken back', () => {
+  it('is restored when an attempt is not counted', () => {
     forAny(policy, attempts, (by, count) => {
       const counter = afterAttempts(count, by);
       expect(withoutAttempt(withAttempt(counter, by), by)).toEqual(counter);
@@ -79,11 +79,11 @@ describe('a counter of attempts', () => {
   });
 });
 
-describe('an attempt that several counters limit', () => {
+describe('an attempt limited by several counters', () => {
   const [login, network] = [{ kind: 'login', slot: 1 } as const, { kind: 'network', slot: 2 } as const];
   const read = (level: number) => afterAttempts(level, POLICIES.login);
 
-  it('is counted by all of them, and says when the next one has to wait', () => {
+  it('is counted by all of them, and returns the next wait', () => {
     const counts = new Counts([read(19), { ...NEW, slot: 2 }]);
     expect(counts.attempt([login, network])).toEqual({ waitSeconds: 0, waitsFor: null, slotToReport: 1 });
     expect(counts.changed.map(({ slot, level }) => [slot, level])).toEqual([
@@ -92,7 +92,7 @@ describe('an attempt that several counters limit', () => {
     ]);
   });
 
-  it('waits when one of them says so, and then none counts it', () => {
+  it('waits if one of them says so, and then none counts it', () => {
     const counts = new Counts([read(21), { ...NEW, slot: 2 }]);
     expect(counts.attempt([network], [network, login])).toEqual({
       waitSeconds: 2,

@@ -8,7 +8,7 @@ const { STILL_ASKED_MS, IDLE_GRACE_MS, DRAIN_MS, END_MS, endMs, MIGRATION_LOCK_M
 /** What `docker stop` and Kubernetes leave by default. */
 const CONTAINER_STOP_MS = 10_000;
 
-it('each limit of a request leaves room for those before it', () => {
+it('each time limit of a request leaves room for the inner ones', () => {
   expect(BATCH_WAIT_MS, 'a lock may be waited for after the batch').toBeLessThanOrEqual(
     DECISION_MS - LOCK_MS,
   );

@@ -41,7 +41,7 @@ describe('contract 2.4: the fields of a token request', () => {
     },
   );
 
-  it('ignores unknown fields, also doubled and undecodable ones', () => {
+  it('ignores unknown fields, also duplicate and undecodable ones', () => {
     const parameters = new Parameters(`${form(FIELDS)}&scope=a&scope=b&other=%FF`);
     expect(parseTokenRequest(NONE, parameters, undefined)).toEqual(read(FIELDS));
   });
@@ -58,7 +58,7 @@ describe('contract 2.4: the fields of a token request', () => {
   );
 
   it.each(['code', 'client_id', 'grant_type', 'redirect_uri', 'client_secret', 'code_verifier'])(
-    '7.2 refuses a request with two of %s, or one that is not UTF-8',
+    '7.2 refuses a request with a duplicate %s, or one that is not UTF-8',
     (name) => {
       const complete = form({ ...FIELDS, client_secret: 's', code_verifier: VERIFIER });
       for (const encoded of [`${complete}&${name}=x`, complete.replace(`${name}=`, `${name}=%FF`)]) {
@@ -76,7 +76,7 @@ describe('contract 2.4: the fields of a token request', () => {
     },
   );
 
-  it('refuses a code_verifier that is none', () => {
+  it('refuses an invalid code_verifier', () => {
     expect(verdictOf(() => read({ ...FIELDS, code_verifier: 'short' }))).toBe('invalid_request');
   });
 });
@@ -93,7 +93,7 @@ describe('client authentication by form or by HTTP Basic', () => {
     ['from HTTP Basic beside an empty secret', { client_secret: '' }, basic('app', 's'), 's'],
     ['from the form beside an empty password', { client_secret: 's' }, basic('app', ''), 's'],
     ['from the form beside another scheme', { client_id: 'app' }, 'Bearer x', null],
-  ])('takes them %s', (_where, fields, authorization, secret) => {
+  ])('accepts %s', (_where, fields, authorization, secret) => {
     expect(credentials(fields, authorization)).toEqual({ id: 'app', secret });
   });
 
@@ -107,16 +107,16 @@ describe('client authentication by form or by HTTP Basic', () => {
   });
 });
 
-describe('contract 4: where the parameters of a token request stand', () => {
+describe('contract 4: the place of the parameters of a token request', () => {
   it.each([...Object.keys(FIELDS), 'client_secret', 'code_verifier'])(
-    'refuses a request with %s in the URL, before anything else is looked at',
+    'refuses a request with %s in the URL, before any other check',
     (name) => {
       const refusal = refusalOf(() => parseTokenRequest(new Parameters(`${name}=`), NONE, 'Basic ?'));
       expect(refusal).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('a URL') });
     },
   );
 
-  it('takes other parameters in the URL', () => {
+  it('ignores other parameters in the URL', () => {
     const body = new Parameters(form(FIELDS));
     expect(parseTokenRequest(new Parameters('utm=1'), body, undefined)).toEqual(read(FIELDS));
   });

@@ -17,12 +17,12 @@ it.each([
     'Safari',
     'iOS',
   ],
-])('knows a device again by %s', (userAgent, browser, system) => {
+])('recognises a device by %s', (userAgent, browser, system) => {
   expect(deviceOf(userAgent)).toEqual({ browser, system });
 });
 
 it.each([null, '', 'node', '<b>Your bank</b>/1 x', `${'x'.repeat(30_000)} Firefox/127.0`])(
-  'takes no name that it doesn’t know from %j',
+  'derives no unknown name from %j',
   (userAgent) => {
     expect(deviceOf(userAgent)).toEqual(NOTHING);
   },

@@ -11,7 +11,7 @@ const limitsToRights = (limits: readonly Limit[]): Right[] =>
   limits.map((limit, index) => ({ name: 'payment.to-pattern', target: `${index}`, limit }));
 const someLimits = fc.array(smallLimit, { minLength: 1, maxLength: 4 });
 
-describe('the most that a scope can cost', () => {
+describe('the maximum cost of a scope', () => {
   it.each([
     ['account-info operation-history money-source("card")', null],
     ['payment-shop.limit(30,45000)', rubles(30, '45000')],
@@ -33,7 +33,7 @@ describe('the most that a scope can cost', () => {
     expect(worstCase(parseScope(scope))).toEqual(expected);
   });
 
-  it('is known for whatever the grammar can say, and is an exact decimal of at most two places', () => {
+  it('is known for every scope, as an exact decimal of at most two places', () => {
     forAny(rights, (list) => {
       const most = worstCase(list);
       expect(most === null).toBe(!list.some((right) => 'limit' in right));
@@ -41,7 +41,7 @@ describe('the most that a scope can cost', () => {
     });
   });
 
-  it('is exceeded by no payments that a payment API lets through, wherever the period begins', () => {
+  it('is never exceeded by payments that a payment API permits, wherever the period begins', () => {
     forAny(someLimits, fc.array(attempts, { minLength: 4, maxLength: 4 }), (limits, tried) => {
       const most = worstCase(limitsToRights(limits));
       const paid = limits.flatMap((limit, index) => letThrough(limit, tried[index] ?? []));
@@ -51,7 +51,7 @@ describe('the most that a scope can cost', () => {
     });
   });
 
-  it('is what the greediest application gets, to the hundredth', () => {
+  it('is what the greediest application can spend, exact to the hundredth', () => {
     forAny(someLimits, (limits) => {
       const most = worstCase(limitsToRights(limits));
       const days = most?.days ?? 1;
@@ -65,7 +65,7 @@ describe('the most that a scope can cost', () => {
   });
 });
 
-describe('the most within some days', () => {
+describe('the maximum within some days', () => {
   /** Every way to pay 0, 1 or 2 at each half day. */
   function* histories(halfDays: number): Generator<Payment[]> {
     for (let code = 0; code < 3 ** halfDays; code += 1) {
@@ -74,7 +74,7 @@ describe('the most within some days', () => {
     }
   }
 
-  it.each([1, 2, 3, 4])('is the most of all payments there can be: %s days', (days) => {
+  it.each([1, 2, 3, 4])('is the maximum of all possible payments: %s days', (days) => {
     for (const limit of [1, 2, 3, 4].map((period) => rubles(period, '0.02'))) {
       const best = Math.max(
         ...[...histories(2 * days)]
@@ -85,7 +85,7 @@ describe('the most within some days', () => {
     }
   });
 
-  it('of rights for a token’s three years is their total', () => {
+  it('for a token’s three years is its total', () => {
     const list = parseScope('payment-shop.limit(30,45000) payment-p2p.limit(9999,1)');
     expect(mostWithin(list, 1096)).toEqual({ sum: '1665001', currency: 'RUB' });
   });

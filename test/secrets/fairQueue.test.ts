@@ -20,14 +20,14 @@ function work(queue: FairQueue<string>, milliseconds = 20): string | undefined {
 }
 
 describe('a fair queue', () => {
-  it('is first in, first out for one client', () => {
+  it('serves one client first in, first out', () => {
     const queue = new FairQueue<string>(3);
     fill(queue, 'a', 3);
     expect(drain(queue)).toEqual(['a1', 'a2', 'a3']);
     expect(work(queue)).toBeUndefined();
   });
 
-  it('lets clients take turns, however many tasks one of them has', () => {
+  it('alternates between clients, however many tasks one of them has', () => {
     const queue = new FairQueue<string>(10);
     fill(queue, 'a', 4);
     fill(queue, 'b', 2);
@@ -35,13 +35,13 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('turns a client away that has filled it by itself', () => {
+  it('refuses a client that has filled it alone', () => {
     const queue = new FairQueue<string>(3);
     expect(fill(queue, 'a', 4)).toEqual([undefined, undefined, undefined, 'a4']);
     expect(queue.hasRoom('a')).toBe(false);
   });
 
-  it('makes room for others at the cost of the longest client, newest first', () => {
+  it('drops the newest task of the longest client to make room for others', () => {
     const queue = new FairQueue<string>(4);
     fill(queue, 'a', 4);
     expect(queue.hasRoom('b')).toBe(true);
@@ -51,7 +51,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toHaveLength(4);
   });
 
-  it('makes room for a newcomer at the cost of the one that used most time, when all have one task', () => {
+  it('drops a task of the client with the most time used when all have one task', () => {
     const queue = new FairQueue<string>(3);
     for (const client of ['a', 'b', 'c']) queue.push(client, client);
     expect(queue.hasRoom('d')).toBe(false);
@@ -64,7 +64,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['b', 'c', 'd1']);
   });
 
-  it('lets a client that used much time come after one that used little', () => {
+  it('serves a client that used much time after one that used little', () => {
     const queue = new FairQueue<string>(10);
     const clients = ['a', 'b'];
     for (const client of clients) queue.push(client, client);
@@ -74,7 +74,7 @@ describe('a fair queue', () => {
     expect([0, 1, 2, 3].map(() => work(queue, 20))).toEqual(['b1', 'b2', 'b3', 'b4']);
   });
 
-  it('serves a newcomer at once, however many clients with slow tasks take turns', () => {
+  it('serves a new client at once, however many clients with slow tasks alternate', () => {
     const queue = new FairQueue<string>(20);
     const crowd = Array.from({ length: 10 }, (_, n) => `c${n}`);
     for (const client of crowd) queue.push(client, client);
@@ -86,7 +86,7 @@ describe('a fair queue', () => {
     expect([work(queue, 300), work(queue, 300)]).toContain('newcomer');
   });
 
-  it('lets a client that used much time have its turn when newcomers used as much, and saves nothing up', () => {
+  it('serves a client that used much time once new clients used as much, without credit for idle time', () => {
     const queue = new FairQueue<string>(20);
     for (const client of ['a', 'b', 'c']) queue.push(client, client);
     work(queue, 500);
@@ -100,7 +100,7 @@ describe('a fair queue', () => {
     expect(seen.slice(0, 20).filter((task) => task.startsWith('a'))).toEqual([]);
   });
 
-  it('takes a task that has not ended for one like the latest, so that one client does not take all threads', () => {
+  it('charges a running task like the latest one, so that one client does not occupy all threads', () => {
     const queue = new FairQueue<string>(10);
     fill(queue, 'x', 1);
     work(queue, 300);
@@ -109,7 +109,7 @@ describe('a fair queue', () => {
     expect([1, 2, 3, 4].map(() => queue.shift()?.task)).toEqual(['a1', 'b1', 'a2', 'b2']);
   });
 
-  it('counts the time of a client that floods, however many others had a turn before', () => {
+  it('remembers the time of a flooding client, however many others had a turn', () => {
     const queue = new FairQueue<string>(2);
     queue.push('0', '0');
     for (let n = 1; n <= 10_000; n += 1) {
@@ -125,7 +125,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['a', 'n']);
   });
 
-  it('has its room again when tasks were taken', () => {
+  it('has room again after tasks were taken', () => {
     const queue = new FairQueue<string>(2);
     fill(queue, 'a', 2);
     work(queue);

@@ -14,7 +14,7 @@ function stored(given: string): string {
 }
 
 describe.each(file.vectors)('a hash by $origin, $made, of $password', ({ given, password, ...more }) => {
-  it('is read, and verifies that password only', () => {
+  it('is parsed, and verifies that password only', () => {
     const read = stored(given);
     expect(isOwn(read)).toBe(false);
     expect(verifyHash(read, password)).toBe(true);
@@ -22,13 +22,13 @@ describe.each(file.vectors)('a hash by $origin, $made, of $password', ({ given, 
       expect(verifyHash(read, wrong)).toBe(false);
   });
 
-  it('of composed letters verifies decomposed ones, and never the other way round', () => {
+  it('of composed letters verifies decomposed ones, and never the reverse', () => {
     const composed = password.normalize('NFC');
     expect(verifyHash(stored(given), password.normalize('NFD'))).toBe(true);
     expect(verifyHash(stored(given), composed)).toBe(password === composed);
   });
 
-  it('of Keycloak is what its JSON says', () => {
+  it('of Keycloak matches its JSON', () => {
     if (!('credentialData' in more)) return;
     const credential = JSON.parse(more.credentialData ?? '');
     const secret = JSON.parse(more.secretData ?? '');
@@ -46,7 +46,7 @@ const LONG = 'x'.repeat(72);
 const SALT = 'c29tZXNhbHRzb21lc2FsdA';
 const KEY = 'A'.repeat(43);
 
-it('a password beyond the 72 bytes of bcrypt verifies by its beginning, as it did there', () => {
+it('a password beyond the 72 bytes of bcrypt is verified by its first 72, as by bcrypt', () => {
   const hashed = hashSync(`${LONG} one`, 4);
   expect(verifyHash(hashed, `${LONG} another`)).toBe(true);
   expect(verifyHash(hashed, LONG.slice(1))).toBe(false);
@@ -69,14 +69,14 @@ const ACCEPTED = [
   ...[...pbkdf2(1), ...pbkdf2(2_000_000)],
 ];
 
-it.each(ACCEPTED)('%s is within the bounds', (given) => {
+it.each(ACCEPTED)('%s is within the limits', (given) => {
   expect(readHash(given)).toMatchObject({ hash: given });
 });
 
 const bytes = (count: number) => Buffer.alloc(count, 0xfb).toString('base64').replace(/=+$/, '');
 
 it.each(['$argon2id$v=19$m=64,t=1,p=1', '$scrypt$ln=2,r=1,p=1', '$pbkdf2-sha256$i=1'])(
-  '%s with any salt and key that is read is compared',
+  '%s with any valid salt and key is compared',
   (form) => {
     for (const salt of [8, 16, 47, 48, 49, 64])
       for (const key of [16, 20, 32, 60, 64])
@@ -84,7 +84,7 @@ it.each(['$argon2id$v=19$m=64,t=1,p=1', '$scrypt$ln=2,r=1,p=1', '$pbkdf2-sha256$
   },
 );
 
-it('a hash in Django’s form is stored like any other of PBKDF2, whose salt is base64', () => {
+it('a hash in Django’s form is stored as PBKDF2 with a base64 salt', () => {
   const salt = Buffer.from('saltsalt').toString('base64').replace('=', '');
   expect(readHash(django(2_000_000))).toMatchObject({ hash: `$pbkdf2-sha256$2000000$${salt}$${KEY}` });
 });
@@ -103,7 +103,7 @@ const TOO_COSTLY = [
   ...[0, 2_000_001, 99_999_999_999].flatMap((i) => [...pbkdf2(i), django(i)]),
 ];
 
-describe('what a form says of a check', () => {
+describe('the description of a hash', () => {
   it.each([
     ['bcrypt', bcrypt('12'), 0, 72, false],
     ['bcrypt above 12', bcrypt('13'), 0, 72, true],
@@ -114,7 +114,7 @@ describe('what a form says of a check', () => {
     ['scrypt', scrypt(14, 8, 5), 16, Infinity, false],
     ['scrypt above 80 MiB in all lanes', scrypt(16, 8, 2), 64, Infinity, true],
   ])(
-    'of %s: its memory, the bytes it compares, whether it is costly',
+    'of %s has its memory, the bytes compared, and whether it is costly',
     (_what, given, MiB, compared, costly) => {
       const read = { bytes: 0, ...readHash(given) };
       expect(read).toMatchObject({ comparedBytes: compared, costly });
@@ -152,12 +152,15 @@ const UNREADABLE = [
   ...whole.map((hashed) => hashed.replace(/=+$/, '').slice(0, -1)),
 ];
 
-it.each([...TOO_COSTLY, ...UNREADABLE])('%j is refused at import and costs nothing at sign-in', (given) => {
-  const { problem } = { problem: '', ...readHash(given) };
-  expect(problem).not.toBe('');
-  for (const part of [given, SALT, KEY, 'secret']) if (part.length > 1) expect(problem).not.toContain(part);
-  expect(verifyHash(given, 'secret')).toBeNull();
-});
+it.each([...TOO_COSTLY, ...UNREADABLE])(
+  'for %j is refused at import and costs nothing at sign-in',
+  (given) => {
+    const { problem } = { problem: '', ...readHash(given) };
+    expect(problem).not.toBe('');
+    for (const part of [given, SALT, KEY, 'secret']) if (part.length > 1) expect(problem).not.toContain(part);
+    expect(verifyHash(given, 'secret')).toBeNull();
+  },
+);
 
 const LABELS = [
   '',
@@ -181,7 +184,7 @@ function around(hash: string): string[] {
   return [...LABELS.map((label) => label + hash), ...changed, ...cut, `${hash}=`, `${hash}\n`, `${hash}A`];
 }
 
-it('PostgreSQL reads and shows what JavaScript reads, and takes for ours what JavaScript does', async () => {
+it('PostgreSQL parses and formats hashes as JavaScript does, and recognises Assent’s own alike', async () => {
   const { pool } = await ownDatabase();
   const texts = [
     '$',
@@ -204,7 +207,7 @@ it('PostgreSQL reads and shows what JavaScript reads, and takes for ours what Ja
     if (form !== null) expect(text.split(`${form}$`)[1], text).toMatch(/^([^$]{53}|[^$]+[$][^$]+)$/);
 });
 
-describe('what a check costs', async () => {
+describe('the cost of a check', async () => {
   const own = hash('a decoy that has no password');
   const foreign = hashSync('of a user', 4);
   const tasks = [own, foreign, null, 'a hash that cannot be read'].map((hashed) => ({
@@ -214,30 +217,30 @@ describe('what a check costs', async () => {
   }));
   const BOTH = ['argon2', 'bcrypt'];
 
-  it('is one check of each form for a wrong password, whatever is stored', async () => {
+  it('is one check per form for a wrong password, whatever is stored', async () => {
     const done = await countChecks(tasks.map((task) => ({ ...task, password: 'wrong' })));
     expect(done.map(({ cost }) => cost)).toEqual(tasks.map(() => BOTH));
     expect(done.map(({ result }) => result)).toEqual([false, false, null, null]);
   });
 
-  it('is twice of each where a password has two spellings', async () => {
+  it('doubles if a password has two spellings', async () => {
     const done = await countChecks(tasks.map((task) => ({ ...task, password: 'caf\u0065\u0301' })));
     expect(done.map(({ cost }) => cost)).toEqual(tasks.map(() => ['argon2', ...BOTH, 'bcrypt']));
   });
 
-  it('is one check of ours while there are no foreign hashes', async () => {
+  it('is one check of Assent’s form while there are no imported hashes', async () => {
     const done = await countChecks(
       [own, null, 'unreadable'].map((hashed) => ({ stored: hashed, own, foreign: null, password: 'wrong' })),
     );
     expect(done.map(({ cost }) => cost)).toEqual([['argon2'], ['argon2'], ['argon2']]);
   });
 
-  it('is nothing but itself for a right password', async () => {
+  it('is the stored hash’s alone for a right password', async () => {
     const [done] = await countChecks([{ stored: foreign, own, foreign, password: 'of a user' }]);
     expect(done).toEqual({ result: true, cost: ['bcrypt'] });
   });
 
-  it('never makes a decoy’s password right', () => {
+  it('never makes a decoy accept a password', () => {
     const decoys = { own: hash('decoy'), foreign };
     for (const password of ['decoy', 'of a user'])
       expect(verify({ stored: null, password, ...decoys })).toBeNull();

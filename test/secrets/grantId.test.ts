@@ -4,7 +4,7 @@ import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { forAny } from '../rules/arbitraries.ts';
 
 describe('contract 1.5 and 8: one grant for a user, an application and an instance', () => {
-  it('is a uuid of the first 16 bytes of a SHA-256, and stays what it is', () => {
+  it('has an id that is a uuid of the first 16 bytes of a SHA-256, and stable', () => {
     expect(grantIdFor('user-1', 'client-1', null)).toBe('5485b674-03aa-7716-c670-47801fab384b');
     expect(grantIdFor('user-1', 'client-1', 'anna')).toBe('929d241b-5c66-34a8-aac4-257a9734ba22');
   });
@@ -16,11 +16,11 @@ describe('contract 1.5 and 8: one grant for a user, an application and an instan
     { one: ['a', 'b', 'null'], other: ['a', 'b', null] },
     { one: ['a', 'b', ''], other: ['a', 'b', null] },
     { one: ['a', 'b', 'É'], other: ['a', 'b', 'E\u0301'] },
-  ])('$one and $other are two', ({ one, other }) => {
+  ])('is different for $one and $other', ({ one, other }) => {
     expect(grantIdFor(...one)).not.toBe(grantIdFor(...other));
   });
 
-  it('differs as soon as one of the three differs, and only then', () => {
+  it('changes if any of the three changes, and only then', () => {
     const part = fc.string({
       unit: fc.constantFrom('a', '"', ',', '\\', '[', ']', 'null', ' '),
       maxLength: 3,

@@ -18,8 +18,8 @@ const purpose = fc.constantFrom<SignaturePurpose[]>('form', 'visit', 'device');
 const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-describe('signatures on what our pages carry', () => {
-  it('gives back the payload that was signed, and the entry that signed it', () => {
+describe('signatures of Assent’s pages', () => {
+  it('verify to the signed payload, and the entry that signed it', () => {
     forAny(purpose, payload, (use, data) => {
       const signed = ring.sign(use, data);
       expect(signed).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -27,13 +27,13 @@ describe('signatures on what our pages carry', () => {
     });
   });
 
-  it('refuses what was signed for another use', () => {
+  it('are refused for another use', () => {
     forAny(purpose, purpose, payload, (use, other, data) => {
       expect(ring.verify(other, ring.sign(use, data)) !== undefined).toBe(use === other);
     });
   });
 
-  it('refuses any flipped bit', () => {
+  it('are refused with any flipped bit', () => {
     forAny(purpose, payload, fc.nat(), fc.nat({ max: 7 }), (use, data, at, bit) => {
       const bytes = Buffer.from(ring.sign(use, data), 'base64url');
       const index = at % bytes.length;
@@ -42,7 +42,7 @@ describe('signatures on what our pages carry', () => {
     });
   });
 
-  it('refuses a signature with bytes cut off, put in or moved between payload and signature', () => {
+  it('are refused with bytes removed, inserted or moved between payload and signature', () => {
     forAny(payload, fc.nat(), (data, at) => {
       const bytes = Buffer.from(ring.sign('form', data), 'base64url');
       const index = at % bytes.length;
@@ -52,7 +52,7 @@ describe('signatures on what our pages carry', () => {
     });
   });
 
-  it('refuses every other spelling of the same bytes', () => {
+  it('are refused in every other encoding of the same bytes', () => {
     fc.assert(
       fc.property(payload, (data) => {
         const signed = ring.sign('form', data);
@@ -69,7 +69,7 @@ describe('signatures on what our pages carry', () => {
     );
   });
 
-  it('verifies any string without failing', () => {
+  it('can be checked for any string without an error', () => {
     const letters = fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 100 });
     forAny(purpose, fc.oneof(fc.string({ unit: 'grapheme' }), letters), (use, signed) => {
       expect(ring.verify(use, signed)).toBeUndefined();
@@ -94,13 +94,13 @@ describe('the rotation old,new → new,old → new', () => {
     expect(verified).toEqual(accepted ? { keyId: signingKeyId(signer), payload: data } : undefined);
   });
 
-  it('the first entry signs', () => {
+  it('signs with the first entry', () => {
     expect(signingKeyId(before)).toEqual(signingKeyId(ring));
     expect(signingKeyId(during)).toEqual(signingKeyId(after));
     expect(signingKeyId(before)).not.toEqual(signingKeyId(during));
   });
 
-  it('the code of a decision stays the same while the entry that signed the page is there', () => {
+  it('keeps the code of a decision while the entry that signed the page exists', () => {
     const id = signingKeyId(before);
     expect(during.codeSecret(id, data)).toEqual(before.codeSecret(id, data));
     expect(() => after.codeSecret(id, data)).toThrow('no entry of SECRETS');
@@ -110,7 +110,7 @@ describe('the rotation old,new → new,old → new', () => {
 describe('the secret of a code', () => {
   const id = signingKeyId(ring);
 
-  it('is 32 bytes, the same for the same decision and another for any other', () => {
+  it('is 32 bytes, stable for a decision and different for any other', () => {
     forAny(payload, payload, (one, other) => {
       expect(ring.codeSecret(id, one)).toHaveLength(32);
       expect(ring.codeSecret(id, one).equals(ring.codeSecret(id, other))).toBe(one.equals(other));
@@ -123,7 +123,7 @@ describe('the secret of a code', () => {
     expect(both.codeSecret(id, Buffer.of(1))).not.toEqual(both.codeSecret(newId, Buffer.of(1)));
   });
 
-  it('is not what stands on the page as a signature', () => {
+  it('is not the signature on the page', () => {
     const data = Buffer.from('a decision');
     for (const use of ['form', 'visit', 'device'] as const) {
       const signature = Buffer.from(ring.sign(use, data), 'base64url').subarray(-32);

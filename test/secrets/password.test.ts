@@ -26,11 +26,11 @@ describe('passwords', async () => {
     expect(new Set(hashes).size).toBe(2);
   });
 
-  it('accepts the right one', async () => {
+  it('are accepted if they are right', async () => {
     expect(await check(stored, 'Пароль 1')).toBe(true);
   });
 
-  it.each(['', 'пароль 1', 'Пароль 1 ', 'Пароль', stored])('refuses %j', async (password) => {
+  it.each(['', 'пароль 1', 'Пароль 1 ', 'Пароль', stored])('are refused: %j', async (password) => {
     expect(await check(stored, password)).toBe(false);
   });
 
@@ -38,16 +38,16 @@ describe('passwords', async () => {
     ['decomposed', 'caf\u00e9', 'cafe\u0301'],
     ['ligatures', 'ﬁsh', 'fish'],
     ['wide digits', '１２３４', '1234'],
-  ])('takes %s letters for the same in both directions (NFKC)', async (_what, one, other) => {
+  ])('match %s letters in both directions (NFKC)', async (_what, one, other) => {
     expect(await check(await hashPassword(one), other)).toBe(true);
     expect(await check(await hashPassword(other), one)).toBe(true);
   });
 
-  it('refuses any where no hash is stored', async () => {
+  it('are refused if no hash is stored', async () => {
     for (const password of ['', 'secret']) expect(await check(null, password)).toBe(false);
   });
 
-  it('does not look at one that is longer than any registered one', async () => {
+  it('are not checked if they are longer than any registered one', async () => {
     const long = 'x'.repeat(1001);
     expect(await check(await hashPassword(long), long)).toBe(false);
   });
@@ -63,7 +63,7 @@ describe('passwords', async () => {
   }
   const times = (count: number, ticket: Partial<QueueTicket>) => Array.from({ length: count }, () => ticket);
 
-  it('are checked in turn, and turned away when too many wait', async () => {
+  it('are checked in turn, and refused when too many wait', async () => {
     const ends = await flood(times(130, {}));
     const lookedAt = ends.filter((end) => end === 'looked at').length;
     expect(lookedAt).toBeGreaterThanOrEqual(100);
@@ -71,14 +71,14 @@ describe('passwords', async () => {
     expect(await check(stored, 'Пароль 1')).toBe(true);
   });
 
-  it('are looked at for every network while one of them floods, and for known devices while strangers do', async () => {
+  it('are checked for all networks while one floods the queue, and for known devices while strangers do', async () => {
     const flooded = [...times(130, {}), { key: 'another network' }, { queue: 'known', key: 'anna' } as const];
     const ends = await flood(flooded);
     expect(ends.slice(0, 130)).toContain('turned away');
     expect(ends.slice(130)).toEqual(['looked at', 'looked at']);
   });
 
-  it('are turned away before anything else is done when there is no room', async () => {
+  it('are refused before any other work when there is no room', async () => {
     const flooding = flood(times(130, {}));
     expect(() => requireRoom({ ...TICKET, key: 'another network' })).not.toThrow();
     await expect.poll(() => isFull(), { interval: 1 }).toBe(true);
@@ -86,7 +86,7 @@ describe('passwords', async () => {
     expect(isFull()).toBe(false);
   });
 
-  it('are not looked at when the answer would come too late', async () => {
+  it('are not checked if the answer would be too late', async () => {
     // An unknown login, which has no hash, waits for its turn as well.
     for (const hashed of [stored, null]) {
       const late = check(hashed, 'Пароль 1', { until: performance.now() });
@@ -95,7 +95,7 @@ describe('passwords', async () => {
   });
 });
 
-describe('turns', () => {
+describe('the queue of checks', () => {
   const MiB = 2 ** 20;
 
   /** Begins work of so many MiB each, and notes which of it runs. @returns ends one of those that run */
@@ -117,7 +117,7 @@ describe('turns', () => {
     return { running, end };
   }
 
-  it('are for as much work at once as its memory allows, in the order of its turns', async () => {
+  it('admits as much work at once as memory allows, in order', async () => {
     const work = [
       ['small', 32],
       ['large', 115],
@@ -135,7 +135,7 @@ describe('turns', () => {
     await end('large too');
   });
 
-  it('are for one piece of work even if it needs more memory than all may', async () => {
+  it('admits a single piece of work that exceeds the memory', async () => {
     const { running, end } = begin({ threads: 5, bytes: 21 * MiB }, [
       ['large', 141],
       ['small', 32],
@@ -145,7 +145,7 @@ describe('turns', () => {
     await end('small');
   });
 
-  it('alternate between known devices and strangers, after new hashes', async () => {
+  it('alternates between known devices and strangers, after new hashes', async () => {
     const names = ['stranger 1', 'stranger 2', 'known 1', 'known 2', 'new 1', 'new 2'];
     const { running, end } = begin(
       { threads: 1, bytes: Infinity },

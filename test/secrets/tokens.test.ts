@@ -13,8 +13,8 @@ const place = fc.record({ grantId: fc.uuid(), userSlot: fc.nat({ max: 255 }) });
 const secret = bytes(32);
 const NOWHERE = { grantId: null, userSlot: null };
 
-describe('a code and a token name their row', () => {
-  it('is read back to its grant and the SHA-256 of the whole string', () => {
+describe('codes and tokens that contain their grant', () => {
+  it('are parsed to the grant and the SHA-256 of the whole string', () => {
     forAny(kind, place, secret, (which, where, random) => {
       const bearer = formatToken(which, where, random);
       expect(bearer).toMatch(/^[A-Za-z0-9_-]{74}$/);
@@ -23,7 +23,7 @@ describe('a code and a token name their row', () => {
     });
   });
 
-  it('a code is no token and a token is no code', () => {
+  it('are not interchangeable', () => {
     forAny(place, secret, (where, random) => {
       const [code, token] = [formatToken('code', where, random), formatToken('token', where, random)];
       expect(parseToken('token', code).grantId).toBeNull();
@@ -31,7 +31,7 @@ describe('a code and a token name their row', () => {
     });
   });
 
-  it('has exactly one spelling', () => {
+  it('have exactly one spelling', () => {
     const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
     forAny(kind, fc.string({ unit: letter, minLength: 64, maxLength: 64 }), (which, encoded) => {
       const { grantId, userSlot } = parseToken(which, PREFIX[which] + encoded);
@@ -52,14 +52,14 @@ describe('a code and a token name their row', () => {
     ['leading space', (code: string) => ` ${code}`],
     ['a trailing line break', (code: string) => `${code}\n`],
     ['a letter that only looks like one', (code: string) => `${code.slice(0, -1)}А`],
-  ])('names no row with %s', (_what, spoil) => {
+  ])('have no grant with %s', (_what, spoil) => {
     const grantId = '5485b674-03aa-7716-c670-47801fab384b';
     const code = formatToken('code', { grantId, userSlot: 7 }, Buffer.alloc(32, 1));
     expect(parseToken('code', code).grantId).not.toBeNull();
     expect(parseToken('code', spoil(code))).toEqual({ ...NOWHERE, hash: sha256(spoil(code)) });
   });
 
-  it('refers any string to a hash, and never fails', () => {
+  it('give a hash for any string, without an error', () => {
     const strings = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string().map((rest) => PREFIX.code + rest),

@@ -18,6 +18,6 @@ it.each([
   '00112233445566778899aabbccddeeff',
   '00112233-4455-6677-8899-AABBCCDDEEFF',
   ` ${formatUuid('0'.repeat(32))}`,
-])('is no uuid as PostgreSQL writes it: %j', (text) => {
+])('refuses a uuid that PostgreSQL would not print: %j', (text) => {
   expect(isUuid(text)).toBe(false);
 });

@@ -45,7 +45,7 @@ describe('the audit trail', () => {
   const SCOPE = 'account-info payment-shop.limit(7,1500)';
   const LIMIT = { right: 'payment-shop', period_days: 7, amount: '1500', currency: 'RUB' };
 
-  it('says of a decision who, what, within which limits, from where and in which request', async () => {
+  it('records user, act, limits, address and request of a decision', async () => {
     const fields = requestOf(client, { scope: SCOPE, instance_name: 'decisions' });
     const rejected = await decide(agent, await reachConsent(agent, fields, user), 'reject');
     const allow = async () => {
@@ -66,7 +66,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('says the same of an exchange, a replay, and each way to take an authorization back', async () => {
+  it('records the same of an exchange, a replay, and each kind of revocation', async () => {
     const token = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
     const code = await obtainCode(agent, requestOf(client, { instance_name: 'replayed' }), user);
     const send = () => agent.post('/oauth/token', tokenRequestOf(client, code));
@@ -96,7 +96,7 @@ describe('the audit trail', () => {
     'truncate audit_events_rest',
     `truncate ${partitionOf(monthsAgo(0))}`,
     `delete from ${partitionOf(monthsAgo(0))}`,
-  ])('can’t be rewritten, not even by the owner: %s', async (statement) => {
+  ])('is append-only, also for the owner: %s', async (statement) => {
     const count = 'select count(*)::int as count from audit_events';
     const before = await ask(count);
     expect(before).not.toEqual([{ count: 0 }]);
@@ -104,7 +104,7 @@ describe('the audit trail', () => {
     expect(await ask(count)).toEqual(before);
   });
 
-  it('has months for a year ahead, keeps what no month is there for, and moves it when the owner migrates', async () => {
+  it('has partitions for a year ahead, keeps rows outside them, and moves those when the owner migrates', async () => {
     const months = [37, 36, -12].map(monthsAgo);
     for (const month of [...months, '2041-07'])
       await ask(
@@ -127,7 +127,7 @@ describe('the audit trail', () => {
       await expect(ask(`delete from ${place}`)).rejects.toThrow(/append-only/);
   });
 
-  it('gets no partition for a month that is too long ago or too far ahead, whatever time a row claims', async () => {
+  it('gets no partition for a month too far in the past or future, whatever time a row has', async () => {
     const count = `select count(*)::int from pg_inherits where inhparent = 'audit_events'::regclass`;
     const before = await ask(count);
     const strange = ['-infinity', '1700-01-01', `${monthsAgo(38)}-28T23:59:59Z`, '9999-12-31', 'infinity'];
@@ -137,7 +137,7 @@ describe('the audit trail', () => {
     expect(await countStrays(pool)).toEqual({ strays: 6 });
   });
 
-  it('is pruned by whole months, oldest first, and never this month', async () => {
+  it('is pruned by whole months, oldest first, and never the current month', async () => {
     const { months: gone } = await pruneAuditPartitions(pool, 36, 'tests');
     expect(gone.filter((month) => month > '2000')).toEqual([monthsAgo(38), monthsAgo(37)]);
     expect(await ask('select from audit_events where at < $1', [`${monthsAgo(36)}-01Z`])).toEqual([]);
@@ -154,8 +154,8 @@ describe('the audit trail', () => {
   });
 });
 
-describe('the day that a client secret was last used', () => {
-  it('is noted with an exchange, and only for the secret that was sent', async () => {
+describe('the day of last use of a client secret', () => {
+  it('is recorded at an exchange, and only for the secret that was sent', async () => {
     const shop = await server.createClient();
     const used = 'select last_used_on = current_date as today from client_secrets where client_id = $1';
     expect(await ask(used, [shop.clientId])).toEqual([{ today: null }]);

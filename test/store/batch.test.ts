@@ -49,7 +49,7 @@ const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) =>
 const upTo = (count: number) => Array.from({ length: count }, (_, number) => number);
 
 describe('requests that share a statement', () => {
-  it('get each its own result; they wait while two are in flight, and then go together, at most 128 at a time', async () => {
+  it('get their own results; they wait while two are in flight, then go together, at most 128 at a time', async () => {
     const { asked, send, answer } = slowStatement();
     const results = await send(...upTo(500));
     expect(asked().map(({ length }) => length)).toEqual([128, 128]);
@@ -58,7 +58,7 @@ describe('requests that share a statement', () => {
     expect(await Promise.all(results)).toEqual(upTo(500).map(String));
   });
 
-  it('are about different rows: a second one about a row waits until the first is answered', async () => {
+  it('are about different rows: a second one waits for the first one’s answer', async () => {
     const { asked, send, answer } = slowStatement((request) =>
       request >= 100 ? null : String(request % 10),
     );
@@ -74,7 +74,7 @@ describe('requests that share a statement', () => {
     expect(await Promise.all(results)).toHaveLength(8);
   });
 
-  it('wait no longer for one about the same row than it takes itself, whatever else was in its statement', async () => {
+  it('wait for one about the same row no longer than it takes itself, whatever else is in its statement', async () => {
     const stuck: (() => void)[] = [];
     const one = batched(
       'test',
@@ -91,7 +91,7 @@ describe('requests that share a statement', () => {
     expect(await Promise.all(held)).toEqual(['1', '2']);
   });
 
-  it('are turned away after two seconds, also behind one about the same row', async () => {
+  it('are refused after two seconds, also after one about the same row', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     try {
       const { asked, send, answer } = slowStatement((request) => String(request % 10));
@@ -111,7 +111,7 @@ describe('requests that share a statement', () => {
     }
   });
 
-  it('are those for one database', async () => {
+  it('are for one database', async () => {
     const asked: (readonly number[])[] = [];
     const one = batched('test', async (_pool, requests: readonly number[]) => {
       asked.push(requests);
@@ -121,7 +121,7 @@ describe('requests that share a statement', () => {
     expect(asked).toEqual([[1], [2]]);
   });
 
-  it('are asked one by one after an error that one of them caused, which stays its own', async () => {
+  it('are sent singly after an error that one of them caused, which fails alone', async () => {
     const asked: (readonly number[])[] = [];
     const one = batched('test', async (_pool, requests: readonly number[]) => {
       asked.push(requests);
@@ -133,7 +133,7 @@ describe('requests that share a statement', () => {
     expect(asked).toEqual([[1, 2, 3, 4, 5], [1], [2], [3], [4], [5]]);
   });
 
-  it('all fail with an error that none of them caused, and later ones do not', async () => {
+  it('all fail with an error that none of them caused, and later ones don’t', async () => {
     const { asked, send, answer, fail } = slowStatement(String);
     const results = await send(1, 2);
     const error = new Error('out of luck');
@@ -145,7 +145,7 @@ describe('requests that share a statement', () => {
     expect(asked()).toEqual([[1, 2], [1]]);
   });
 
-  it('are asked once more when the connection was lost', async () => {
+  it('are sent again after a lost connection', async () => {
     const { asked, send, answer, fail } = slowStatement();
     const [result] = await send(1);
     await fail(0, Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
@@ -154,7 +154,7 @@ describe('requests that share a statement', () => {
     expect(asked()).toEqual([[1], [1]]);
   });
 
-  it('are turned away when too many wait', async () => {
+  it('are refused when too many wait', async () => {
     const { send, answer } = slowStatement();
     const results = await send(...upTo(2_001));
     expect(await results[2_000]).toBeInstanceOf(OverloadedError);
@@ -166,7 +166,7 @@ describe('requests that share a statement', () => {
     ['one row', upTo(2_500).map((n) => 100 * n), 1 + 256],
     ['many rows', upTo(5_000).map((n) => 2 * n), 50 + 2_000],
   ])(
-    'are turned away when too many wait about their row, and leave those about other rows alone: %s',
+    'are refused when too many wait for their row, without affecting other rows: %s',
     async (_what, requests, accepted) => {
       const { send, answer } = slowStatement((request) => String(request % 100));
       const flood = await send(...requests);
@@ -180,8 +180,8 @@ describe('requests that share a statement', () => {
     },
   );
 
-  it('fail loudly when one is left without a result', async () => {
+  it('fail with an error when one has no result', async () => {
     const one = batched('test', async () => [] as string[]);
-    expect(await settled(one(POOL, 1))).toEqual(new Error('a request was left without an answer'));
+    expect(await settled(one(POOL, 1))).toEqual(new Error('a request got no answer'));
   });
 });

@@ -12,7 +12,7 @@ const SORTED_BY_ICU = `encoding 'UTF8' locale_provider icu icu_locale 'en' local
 const NUMBER = 40;
 const names = Array.from({ length: NUMBER }, (_, n) => `${n % 2 === 0 ? 'aa' : 'z'}-user-${n}`);
 
-it('finds every user and client, and none twice, after the database’s collation was exchanged', async () => {
+it('finds every user and client once after the database’s collation was changed', async () => {
   const database = await ownDatabase(SORTED_BY_ICU);
   await migrate(database.pool);
   await database.pool.query(
@@ -42,7 +42,7 @@ it('finds every user and client, and none twice, after the database’s collatio
   expect(listed).toEqual(names.toSorted().filter((name) => name > 'aa-user-5'));
 });
 
-it('is told by the doctor when indexes are of another version of the collation, with both remedies in their order', async () => {
+it('the doctor reports indexes of another collation version, with both remedies in order', async () => {
   const database = await ownDatabase(SORTED_BY_ICU);
   await migrate(database.pool);
   const examine = async () => {

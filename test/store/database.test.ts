@@ -16,8 +16,8 @@ const name = new URL(database.url).pathname.slice(1);
 const meansAway = async (promise: Promise<unknown>) =>
   isDatabaseAway(await promise.catch((error: unknown) => error));
 
-describe('a database that is away', () => {
-  it('is told from a fault of ours by what PostgreSQL says', async () => {
+describe('an unreachable database', () => {
+  it('is distinguished from an internal error by PostgreSQL’s error code', async () => {
     expect(await meansAway(pool.query('select 1/0'))).toBe(false);
     expect(await meansAway(pool.query('select * from nothing'))).toBe(false);
     const cancelled = pool.query("set statement_timeout = '10ms'; select pg_sleep(10)");
@@ -25,7 +25,7 @@ describe('a database that is away', () => {
     expect(await meansAway(pool.query('select pg_terminate_backend(pg_backend_pid())'))).toBe(true);
   });
 
-  it('is told by the network too, and not by a file that is missing', async () => {
+  it('is distinguished by network errors, but not by a missing file', async () => {
     const nowhere = new pg.Pool({ host: '127.0.0.1', port: 9 });
     expect(await meansAway(nowhere.query('select 1'))).toBe(true);
     const noSocket = new pg.Pool({ host: '/nonexistent' });
@@ -34,7 +34,7 @@ describe('a database that is away', () => {
   });
 });
 
-it('reads digests and times alike, however the database is set to write them', async () => {
+it('digests and times are read alike under any setting of the database', async () => {
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
   const accustomed = openDatabase(database.url);
@@ -46,7 +46,7 @@ it('reads digests and times alike, however the database is set to write them', a
   expect(rows).toEqual([{ digest: sha256('abc'), time, zone: 'Asia/Kolkata' }]);
 });
 
-it('runs under its own settings, whatever the URL and the database say, and leaves the others as they are', async () => {
+it('a session has its own settings, whatever the URL and the database set, and keeps the others', async () => {
   await pool.query(`alter database ${name} set lock_timeout = '1h'`);
   const options = `-c datestyle=German -c plan_cache_mode=auto -c default_transaction_isolation=serializable
                  -c statement_timeout=1h -c search_path=public,pg_temp`;
@@ -67,7 +67,7 @@ it('runs under its own settings, whatever the URL and the database say, and leav
   });
 });
 
-it('takes a connection that is ended in the moment in which it is opened for a database that is away', async () => {
+it('includes a connection that ends while it is being opened', async () => {
   const message = (type: string, body: string) =>
     `${type}\0\0\0${String.fromCharCode(4 + body.length)}${body}`;
   const [welcome, ready] = [message('R', '\0\0\0\0'), message('Z', 'I')];
@@ -84,7 +84,7 @@ it('takes a connection that is ended in the moment in which it is opened for a d
 });
 
 describe('a transaction', () => {
-  it('is undone as a whole, and its connection is not used again', async () => {
+  it('is rolled back completely, and its connection is not used again', async () => {
     const failed = transaction(pool, async (db) => {
       await db.query(`insert into resources (resource_id, name) values ('r', 'n')`);
       throw new Error('in the middle');
@@ -93,7 +93,7 @@ describe('a transaction', () => {
     expect((await pool.query('select from resources')).rowCount).toBe(0);
   });
 
-  it('fails, and nothing else does, when its connection is cut between two statements', async () => {
+  it('fails alone when its connection breaks between two statements', async () => {
     const cut = transaction(pool, async (db) => {
       const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
       const gone = new Promise((resolve) => db.once('end', resolve));
@@ -108,7 +108,7 @@ describe('a transaction', () => {
 describe('a list in pages', () => {
   const list = statement('', 'select n from generate_series(1, 1201) n')();
 
-  it('gives its connection back when all was read, so that a hundred need one', async () => {
+  it('returns its connection at the end, so that a hundred need one', async () => {
     const opened = openDatabase(database.url);
     onTestFinished(() => opened.end());
     const backends = new Set<number>();

@@ -41,19 +41,19 @@ describe('an address with several hosts', () => {
   const pool = openDatabase(url);
   afterAll(() => pool.end());
 
-  it('leads to the one that takes writes, for servers and commands', async () => {
+  it('connects servers and commands to the one that accepts writes', async () => {
     expect(await reached(pool)).toBe(second);
     expect(await runAssent(['migrate', '--status'], onDatabase(url))).toMatchObject({ code: 0 });
   });
 
-  it('says in one line when none of them does', async () => {
+  it('reports in one line when none accepts writes', async () => {
     await second.stop();
     const run = await runAssent(['migrate', '--status'], onDatabase(url));
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toMatch(/^[^\n]+: while connecting to PostgreSQL: [^\n]+\n$/);
   });
 
-  it('leads to the next one after a failover', async () => {
+  it('connects to the next one after a failover', async () => {
     await first.run('select pg_promote()');
     await vi.waitFor(async () => expect(await reached(pool)).toBe(first), PATIENCE);
   });
@@ -104,7 +104,7 @@ describe('a primary with a standby', () => {
     expect(await reached(open(third, first))).toBe(first);
   });
 
-  it('is not left for a primary of other data, whose timeline says nothing', async () => {
+  it('is not replaced by a primary of other data, whose timeline proves nothing', async () => {
     // The first was promoted above, so that its timeline is greater.
     for (const hosts of [[second, first] as const, [first, second] as const]) {
       const pool = open(...hosts);
@@ -114,7 +114,7 @@ describe('a primary with a standby', () => {
     }
   });
 
-  it('is left for a standby that took over, by statements under way, servers and commands, though it goes on', async () => {
+  it('is replaced after a standby took over, by statements in progress, servers and commands, though it runs', async () => {
     const on = (...hosts: OwnPostgres[]) =>
       commandsOn({ ...onDatabase(urlOf('assent', ...hosts)), BASE_URL: 'http://localhost' });
     const redirect_uri = 'https://shop.example/callback';
@@ -155,7 +155,7 @@ describe('a primary with a standby', () => {
     expect(await on(first).json('client list')).toMatchObject([{ status: 'active' }]);
   });
 
-  it('is not returned to while the one that took over is away', async () => {
+  it('is not used again while the one that took over is unreachable', async () => {
     const pool = open(first, third);
     expect(await reached(pool)).toBe(third);
     await third.stop();
@@ -165,13 +165,13 @@ describe('a primary with a standby', () => {
     await vi.waitFor(async () => expect(await reached(pool)).toBe(third), PATIENCE);
   });
 
-  it('is asked by no pool that has ended', async () => {
+  it('is not queried by a closed pool', async () => {
     for (const host of nodes)
       await vi.waitFor(async () => expect(await sessions(host)).toEqual([]), PATIENCE);
   });
 });
 
-describe('an address', () => {
+describe('a database address', () => {
   it.each([
     ['postgres://a:b@h/db', { host: 'h', user: 'a', password: 'b', database: 'db' }],
     ['postgresql://a@[::1]:5433/db', { host: '::1', port: 5433, user: 'a', database: 'db' }],
@@ -181,20 +181,20 @@ describe('an address', () => {
     ['postgres://h/db?query_timeout=0&pipeline=no', { host: 'h', database: 'db' }],
     ['postgres://h/db?sslrootcert=system', { host: 'h', database: 'db', ssl: {} }],
     ['postgres://h/db?sslrootcert=system&sslmode=verify-full', { host: 'h', database: 'db', ssl: {} }],
-  ])('is read: %s', (url, address) => {
+  ])('is parsed: %s', (url, address) => {
     expect(parseAddresses(url)).toEqual([address]);
   });
 
   it.each([
     ['mysql://h/db', 'look like postgres://'],
     ['postgres://a:p/w@h/db', 'encoded as %XX'],
-    ['postgres://h/db?sslmode=prefer', 'have as sslmode one of'],
-    ['postgres://h,i/db?target_session_attrs=standby', 'have as target_session_attrs one of'],
+    ['postgres://h/db?sslmode=prefer', 'set sslmode to one of'],
+    ['postgres://h,i/db?target_session_attrs=standby', 'set target_session_attrs to one of'],
     ['postgres://h/db?sslmode=verify-ca', 'have sslrootcert'],
-    ['postgres://h/db?sslmode=require&sslrootcert=system', 'have sslmode=verify-full beside'],
-    ['postgres://h/db?sslrootcert=system&sslmode=verify-ca', 'have sslmode=verify-full beside'],
-    ['postgres://h/db?sslmode=verify-full&sslrootcert=/nowhere', 'name files that can be read: /nowhere'],
-  ])('is refused with what it must be: %s', (url, message) => {
+    ['postgres://h/db?sslmode=require&sslrootcert=system', 'have sslmode=verify-full with'],
+    ['postgres://h/db?sslrootcert=system&sslmode=verify-ca', 'have sslmode=verify-full with'],
+    ['postgres://h/db?sslmode=verify-full&sslrootcert=/nowhere', 'name readable files: /nowhere'],
+  ])('is refused with the required form: %s', (url, message) => {
     expect(() => parseAddresses(url)).toThrow(AddressError);
     expect(() => parseAddresses(url)).toThrow(message);
   });

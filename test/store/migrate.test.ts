@@ -28,7 +28,7 @@ describe('migrations', () => {
     ['serves this build', 0],
     ['serves only builds after it', 1],
     ['does not say which builds it serves', null],
-  ])('leave a newer schema as it is, and know whether it does: one that %s', async (_, after) => {
+  ])('keep a newer schema, and know whether it is compatible: one that %s', async (_, after) => {
     const newer = await ownDatabase();
     const { known } = await schemaState(newer.pool);
     await newer.pool.query(
@@ -38,10 +38,13 @@ describe('migrations', () => {
     const serves = after === 0;
     expect(await schemaState(newer.pool)).toMatchObject({ version: known + 2, known, serves });
     if (serves) expect(await migrate(newer.pool)).toEqual([]);
-    else await expect(migrate(newer.pool)).rejects.toThrow(/which it does not serve: run a newer build/);
+    else
+      await expect(migrate(newer.pool)).rejects.toThrow(
+        /which this build does not support: run a newer build/,
+      );
   });
 
-  it('say which builds they serve', async () => {
+  it('declare which builds they support', async () => {
     const { rows } = await database.pool.query(
       'select version, name, oldest_build as oldest from schema_migrations order by version',
     );
@@ -52,7 +55,7 @@ describe('migrations', () => {
     }
   });
 
-  it('don’t stop requests behind them while they wait for a lock, and go on when it is free', async () => {
+  it('don’t block other requests while they wait for a lock, and continue when it is free', async () => {
     const older = await ownDatabase();
     const later = copyOfBuild('alter table clients add column made integer');
     onTestFinished(() => later.remove());
@@ -70,12 +73,12 @@ describe('migrations', () => {
     expect(JSON.parse((await migrated)?.stdout ?? '')).toMatchObject({ applied: ['0002_made.sql'] });
   });
 
-  it('refuse a database that can’t hold every letter', async () => {
+  it('refuse a database whose encoding lacks letters', async () => {
     const other = await ownDatabase(`encoding 'LATIN1' locale_provider libc locale 'C' template template0`);
     await expect(migrate(other.pool)).rejects.toThrow(/LATIN1.*UTF8/);
   });
 
-  it('bind the names in every function of ours, whatever a session looks through first', async () => {
+  it('qualify the names in every function, whatever the search path is', async () => {
     const elsewhere = await ownDatabase();
     await elsewhere.pool.query(`drop schema public cascade; create schema "Our own"`);
     await elsewhere.pool.query(`alter database ${quoted(elsewhere.url)} set search_path = "Our own"`);
@@ -100,7 +103,7 @@ describe('migrations', () => {
     }
   });
 
-  it('index no text in an order that another version of ICU or of the C library changes, save kinds of events', async () => {
+  it('index no text by an order that another version of ICU or libc changes, except kinds of events', async () => {
     const { rows } = await database.pool.query<{ place: string }>(`
       select distinct format('%s.%s', regexp_replace(c.relname, '_(\\d{4}_\\d\\d|rest)$', ''), pg_get_indexdef(indexrelid, n, true)) as place
         from pg_index join pg_class c on c.oid = indrelid, generate_series(1, indnatts) n
@@ -108,7 +111,7 @@ describe('migrations', () => {
     expect(rows).toEqual([{ place: 'audit_events.kind' }]);
   });
 
-  it('make this schema', async () => {
+  it('result in the recorded schema', async () => {
     expect((await schemaState(database.pool)).version).toBe((await listMigrations()).length);
     await expect(await describeSchema(database.pool)).toMatchFileSnapshot('../../migrations/schema.txt');
   });

@@ -48,13 +48,13 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       await database?.drop();
     });
 
-    it('migrates once, however many start together', async () => {
+    it('migrates once, however many servers start together', async () => {
       const applied = await Promise.all([...pools, ...pools].map((pool) => migrate(pool)));
       expect(applied.flat()).toHaveLength((await listMigrations()).length);
       replicas = await Promise.all(pools.map((pool) => startServer({ database: { ...database, pool } })));
     });
 
-    it('carries whole authorizations, many at once on several replicas', async () => {
+    it('handles whole authorizations, many at once on several replicas', async () => {
       const [first, ...others] = replicas as [TestServer, ...TestServer[]];
       const client = await first.createClient();
       const resource = await first.createResource();
@@ -66,7 +66,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       for (const token of await Promise.all(tokens)) expect(await isLive(first, resource, token)).toBe(true);
     });
 
-    it('keeps the time limits: a grant that is locked by hand delays its own exchange only', async () => {
+    it('keeps the time limits: a manually locked grant delays its own exchange only', async () => {
       const [server] = replicas as [TestServer];
       const client = await server.createClient();
       const [stuck, free] = [await server.createUser(), await server.createUser()];
@@ -76,7 +76,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       await whileHeld(database.pool, lock, [stuck.userId], async () => {
         const answers = await Promise.all(codes.map((code) => exchange(server, client, code)));
         expect(answers.map(({ status }) => status)).toEqual([503, 200]);
-        expect(server.logLines.join('')).toContain('a lock was not free in time (55P03)');
+        expect(server.logLines.join('')).toContain('timeout while waiting for a lock (55P03)');
       });
       expectToken(await exchange(server, client, codes[0] ?? ''));
     });

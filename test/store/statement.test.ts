@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { batchStatement, statement } from '../../src/store/database/statement.ts';
 
 describe('a statement with named parameters', () => {
-  it('takes no cast and no operator for a parameter', () => {
+  it('ignores casts and operators as parameters', () => {
     const text = `select '{1}'::int[] <@array[1], '{}'::jsonb @> '{}', @ -5, 'a@b'`;
     expect(statement('operators', text)()).toEqual({ name: 'operators', text, values: [] });
   });
@@ -10,16 +10,16 @@ describe('a statement with named parameters', () => {
   it('sends null, but fails without a value', () => {
     const one = statement<{ a?: number | null }>('one', 'select @a');
     expect(one({ a: null }).values).toEqual([null]);
-    expect(() => one({})).toThrow('the statement one was given no a');
+    expect(() => one({})).toThrow('the statement one lacks a value for a');
   });
 });
 
-it('a statement over a batch fails to load when it names a column that it does not have', () => {
+it('a batch statement with an unknown column fails at load', () => {
   const load = () => batchStatement<number>('ids', { id: ['int', (id) => id] }, () => 'select @other');
   expect(load).toThrow('the statement ids has no column other');
 });
 
-it('a statement over a batch fails when a request lacks a value', () => {
+it('a batch statement fails when a request lacks a value', () => {
   const find = batchStatement<{ userId?: number }>('find', { user_id: 'int' }, (input) => `table ${input}`);
-  expect(() => find([{ userId: 1 }, {}])).toThrow('the statement find was given no userId');
+  expect(() => find([{ userId: 1 }, {}])).toThrow('the statement find lacks a value for userId');
 });

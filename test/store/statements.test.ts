@@ -68,7 +68,7 @@ function describe(client: pg.Client, { text }: Query) {
 
 const TYPES = `select oid::int, oid::regtype::text as name from pg_type`;
 
-it('every statement fits the schema, and has these parameters and columns', async () => {
+it('every statement fits the schema, with the recorded parameters and columns', async () => {
   const found = await findStatements();
   const lines = await withClient(database.url, async (client) => {
     const { rows } = await client.query<{ oid: number; name: string }>(TYPES);

@@ -17,7 +17,7 @@ const urlOf = (address: string, parameters: Record<string, string>) =>
 
 const found = hasOpenssl ? '' : ' (openssl is not installed: skipped)';
 
-describe.runIf(hasOpenssl)(`TLS to PostgreSQL means what it means to psql${found}`, () => {
+describe.runIf(hasOpenssl)(`TLS to PostgreSQL works as in psql${found}`, () => {
   it.each([
     ['encrypted, nothing verified', `${WITH_PASSWORD}@127.0.0.1`, { sslmode: 'require' }],
     ['an own CA and the name', `${WITH_PASSWORD}@localhost`, OWN],
@@ -34,14 +34,14 @@ describe.runIf(hasOpenssl)(`TLS to PostgreSQL means what it means to psql${found
     ['a CA that is not trusted', `${WITH_PASSWORD}@localhost`, { sslmode: 'verify-full' }, /sslrootcert/],
     ['another name', `${WITH_PASSWORD}@127.0.0.1`, OWN, /verify-ca/],
     ['no TLS where it is wanted', `${WITH_PASSWORD}@127.0.0.1`, { sslmode: 'disable' }, /no encryption/],
-  ])('is refused in one line that says what to do: %s', async (_what, address, parameters, expected) => {
+  ])('is refused in one line with a remedy: %s', async (_what, address, parameters, expected) => {
     const run = await runAssent(['client', 'list'], onDatabase(urlOf(address, parameters)));
     expect([run.code, run.stdout]).toEqual([1, '']);
     expect(run.stderr).toMatch(/^[^\n]*while connecting to PostgreSQL[^\n]*\n$/);
     expect(run.stderr).toMatch(expected);
   });
 
-  it('takes the CAs that everybody trusts for sslrootcert=system, and verifies the name', async () => {
+  it('uses the system’s CAs for sslrootcert=system, and verifies the name', async () => {
     const trusting = { NODE_EXTRA_CA_CERTS: OWN.sslrootcert };
     const connect = (host: string, trust: Record<string, string>) => {
       const database = onDatabase(urlOf(`${WITH_PASSWORD}@${host}`, { sslrootcert: 'system' }));

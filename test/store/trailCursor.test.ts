@@ -56,7 +56,7 @@ class Follower {
 }
 
 describe('a program that follows the trail', () => {
-  it('gets each event once, from now on', async () => {
+  it('receives each event once, from now on', async () => {
     await write('before');
     const follower = new Follower(await start());
     await write('one');
@@ -68,7 +68,7 @@ describe('a program that follows the trail', () => {
     expect((await follower.readUntil(found.length + 1)).filter((one) => one === 'three')).toHaveLength(1);
   });
 
-  it('misses none that is committed after a later one, and reads none twice for it', async () => {
+  it('misses no event committed after a later one, and receives none twice because of it', async () => {
     const follower = new Follower(await start());
     const commit = await begin(['slow']);
     await write('quick');
@@ -78,7 +78,7 @@ describe('a program that follows the trail', () => {
     expect((await follower.readUntil(2)).slice(-2)).toEqual(['slow', 'quick']);
   });
 
-  it('misses none of a transaction that takes hours', async () => {
+  it('misses no event of a transaction that takes hours', async () => {
     const { since, at, ...ids } = await start();
     const follower = new Follower({ since: since - HOUR_MICROS, at: at - HOUR_MICROS, ...ids });
     const commit = await begin(['hours'], '1 hour');
@@ -89,14 +89,14 @@ describe('a program that follows the trail', () => {
     await expect.poll(() => follower.read().then(() => follower.found)).toContain('hours');
   });
 
-  it('misses none of a transaction that took long before it began to follow', async () => {
+  it('misses no event of a transaction that began long before it started to follow', async () => {
     const commit = await begin(['long'], '10 minutes');
     const follower = new Follower(await start());
     await commit();
     await expect.poll(() => follower.read().then(() => follower.found)).toContain('long');
   });
 
-  it('gets much in parts, and what belongs to one transaction together', async () => {
+  it('receives many events in parts, and those of one transaction together', async () => {
     // Nothing of the tests before is under way any more.
     const first = new Follower(await start());
     await write('first');
@@ -110,7 +110,7 @@ describe('a program that follows the trail', () => {
     expect(parts).toEqual([['a1', 'a2', 'a3'], ['b', 'c1', 'c2'], ['d'], []]);
   });
 
-  it('misses none whose transaction has an id that was given before, in what a failover or crash lost', async () => {
+  it('misses no event whose transaction id was reused after a failover or crash', async () => {
     const cursor = await start();
     await write('again');
     const { by } = await start();
@@ -118,7 +118,7 @@ describe('a program that follows the trail', () => {
     expect(await follower.readUntil(1)).toEqual(['again']);
   });
 
-  it('gets none over and over after the clock was set back', async () => {
+  it('receives no event repeatedly after the clock was set back', async () => {
     const follower = new Follower(await start());
     const commit = await begin(['ahead'], '-1 hour');
     await commit();
@@ -127,13 +127,13 @@ describe('a program that follows the trail', () => {
     expect(follower.found).toEqual(['ahead']);
   });
 
-  it('reads no more of the past than it needs', async () => {
+  it('reads only the necessary part of the past', async () => {
     const follower = new Follower(await start());
     const { at } = follower.cursor;
     await expect.poll(() => follower.read().then(() => follower.cursor.since)).toBeGreaterThan(at);
   });
 
-  it('is told that a cursor is of another database', async () => {
+  it('gets an error for a cursor of another database', async () => {
     const cursor = await start();
     const { installation = 0n, ...ofBefore } = cursor;
     expect(await findTrailPart(pool, { ...cursor, from: cursor.by + 1_000_000n }, 1)).toBeNull();

@@ -36,7 +36,7 @@ describe('the search for secrets', () => {
     ['in hex', (secret) => `\\x${Buffer.from(secret).toString('hex')}`],
     ['byte by byte', (secret) => JSON.stringify(Buffer.from(secret))],
     ['byte by byte', (secret) => `<Buffer 20 ${Buffer.from(secret).toString('hex').replace(/../g, '$& ')}>`],
-  ])('finds one %s, and says where without telling it (%#)', (how, write) => {
+  ])('finds one %s, and reports its place without it (%#)', (how, write) => {
     const [finding = '', ...others] = found(`{"msg":"something ${write(SECRET)} and more"}`);
     expect(finding).toMatch(
       new RegExp(`^password, ${how}, in line 2 of the log: ….*something .*\\(here\\)$`),
@@ -49,17 +49,17 @@ describe('the search for secrets', () => {
     ['client secret', BYTES.toString('hex')],
     ['session cookie', BYTES.toString('base64url')],
     ['code', `assent_ac_${Buffer.concat([randomBytes(16), BYTES]).toString('base64url')}`],
-  ])('finds the bytes that a %s is made of', (kind, secret) => {
+  ])('finds the bytes of a %s', (kind, secret) => {
     const own = new Ledger();
     own.note(kind, secret);
     expect(own.search('a row', [`\\x${BYTES.toString('hex')}`, JSON.stringify(BYTES)])).toHaveLength(2);
   });
 
-  it('finds a code and a token that were not noted', () => {
+  it('finds a code and a token that were not registered', () => {
     expect(new Ledger().search('a row', ['assent_ac_AAAA', 'assent_at_AAAA'])).toHaveLength(2);
   });
 
-  it('does not take a digest for the secret, nor a short word for one', () => {
+  it('ignores digests and short words', () => {
     expect(found(createHash('sha256').update(SECRET).digest('hex'))).toEqual([]);
     const own = new Ledger();
     own.note('password', 'password');
@@ -74,7 +74,7 @@ describe('a secret of a test', () => {
     'x'.repeat(64),
     'theirs'.repeat(8),
     `assent_ac_${'A'.repeat(64)}`,
-  ])('is refused, unshown, if others could write it by chance: %s', (secret) => {
+  ])('is refused, without being shown, if it could occur by chance: %s', (secret) => {
     const own = new Ledger();
     expect(() => own.note('code verifier', secret)).toThrow(
       /^A code verifier of a test is words, .*newSecret\(\)\.$/,
@@ -83,7 +83,7 @@ describe('a secret of a test', () => {
   });
 
   it.each([newSecret(), '0f'.repeat(3) + randomBytes(12).toString('hex'), SECRET])(
-    'is taken if others could not (%#)',
+    'is accepted if it could not (%#)',
     (secret) => {
       const own = new Ledger();
       own.note('password', secret);
@@ -92,8 +92,8 @@ describe('a secret of a test', () => {
   );
 });
 
-describe('what vitest runs before each file', () => {
-  it('lets the ledger forget what the file before noted', async () => {
+describe('the set-up of each test file', () => {
+  it('clears the ledger of the previous file', async () => {
     const before = notedSecret();
     expect(ledger.search('the log', [before])).toHaveLength(1);
     for (const file of ofEach.setupFiles) await import(/* @vite-ignore */ `../../${file}?again`);
@@ -101,8 +101,8 @@ describe('what vitest runs before each file', () => {
   });
 });
 
-describe('a test server that closes', () => {
-  it('complains of a secret in its log and of one in its metrics', async () => {
+describe('closing a test server', () => {
+  it('reports a secret in its log and in its metrics', async () => {
     const server = await startServer();
     server.logLines.push(`{"headers":{"cookie":"assent_session=${notedSecret()}"}}\n`);
     vi.spyOn(server.metrics, 'metrics').mockResolvedValue(`assent_logins{login="${notedSecret()}"} 1`);
@@ -110,8 +110,8 @@ describe('a test server that closes', () => {
   });
 });
 
-describe('a test database that is dropped', () => {
-  it('complains of a secret in the audit trail and in any other table, and is gone all the same', async () => {
+describe('dropping a test database', () => {
+  it('reports a secret in the audit trail and in any other table, and still drops it', async () => {
     const { pool, url, drop } = await createDatabase();
     await pool.query(`insert into audit_events (kind, reference) values ('approved', $1)`, [notedSecret()]);
     await pool.query('create schema other; create table other.kept (everything bytea)');
@@ -122,12 +122,9 @@ describe('a test database that is dropped', () => {
     await expect(new Client(url).connect()).rejects.toMatchObject({ code: '3D000' });
   });
 
-  it.skipIf(inject('postgresLog') === 'nowhere')(
-    'complains of a secret in what PostgreSQL logged',
-    async () => {
-      const { pool, drop } = await createDatabase();
-      await pool.query(`set log_min_messages = log; do $$ begin raise log '${notedSecret()}'; end $$`);
-      await expect(drop()).rejects.toThrow(/password, as it is, in line \d+ of the log of PostgreSQL: /);
-    },
-  );
+  it.skipIf(inject('postgresLog') === 'nowhere')('reports a secret in PostgreSQL’s log', async () => {
+    const { pool, drop } = await createDatabase();
+    await pool.query(`set log_min_messages = log; do $$ begin raise log '${notedSecret()}'; end $$`);
+    await expect(drop()).rejects.toThrow(/password, as it is, in line \d+ of the log of PostgreSQL: /);
+  });
 });

@@ -38,7 +38,7 @@ describe('the payment API', () => {
     return payments.pay({ ...told, ...said }, whole, now).verdict;
   }
 
-  it('looks back from each payment, so many times 24 hours and not a moment more', () => {
+  it('looks back from each payment by whole periods of 24 hours, exact to the moment', () => {
     expect(pay('60')).toBe('paid');
     now += 7 * DAY_MS - 1;
     expect(pay('60')).toBe('limit_exceeded');
@@ -48,7 +48,7 @@ describe('the payment API', () => {
     expect(pay('40.00')).toBe('paid');
   });
 
-  it('lets a one-time payment through once, for exactly its sum, until the user allows it anew', () => {
+  it('permits a one-time payment once, for exactly its sum, until the user allows it again', () => {
     const once = { rights: [{ right: 'payment-shop', amount: '60' }] };
     expect(pay('59', once)).toBe('other_sum');
     expect(pay('60', once)).toBe('paid_once');
@@ -56,7 +56,7 @@ describe('the payment API', () => {
     expect(pay('60', { ...once, iat: 2 })).toBe('paid_once');
   });
 
-  it('counts each grant by itself, and each right, of which the one for exactly this payee goes first', () => {
+  it('counts each grant and each right separately, and uses the right for exactly this payee first', () => {
     const rights = [week, { ...week, right: 'payment.to-pattern', target: '337', amount: '10' }];
     expect(pay('11', { rights })).toBe('limit_exceeded');
     expect(pay('10', { rights })).toBe('paid');
@@ -80,7 +80,7 @@ describe('the payment API', () => {
     expect(pay(amount, { rights }, payment)).toBe(verdict);
   });
 
-  it('lets nothing through when the server can’t say', async () => {
+  it('refuses payments when the server can’t be asked', async () => {
     const story = newStory();
     const token = { value: 'token', expiresAt: new Date(), instance: '' };
     const answers = [async () => new Response('', { status: 503 }), async () => Promise.reject(new Error())];
@@ -95,12 +95,12 @@ describe('the payment API', () => {
   });
 });
 
-it('the demo application takes the settings that trial mode gives', () => {
+it('the demo application uses the settings of trial mode', () => {
   expectTypeOf(buildDemo).toExtend<BuildDemo>();
 });
 
-describe('what the demo application keeps', () => {
-  it('are the fifty browsers that came last', () => {
+describe('the demo application’s memory', () => {
+  it('keeps the fifty latest browsers', () => {
     const sessions = new Sessions();
     const ids = Array.from({ length: 50 }, () => sessions.open()[0]);
     sessions.find(ids[0]); // this one is used again
@@ -110,7 +110,7 @@ describe('what the demo application keeps', () => {
     expect(sessions.find(undefined)).toBeNull();
   });
 
-  it('are the thirty last messages of a story, the newest first', () => {
+  it('keeps the thirty latest messages of a story, newest first', () => {
     const story = newStory();
     for (let count = 0; count < 100; count += 1) {
       tell(story, { kind: 'allows', way: 'paymentsToServer', sent: { line: `${count}` }, received: null });
@@ -120,7 +120,7 @@ describe('what the demo application keeps', () => {
     );
   });
 
-  it('is no more of an answer than a page can show', async () => {
+  it('keeps no more of a response than a page can show', async () => {
     vi.stubGlobal('fetch', async () => new Response('y'.repeat(1_000_000)));
     const recorder = new Recorder();
     await recorder.fetch('http://server/', {

@@ -186,7 +186,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(await second.leave()).toBe(true);
   });
 
-  it('is durable, not on the network, and open to nobody else', async () => {
+  it('is durable, not on the network, and private', async () => {
     const member = await Member.join(person, dataDir);
     expect(await member.ask('show fsync')).toBe('on');
     expect(await member.ask('show max_connections')).toBe('100');
@@ -197,7 +197,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   });
 
   it(
-    'is one for eight processes that start at once on an empty folder',
+    'is started once by eight processes on an empty folder',
     async () => {
       const empty = newDataDir(person);
       const eight = await Promise.all(Array.from({ length: 8 }, () => Member.join(person, empty)));
@@ -211,7 +211,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     EIGHT_AT_ONCE,
   );
 
-  it('goes on while anybody uses it, whoever started it, and the next one adopts it when its last user was killed', async () => {
+  it('runs while any process uses it, and is adopted by the next one when its last user was killed', async () => {
     const first = await Member.join(person, dataDir);
     const second = await Member.join(person, dataDir);
     expect(await second.leave()).toBe(false);
@@ -226,7 +226,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(await next.leave()).toBe(true);
   });
 
-  it('is not reached by a Ctrl-C in the terminal', async () => {
+  it('ignores Ctrl-C in the terminal', async () => {
     const member = await Member.join(person, dataDir);
     process.kill(-(member.process.pid ?? Number.NaN), 'SIGINT');
     await member.logged('interrupted');
@@ -237,7 +237,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   it.each([
     ['a short path', dataDir],
     ['a path too long for a socket', newDataDir(person, 'x'.repeat(100))],
-  ])('is named in the log when it was killed, and starts in the same place again: %s', async (_, folder) => {
+  ])('is named in the log after it was killed, and restarts in place: %s', async (_, folder) => {
     const first = await Member.join(person, folder);
     const second = await Member.join(person, folder);
     expect(second.host).toBe(first.host);
@@ -255,7 +255,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(fs.existsSync(first.host), 'the folder of the socket is gone').toBe(false);
   });
 
-  it('has a folder for its socket that nobody else may enter, or says so', async () => {
+  it('has a private folder for its socket, or reports it', async () => {
     const member = await Member.join(person, dataDir);
     const { host } = member;
     expect(fs.statSync(host).uid).toBe(fs.statSync(clusterOf(dataDir)).uid);
@@ -266,7 +266,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     await expect(Member.join(person, dataDir).finally(() => fs.rmdirSync(host))).rejects.toThrow(refusal);
   });
 
-  it('starts when the number in its lock files belongs to another program, which is left alone', async () => {
+  it('starts although the process id in its lock files belongs to another program, which is left alone', async () => {
     const first = await Member.join(person, dataDir);
     const files = [
       path.join(clusterOf(dataDir), 'postmaster.pid'),
@@ -283,7 +283,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
       fs.chownSync(file, uid, gid);
     }
     const second = await Member.join(person, dataDir);
-    expect(second.log.join()).toContain('removed the lock files');
+    expect(second.log.join()).toContain('removed the stale lock files');
     expect(await second.leave()).toBe(true);
     expect(bystander.kill(), 'it was still there').toBe(true);
   });
@@ -299,7 +299,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     });
   });
 
-  it('says in one line that its package is not installed, and leaves nothing behind', async () => {
+  it('reports in one line that its package is not installed, and leaves nothing behind', async () => {
     const unused = newDataDir(person);
     await moved(path.join(checkout, programs), path.join(home, 'programs'), async () => {
       const expected = /^Error: DATABASE_URL is required: [^\n]+$/;
@@ -310,27 +310,27 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
 });
 
 /** Root may write where the modes say that nobody may. */
-describe.each(root ? [nobody] : [me])('$name, where nothing can be written', (person) => {
+describe.each(root ? [nobody] : [me])('$name, without write access', (person) => {
   it.each([
     ['a folder that is there', (dataDir: string) => fs.mkdirSync(dataDir), (dataDir: string) => dataDir],
     ['a folder that would have to be made', () => {}, path.dirname],
-  ])('is told in one line what to do: %s', async (_what, make, placeOf) => {
+  ])('prints the remedy in one line: %s', async (_what, make, placeOf) => {
     const dataDir = newDataDir(person);
     make(dataDir);
     fs.chmodSync(placeOf(dataDir), 0o555);
-    const expected = `${dataDir} can't be written, because the disk is read-only or this user may not: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
+    const expected = `${dataDir} can't be written, because the disk is read-only or this user has no permission: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
     await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
   });
 });
 
 /** Only root can become somebody else. */
 describe.runIf(root)('as root', () => {
-  it('a user without an entry in /etc/passwd is told in one line', async () => {
+  it('a user without an entry in /etc/passwd is reported in one line', async () => {
     const expected = /^Error: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
     await expect(Member.join(stranger, newDataDir(stranger))).rejects.toThrow(expected);
   });
 
-  it('root on the data of another user is refused, rather than given a second database', async () => {
+  it('root is refused on another user’s data, instead of getting a second database', async () => {
     const dataDir = newDataDir(nobody);
     await (await Member.join(nobody, dataDir)).leave();
     await expect(Member.join(me, dataDir)).rejects.toThrow('was first used by an ordinary user');

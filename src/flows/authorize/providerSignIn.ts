@@ -94,7 +94,7 @@ export function begunIn({ keyRing }: Context, state: string, cookie: string | nu
   const begun: Begun | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
   if (begun?.state === state && Date.now() - begun.at < PROVIDER_SIGN_IN_MS) return begun;
   const ruleId = cookie === null ? 'sign_in_no_cookies' : 'sign_in_lost';
-  throw refused(ruleId, 'this browser began no sign-in with this state in the last 10 minutes');
+  throw refused(ruleId, 'this browser has no pending sign-in with this state from the last 10 minutes');
 }
 
 /**
@@ -115,7 +115,7 @@ export async function finishSignIn(
   if (begun.verifier === '' && (await currentSession(context, cookies.session)) !== null)
     return { outcome: 'continued' } as const;
   if (begun.verifier === '')
-    throw refused('sign_in_lost', 'this sign-in was answered, and no session is left');
+    throw refused('sign_in_lost', 'this sign-in was already completed, and its session has ended');
   const user = lastUserOf(context, cookies.device);
   const inTurn: InTurn = (exchange) => turns.take(caller, user, begun.state, exchange);
   const claims = await claimsOf(provider, begun, url, inTurn);
@@ -131,9 +131,8 @@ export async function finishSignIn(
   const pending = session && authorizationRequest && { authorizationRequest, session };
   const pressed = pending && verifyDecision(context, pending, begun.decision, 'allow');
   if (pending === null || pressed === null)
-    throw refused('sign_in_lost', 'the session that asked for the confirmation is over');
-  if (!isSame)
-    throw refused('sign_in_other_user', 'another user (sub) confirmed than the one who is signed in');
+    throw refused('sign_in_lost', 'the session that requested the confirmation has ended');
+  if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not the signed-in user');
   const proof = { paymentPasswordHash: null, externalId: claims.sub };
   return { outcome: 'decided', decided: await carryOut(context, pending, pressed, proof, caller) } as const;
 }

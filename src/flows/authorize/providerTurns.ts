@@ -34,7 +34,7 @@ export class ProviderTurns {
     const places = user === null ? PLACES - TENTH : PLACES;
     if (this.#noteRefused(key, 0) > 0) {
       tell('throttle', 'failures');
-      throw refused('too_many_tries', 'the provider refused too many codes of this network or user');
+      throw refused('too_many_tries', 'the provider refused too many codes from this network or user');
     }
     const hasTenth = (keys: readonly string[]) => keys.filter((other) => other === key).length >= TENTH;
     while (this.#running.length >= places || hasTenth(this.#running)) {
@@ -44,7 +44,7 @@ export class ProviderTurns {
       await pause(LOOK_MS);
       this.#waiting.splice(this.#waiting.indexOf(key), 1);
     }
-    if (this.#noteExchange(state) > 0) throw refused('sign_in_lost', 'this sign-in was answered before');
+    if (this.#noteExchange(state) > 0) throw refused('sign_in_lost', 'this sign-in was already completed');
     this.#running.push(key);
     try {
       const result = await exchange();

@@ -28,7 +28,7 @@ export class ProviderAwayError extends Error {
   override readonly name = 'ProviderAwayError';
 
   constructor(error: unknown) {
-    super(`SIGN_IN_ISSUER does not answer as it should: ${reasonOf(error)}`, { cause: error });
+    super(`SIGN_IN_ISSUER does not respond correctly: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -24,7 +24,7 @@ export async function userOf(
 ): Promise<User> {
   const { sub: externalId } = answer;
   if (!passes(checkExternalId, externalId))
-    throw refused('sign_in_user_unusable', 'the sub is no external id: 1 to 255 characters that can be seen');
+    throw refused('sign_in_user_unusable', 'the sub is not a valid external id: 1 to 255 visible characters');
   const found = await findUserByExternalId(context.db, { externalId });
   if (found === null && !provider.createsUsers)
     throw refused(
@@ -59,7 +59,7 @@ async function register(
   }
   const made = await findUserByExternalId(db, { externalId }); // by another request meanwhile
   if (made === null)
-    throw refused('sign_in_user_unusable', 'preferred_username and sub are logins of others');
+    throw refused('sign_in_user_unusable', 'preferred_username and sub are both logins of other users');
   return made;
 }
 

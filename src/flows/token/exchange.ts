@@ -49,16 +49,22 @@ const INVALID_CODE = 'The code is not valid.';
 const REFUSALS: Record<ExchangeRefusal | 'code_malformed', readonly [message: string, rule: string]> = {
   client_unknown_or_blocked: [NOT_AUTHENTICATED, 'unknown or blocked client'],
   secret_wrong: [NOT_AUTHENTICATED, 'wrong or missing client_secret'],
-  code_malformed: [INVALID_CODE, 'code never issued: it has not the form of ours'],
+  code_malformed: [INVALID_CODE, 'malformed code: not issued by this server'],
   code_unknown: [INVALID_CODE, 'code never issued to this client, or annulled'],
   code_expired: [INVALID_CODE, 'code expired'],
-  client_changed: [INVALID_CODE, 'the client was changed after the code was given'],
+  client_changed: [INVALID_CODE, 'the client was changed after the code was issued'],
   redirect_uri_differs: [
-    'The parameter redirect_uri is not the one of the authorization request.',
+    'The parameter redirect_uri differs from the authorization request.',
     'redirect_uri differs from the authorization request; the code stays usable',
   ],
-  verifier_missing: [INVALID_CODE, 'no code_verifier after a code_challenge; the code stays usable'],
-  verifier_unneeded: [INVALID_CODE, 'code_verifier after no code_challenge; the code stays usable'],
+  verifier_missing: [
+    INVALID_CODE,
+    'code_verifier is missing, but the request had a code_challenge; the code stays usable',
+  ],
+  verifier_unneeded: [
+    INVALID_CODE,
+    'code_verifier was sent, but the request had no code_challenge; the code stays usable',
+  ],
   verifier_mismatch: [INVALID_CODE, 'code_verifier does not match; the code stays usable'],
   code_replayed: [INVALID_CODE, 'code used again: the token issued from it is revoked'],
   code_used: [INVALID_CODE, 'code used or revoked before'],

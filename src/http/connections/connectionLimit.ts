@@ -49,10 +49,8 @@ export function limitConnections(app: FastifyInstance, max: number, direct: bool
     if (open.size <= max * CROWDED) return;
     const isGreedy = direct && size > Math.max(1, max * SHARE);
     const waiting = longestWaiting(open, isGreedy ? network : undefined, newest);
-    if (waiting !== undefined)
-      warn('nearly as many connections as may be are open: the longest idle ones are closed');
-    else if (isGreedy || open.size > max)
-      warn('more connections than may be are open: others are turned away');
+    if (waiting !== undefined) warn('nearly too many open connections: closing the longest idle ones');
+    else if (isGreedy || open.size > max) warn('too many open connections: refusing new ones');
     else return;
     const [closed, connection] = waiting ?? [socket, newest];
     remove(closed, connection); // its event comes later

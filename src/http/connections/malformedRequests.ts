@@ -21,7 +21,7 @@ export function newReference(): string {
 /** Answers an undecodable path. Fastify calls no hook for it, so this writes the log line. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!limitPipelining(request, reply)) return;
-  const rule = 'The address can’t be read.';
+  const rule = 'The URL can’t be parsed.';
   request.logFields = { error: 'not_found', rule, rule_id: 'unreadable_address' };
   const { id: reference, method, logFields } = request;
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
@@ -45,7 +45,7 @@ export function answerClientError(this: FastifyInstance, error: ClientError, soc
 export function answerConnect(app: FastifyInstance): void {
   app.server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
-    const error = Object.assign(new Error('this is no proxy'), { code: 'CONNECT' });
+    const error = Object.assign(new Error('this server is not a proxy'), { code: 'CONNECT' });
     answerClientError.call(app, error, socket as Socket);
   });
 }

@@ -35,13 +35,13 @@ function problemOf(raw: readonly string[]): OAuthError | undefined {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   // RFC 9112 section 3.2: 400 for several, since a proxy may have routed by either.
-  return hosts > 1 ? new OAuthError('two_hosts', 'The request names two hosts.') : undefined;
+  return hosts > 1 ? new OAuthError('two_hosts', 'The request has more than one Host header.') : undefined;
 }
 
 /** The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path (RFC 9112, section 3.2). */
 function problemOfTarget(target = ''): OAuthError | undefined {
   const isTarget = target.startsWith('/') || /^https?:\/\//i.test(target);
-  return isTarget ? undefined : new OAuthError('no_path', 'The request asks for no path.');
+  return isTarget ? undefined : new OAuthError('no_path', 'The request target has no path.');
 }
 
 /** Calls `refuse` after earlier responses, or closes if the malformed input belongs to an answered request. */

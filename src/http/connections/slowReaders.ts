@@ -42,7 +42,7 @@ export function limitPipelining(request: FastifyRequest, reply: FastifyReply): b
   reply.hijack();
   if (!socket.destroyed) {
     socket.destroy();
-    const rule = `more than ${MAX_PIPELINED} requests of one connection wait for their answers`;
+    const rule = `more than ${MAX_PIPELINED} requests of one connection wait for their responses`;
     request.log.info({ method: request.method, rule }, 'connection closed');
   }
   return false;

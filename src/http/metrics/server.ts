@@ -24,7 +24,7 @@ export function buildMetricsApp(
   app.server.maxConnections = MAX_CONNECTIONS;
   app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'not_found' }));
   app.setErrorHandler((error, request, reply) => {
-    request.log.error({ err: error }, 'the metrics could not be told');
+    request.log.error({ err: error }, 'failed to collect metrics');
     return sendJson(reply, 500, { error: 'server_error' });
   });
   metricsRoutes(app, registry, token);

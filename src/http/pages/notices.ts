@@ -56,14 +56,14 @@ export function refuseAttempt(
     refuseForm(reply, ['wrong_password', 'the password is wrong'], form, about, { typed });
   } else {
     const { waitSeconds: seconds } = failed;
-    const rule = ['too_many_tries', `a wait of ${seconds} s is not over`] as const;
+    const rule = ['too_many_tries', `throttled for another ${seconds} s`] as const;
     refuseForm(reply, rule, 'too_many_tries', about, { seconds, typed });
   }
 }
 
 /** The user has decided too often just now: a minute is enough for a few more decisions. */
 export function refuseDecision(reply: FastifyReply, about: About, note: Note = 'too_many_decisions'): void {
-  logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can read in that time');
+  logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can make in that time');
   rememberOutcome(reply, note, about, { seconds: 60 });
 }
 
@@ -88,7 +88,7 @@ export function refuseEmbedding(app: FastifyInstance): void {
     const { 'sec-fetch-dest': destination = 'document', 'sec-purpose': purpose } = request.headers;
     const isAhead = purpose !== undefined && request.routeOptions.url?.startsWith('/sign-in');
     if (!isAhead && destination === 'document') return done();
-    logRefused(reply, 'embedded', 'asked for as a part of another page or by a script, not as a page');
+    logRefused(reply, 'embedded', 'requested as a part of another page or by a script, not as a page');
     const { embedded, newTab } = textsOf(request).notices;
     // A posted body is not read, so its address is unknown.
     const isKnown = request.method === 'GET';
@@ -98,7 +98,7 @@ export function refuseEmbedding(app: FastifyInstance): void {
 }
 
 export function showFull(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
-  const rule = 'as many live authorizations of this user and application as MAX_INSTANCES allows';
+  const rule = 'this user and application already have MAX_INSTANCES live authorizations';
   logRefused(reply, 'too_many_instances', rule);
   const texts = textsOf(reply.request);
   const { title, text } = texts.notices.full;

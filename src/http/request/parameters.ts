@@ -58,5 +58,5 @@ export function pathOf(request: FastifyRequest): string {
 
 /** The route's path, for the log. An unknown path is not logged: it may contain a misplaced secret. */
 export function loggedPathOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? '(no address of ours)';
+  return request.routeOptions.url ?? '(unknown path)';
 }

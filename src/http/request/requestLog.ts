@@ -27,12 +27,12 @@ export class RequestLog extends LogController {
     if ('x-forwarded-for' in request.headers) {
       const isUsed = (request.ips?.length ?? 0) > 1;
       const why = isUsed ? 'it has no address' : 'TRUST_PROXY does not name its sender';
-      const text = `X-Forwarded-For is not used, as ${why}: users behind a proxy count as one`;
+      const text = `X-Forwarded-For is ignored, as ${why}: users behind a proxy count as one`;
       if (!isUsed || line.address === 'unknown') this.#noteForwarded(text, request);
     }
     // A refused form is answered by a 303; the page that says so, perhaps with 429, is no refusal of its own.
     if (request.logFields !== null || reply.statusCode >= 500) noteRefusal(request, reply.statusCode);
-    if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
+    if (error) request.log.warn({ ...line, err: error }, 'response aborted before completion');
     else if (request.routeOptions.config?.isHealthCheck) request.log.debug(line, 'request');
     else request.log.info(line, 'request');
   }

@@ -119,13 +119,13 @@ function asOAuthError(error: FastifyError): OAuthError | null {
 
 // Our own errors: status, code, JSON description, and the page's cause.
 const NOT_FOUND = {
-  ...response(404, 'not_found', 'There is nothing at this address.', 'notFound'),
+  ...response(404, 'not_found', 'Not found.', 'notFound'),
   ruleId: 'not_found',
 } as const;
 const NO_OPENID = {
   ...NOT_FOUND,
   ruleId: 'openid_address',
-  description: 'This is no OpenID provider: its metadata are at /.well-known/oauth-authorization-server.',
+  description: 'Not an OpenID provider: its OAuth metadata is at /.well-known/oauth-authorization-server.',
 } as const;
 const TOO_MANY_FAILURES = response(
   429,
@@ -133,12 +133,12 @@ const TOO_MANY_FAILURES = response(
   'Too many requests from this address failed. Find out why before you try again.',
   'unavailable', // no page has this limit
 );
-const OUR_FAULT = response(500, 'server_error', 'The fault is ours. Please try again.', 'ourFault');
+const OUR_FAULT = response(500, 'server_error', 'Internal error. Please try again.', 'ourFault');
 const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
 const PROVIDER_AWAY = { ...UNAVAILABLE, cause: 'providerAway' } as const;
 
 function notAllowed(allowed: string, method: string) {
-  const description = `This address takes ${allowed}, not ${method}.`;
+  const description = `Method ${method} is not allowed here: use ${allowed}.`;
   return { ...response(405, 'invalid_request', description, 'notAllowed'), ruleId: 'wrong_method' } as const;
 }
 

@@ -38,19 +38,19 @@ export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true }
 
 const INPUT = z.strictObject({
   chunks: z.custom<Chunks>().meta({ title: 'file' }),
-  dryRun: z.boolean().default(false).describe('check all of it, also against the database, but keep nothing'),
+  dryRun: z.boolean().default(false).describe('validate all lines in the database, but write nothing'),
   force: z.boolean().default(false).describe('accept look-alike names, weak secrets and costly hashes'),
   bad: z.custom<(lines: readonly NotedLine[]) => void>().optional().meta({
     title: 'file',
-    description: 'write line, field and reason of what is bad or forced to this new file',
+    description: 'write line, field and reason of each bad or forced line to this new file',
   }),
 });
 
 const OUTPUT = z.object({
   dryRun: z.boolean(),
   lines: z.int(),
-  imported: z.int().describe('also users who got their external_id'),
-  unchanged: z.int().describe('they are there already'),
+  imported: z.int().describe('including users who received an external_id'),
+  unchanged: z.int().describe('already exist with the same values'),
   skipped: z.int().describe('expired, or tokens of newer or revoked authorizations, or deleted here'),
   bad: z.int(),
   badLines: z.array(NOTED_LINE).describe(`the first ${MAX_LINES_SHOWN}`),
@@ -60,7 +60,7 @@ const OUTPUT = z.object({
 
 export type Imported = z.output<typeof OUTPUT>;
 
-/** Such as `imported`, `imported, name: looks like …` or `login: is of no user`. */
+/** Such as `imported`, `imported, name: looks like …` or `login: matches no user`. */
 const VERDICT = /^(?<count>imported|unchanged|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
 
 /** An `OperationContext` that is asked nothing; `operation.ts` is above this folder. */
@@ -84,7 +84,7 @@ const importOf = (
   schema: z.ZodType<Row>,
   write: typeof store.importUsers,
 ) => ({
-  summary: `import ${things} of another service, a JSON object a line; run as the owner of the tables`,
+  summary: `import ${things} of another service, one JSON object per line; run as the owner of the tables`,
   input: INPUT,
   output: OUTPUT,
   effect: 'changes' as const,
@@ -173,7 +173,7 @@ async function* batchesOf(chunks: Chunks, schema: z.ZodType<Row>) {
   for await (const text of linesOf(chunks)) {
     line += 1;
     if (isFirst && /^(\xef\xbb\xbf)?\s*\[/.test(text))
-      throw new Error('the file is a JSON array: jq -c ".[]" makes one JSON object a line of it');
+      throw new Error('the file is a JSON array: convert it to one JSON object per line with jq -c ".[]"');
     isFirst &&= /^(\xef\xbb\xbf)?\s*$/.test(text);
     const { row, bad } = readLine(schema, text);
     const ids = row ? idsOf(row) : [];
@@ -220,7 +220,7 @@ function readLine(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit
     if (text.trim() === '') return {};
     given = JSON.parse(text);
   } catch {
-    return bad('is no JSON in UTF-8');
+    return bad('is not JSON in UTF-8');
   }
   const { data, error } = schema.safeParse(given);
   if (data && line.match(NAMES)?.length !== Object.keys(given).length) return bad('has a field twice');
@@ -233,5 +233,5 @@ function readLine(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit
       .toLowerCase()
       .split(/[_-]/);
   const name = issue.keys.find((key) => wordsOf(key).every((word) => WORDS.test(word)));
-  return bad('is no field of this import', name ?? '(unreadable)');
+  return bad('is not a field of this import', name ?? '(unreadable)');
 }

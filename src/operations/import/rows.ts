@@ -15,7 +15,7 @@ import { parseToken } from '../../secrets/tokens.ts';
 // The fields of a line. What a schema gives has the names of the columns that `store/operate/imports.ts` reads, and `doubts`.
 
 const TEXT = z
-  .string({ error: ({ input }) => (input == null ? 'is missing' : 'is no text') })
+  .string({ error: ({ input }) => (input == null ? 'is missing' : 'must be a string') })
   .regex(/^[^\0\p{Cs}]*$/u, 'has a character that the database can’t store');
 
 /** Text that passes `check`, which throws the reason why it is bad, without its value. */
@@ -40,27 +40,30 @@ const HASH = TEXT.transform((text, context) => {
 }).nullish();
 /** Exports digest what they write for no value. */
 const OF_NOTHING: readonly string[] = ['', 'null', 'NULL', 'None', 'nil', 'undefined', '\\N'].map(sha256);
-const DIGEST = TEXT.regex(/^[0-9a-f]{64}$/i, 'is no SHA-256 in hex')
+const DIGEST = TEXT.regex(/^[0-9a-f]{64}$/i, 'is not a SHA-256 in hex')
   .transform((hex): Digest => `\\x${hex.toLowerCase()}`)
-  .refine((digest) => !OF_NOTHING.includes(digest), 'is the SHA-256 of no value')
+  .refine((digest) => !OF_NOTHING.includes(digest), 'is the SHA-256 of an empty value')
   .nullish();
-const ISO = z.iso.datetime({ offset: true, error: 'is no time with a zone, as 2026-11-20T09:30:00Z' });
+const ISO = z.iso.datetime({
+  offset: true,
+  error: 'must be a time with zone: 2026-11-20T09:30:00Z',
+});
 const TIME = TEXT.pipe(ISO)
   .transform((text) => new Date(text))
   .refine((time) => time.getTime() <= Date.now(), 'is in the future')
   .refine((time) => time.getTime() >= 0, 'is before 1970'); // others' “never” is the year 1
 /** A token in our form names its grant itself, so that an imported one would never be found. */
 const TOKEN = checked((token) => registration.checkIssued('token', token))
-  .refine((text) => !parseToken('token', text).grantId, 'is like ours')
+  .refine((text) => !parseToken('token', text).grantId, 'has the form of Assent’s own tokens')
   .nullish();
 const FLAG = z.boolean('is neither true nor false').default(false);
-const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'is no JSON object');
+const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'must be a JSON object');
 
 /** What only `--force` accepts, with its field. */
 const doubtsOf = (reasons: Record<string, string | null | undefined>) =>
   Object.entries(reasons).flatMap(([field, reason]) => (reason ? [`${field}: ${reason}`] : []));
 const slowness = (hash: z.output<typeof HASH>) =>
-  hash?.costly ? 'takes long to check: pass `force` to accept that' : undefined;
+  hash?.costly ? 'is slow to check: pass `force` to accept that' : undefined;
 /** Hashes of one password with one salt have the same end. */
 const endOf = (read: z.output<typeof HASH>) => read?.hash?.split('$').at(-1);
 
@@ -75,7 +78,7 @@ export const USER = rowOf({
 })
   .refine(({ password_hash: one, payment_password_hash: other }) => !other || endOf(one) !== endOf(other), {
     path: ['payment_password_hash'],
-    error: 'is the hash of the password, too: leave it out',
+    error: 'is also the hash of the password: omit it',
   })
   .transform(({ password_hash: one, payment_password_hash: other, ...row }) => {
     const [key, password_hash, payment_password_hash] = [loginKey(row.login), one?.hash, other?.hash];
@@ -90,11 +93,11 @@ export const CLIENT = rowOf({
   secret_sha256: DIGEST,
   secret: SECRET,
   rights: z
-    .array(z.string().refine(isRightName, 'is not the name of a right'), 'is no list of rights')
-    .min(1, 'is empty: leave it out for all rights')
-    .max(BUILT_IN_RIGHTS.size + MAX_OWN_RIGHTS, 'names too many')
+    .array(z.string().refine(isRightName, 'is not the name of a right'), 'must be a list of rights')
+    .min(1, 'is empty: omit it for all rights')
+    .max(BUILT_IN_RIGHTS.size + MAX_OWN_RIGHTS, 'lists too many rights')
     .nullish(),
-  most: TEXT.transform(parseCeiling).refine(Boolean, 'is no days and sum, as 30,5000').nullish(),
+  most: TEXT.transform(parseCeiling).refine(Boolean, 'must be days and a sum, such as 30,5000').nullish(),
   site: checked((site) => registration.checkClientSettings({ site })).nullish(),
   reviewed: FLAG,
   oauth21: FLAG,
@@ -120,7 +123,7 @@ export const GRANT = rowOf({
   scope: checked((scope) => {
     parseScope(scope, '');
     if (encodeURIComponent(scope).length > MAX_CANONICAL_QUERY_BYTES)
-      throw new Error('is longer than a request may be');
+      throw new Error('exceeds the maximum length of a request');
   }),
   token_sha256: DIGEST,
   token: TOKEN,

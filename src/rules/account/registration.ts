@@ -32,7 +32,7 @@ export function checkExternalId(id: string): void {
   ensure(
     'external_id',
     id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && isClear,
-    `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} characters that can be seen, and spaces only between them`,
+    `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} visible characters, and spaces only between them`,
   );
 }
 
@@ -60,14 +60,14 @@ export function checkIssued(what: 'secret' | 'token', secret: string): string | 
   const size = distinct < MIN_DISTINCT ? distinct : ([10, 16, 62][alphabets] ?? 94);
   const bits = Math.floor(part.length * Math.log2(size));
   if (bits >= MIN_SECRET_BITS) return undefined;
-  return `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or pass \`force\``;
+  return `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: use a longer one, or pass \`force\``;
 }
 
 function checkVisible(what: 'name' | 'login', text: string, maxCharacters: number): void {
   const fits = text !== '' && [...text].length <= maxCharacters;
   ensure(what, fits, `the ${what} needs 1 to ${maxCharacters} characters`);
   const unclear = findUnclearInName(text);
-  const rule = 'it needs characters that can be seen, and single spaces between words';
+  const rule = 'it needs visible characters, and single spaces between words';
   ensure(what, unclear === undefined, `the ${what} has ${unclear}: ${rule}`);
 }
 
@@ -83,7 +83,7 @@ export function checkPassword(field: string, password: string, allowWeak: boolea
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
   const what = field.replace('_', ' ');
   const isShort = problem === 'too_short' && password !== '';
-  const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or pass \`allow_weak\``;
+  const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: use a longer one, or pass \`allow_weak\``;
   ensure(field, !isShort, short);
   const wrong = `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`;
   ensure(field, problem === null, wrong);
@@ -97,7 +97,7 @@ export function checkClientSettings(settings: Partial<ClientSettings>, catalogue
   ensure('redirect_uri', problem === undefined, `the redirect URI can't be registered: ${problem}`);
   const unknown = allowedRights?.find((right) => kindOf(right, catalogue) === undefined);
   const known = [...new Set([...BUILT_IN_RIGHTS.keys(), ...catalogue.keys()])].join(', ');
-  const own = 'Others are in the file of CATALOGUE, which commands need, too';
+  const own = 'Others are in the file of CATALOGUE, which commands need too';
   ensure('allowed_rights', unknown === undefined, `${unknown} is not a right; there are: ${known}. ${own}`);
   ensure('site', site == null || isWebAddress(site), `the site must be ${WEB_ADDRESS}`);
 }

@@ -35,7 +35,7 @@ export function lookAlikeProblem(
   serviceNames: readonly string[] = [],
 ): string | undefined {
   const mark = MARK.exec(name)?.[0];
-  if (mark !== undefined) return `has ${mark}, which could be taken for a mark of ours`;
+  if (mark !== undefined) return `has ${mark}, which looks like a mark of this service`;
   const mixed = wordsOf(name).find(isMixed);
   if (mixed !== undefined) return `mixes letters of several scripts in one word, “${mixed}”`;
   const looks = looksOf(name);

@@ -30,7 +30,7 @@ export function parseJson(json: string): unknown {
     return JSON.parse(json);
   } catch (error) {
     // The engine's message quotes the file over several lines.
-    throw new FileError([`is no JSON: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`]);
+    throw new FileError([`is not JSON: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`]);
   }
 }
 

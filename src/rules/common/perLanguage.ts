@@ -21,8 +21,7 @@ export function perLanguage(maxCharacters: number) {
       abort: true,
     })
     .refine((value) => findUnclearInName(value) === undefined, {
-      error: ({ input }) =>
-        `has ${findUnclearInName(String(input))}: only characters that can be seen may be there`,
+      error: ({ input }) => `has ${findUnclearInName(String(input))}: only visible characters are allowed`,
     });
   const inEach = z.strictObject(
     eachLanguage(() => text),

@@ -13,7 +13,7 @@ const NO_OPENID =
 const LOST_PKCE =
   'The application must send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither. The rule says which is missing: often a restart or a lost session dropped the verifier. The code stays usable.';
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
-const AT_THE_FORM = 'The form tells the user, who can correct it there.';
+const AT_THE_FORM = 'The form shows the user the problem.';
 /** The reason of a page is the rule's own, or `unreadable`. */
 const OWN = null;
 
@@ -54,8 +54,8 @@ export const RULES = {
     ...each(UNREADABLE, 'unreadable_body', 'unreadable_http', 'too_many_headers', 'two_hosts', 'no_path'),
     // The sign-in at SIGN_IN_ISSUER, and the redirect URI of an exchange.
     sign_in_lost:
-      'It began in another browser or over 10 minutes ago, four later ones replaced it, or it was answered before.',
-    sign_in_no_cookies: 'The browser keeps no cookies of ours, or the sign-in began in another one.',
+      'It began in another browser or over 10 minutes ago, four later ones replaced it, or it was already completed.',
+    sign_in_no_cookies: 'The browser stores no cookies of Assent, or the sign-in began in another one.',
     sign_in_other_user:
       'The user confirmed a payment as another user of the provider. The user signs out here, and starts again.',
     redirect_uri_differs:
@@ -72,7 +72,7 @@ export const RULES = {
     sign_in_user_unknown:
       'Import the user with this external id (`assent user import`), set it by `assent user update LOGIN --external-id ID`, or set SIGN_IN_NEW_USERS to create.',
     sign_in_user_unusable:
-      'The rule says what hinders the registration: register the user by `assent user create`, then `assent user update LOGIN --external-id ID`.',
+      'The rule says what prevents the registration: register the user by `assent user create`, then `assent user update LOGIN --external-id ID`.',
   }),
   ...rules('invalid_request', 'sign_in_wait', {
     too_many_tries:

@@ -21,7 +21,7 @@ export function contentTypeOf(file: string): string {
 /** Checks a picture for our pages. @returns its kind @throws {FileError} */
 export function checkLogo(body: Buffer): 'png' | 'svg' {
   if (body.length > MAX_LOGO_BYTES) {
-    throw new FileError([`has ${body.length} bytes, and may have ${MAX_LOGO_BYTES}`]);
+    throw new FileError([`has ${body.length} bytes, the maximum is ${MAX_LOGO_BYTES}`]);
   }
   const kind = body[0] === 0x89 ? 'png' : 'svg';
   const { width, height } = kind === 'png' ? pngSize(body) : svgSize(body);
@@ -43,7 +43,7 @@ const MAX_PIXELS = 1024;
 function pngSize(body: Buffer) {
   const isFramed = body.indexOf(BEGINNING) === 0 && body.subarray(-END.length).equals(END);
   if (!isFramed || !body.includes('IDAT'))
-    throw new FileError(['is not a whole PNG: it must begin with IHDR, have IDAT and end with IEND']);
+    throw new FileError(['is not a complete PNG: it must begin with IHDR, have IDAT and end with IEND']);
   if (body.includes('acTL')) throw new FileError(['is animated, which a logo must not be']);
   const [width, height] = [body.readUInt32BE(16), body.readUInt32BE(20)];
   if (Math.min(width, height) >= MIN_PIXELS && Math.max(width, height) <= MAX_PIXELS)

@@ -43,7 +43,7 @@ export interface AuthorizationRequest {
 export function postedParameters(query: Parameters, body: Parameters): Parameters {
   if (!query.hasAny(CHECKED)) return body;
   if (body.hasAny(CHECKED)) {
-    const message = 'The parameters were sent in the body and in the URL at once.';
+    const message = 'Parameters were sent both in the body and in the URL.';
     throw new OAuthError('sent_in_two_places', message);
   }
   return query;
@@ -78,7 +78,7 @@ export function parseAuthorizationRequest(
 /** Contract 7.1, unauthorized_client: the `client_id` is wrong or blocked. */
 function checkClient(client: Client | null): Client {
   if (client?.status === 'active') return client;
-  const message = 'The application is not registered here, or it may not ask for authorization.';
+  const message = 'The application is not registered here, or it may not request authorization.';
   const ruleId = client === null ? 'client_unregistered' : 'client_blocked';
   const rule = client === null ? 'client_id is not registered' : 'the client is blocked';
   throw new OAuthError(ruleId, message, rule);

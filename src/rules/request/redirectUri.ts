@@ -37,7 +37,7 @@ export function redirectUriMismatch(
   const appended = sent.slice(registered.length);
   const separator = registered.includes('?') ? '&' : '?';
   if (!appended.startsWith(separator)) {
-    const rule = `redirect_uri continues the registered one with something else than ${separator} at character ${registered.length + 1}`;
+    const rule = `redirect_uri continues the registered one with something other than ${separator} at character ${registered.length + 1}`;
     return ['redirect_uri_unregistered', rule];
   }
   const rule = appendedProblem(registered, appended);
@@ -76,17 +76,17 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme ${scheme}: does not lead to an application`;
   if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return 'it has a user name';
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?]/i.test(uri)) return 'it needs a host';
-  if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits behind it';
+  if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits after it';
   const forging = parameterNames(queryOf(uri)).find((name) => ANSWER_PARAMETERS.includes(name ?? ''));
-  return forging && `its query has ${forging}, which stands in our answer`;
+  return forging && `its query has ${forging}, a parameter of Assent’s response`;
 }
 
 /** The reason why only `--force` registers a valid redirect URI, as the end of a sentence (RFC 9700 section 2.6); null for none. */
 export function redirectUriDoubt(uri: string): string | null {
   const { protocol, hostname } = new URL(uri);
   if (/^(intent|android-app|market):$/.test(protocol))
-    return `has the scheme ${protocol}, which browsers turn into another address`;
-  return protocol === 'http:' && !isLoopback(hostname) ? 'gets codes unencrypted, without https' : null;
+    return `has the scheme ${protocol}, which browsers rewrite to another address`;
+  return protocol === 'http:' && !isLoopback(hostname) ? 'receives codes unencrypted, without https' : null;
 }
 
 /**

@@ -55,16 +55,16 @@ export function parseRequestedScope(scope: string, offer: Offer, client: Asking)
 function refuseUnavailable(right: Right, offer: Offer, { allowedRights }: Asking): void {
   const { name } = right;
   if (offer.defaultLimit !== null && !offer.catalogue.has(name)) {
-    const message = 'The parameter scope asks a right that this service does not offer.';
+    const message = 'The parameter scope requests a right that this service does not offer.';
     if (/^(openid|profile|email)$/.test(name))
-      throw new OAuthError('openid_scope', message, `scope: this is not an OpenID provider: not ${name}`);
+      throw new OAuthError('openid_scope', message, `scope: ${name} is only for OpenID providers`);
     throw new OAuthError('right_not_offered', message, `scope: ${name} is not in the catalogue`);
   }
   const misformed = formProblem(right, offer);
   if (misformed) throw new OAuthError('unreadable_rights', NOT_A_RIGHT, `scope: ${name} ${misformed}`);
   if (allowedRights === null || allowedRights.includes(name)) return;
-  const message = 'The application may not ask one of these rights.';
-  throw new OAuthError('right_not_allowed', message, `scope: the application may not ask ${name}`);
+  const message = 'The application may not request one of these rights.';
+  throw new OAuthError('right_not_allowed', message, `scope: the application may not request ${name}`);
 }
 
 /** The grammar reads any form of a right that is not built in. @returns the end of a sentence; false for none */
@@ -72,10 +72,10 @@ function formProblem({ name, target, type, limit }: Right, { catalogue, defaultL
   const kind = kindOf(name, catalogue);
   if (kind === undefined) return false;
   const needsTarget = kind.names === 'shop' || kind.names === 'account';
-  if (needsTarget !== (target !== undefined)) return needsTarget ? 'needs a target' : 'takes no target';
-  if (kind.names === 'shop' && type !== undefined) return 'takes one target';
+  if (needsTarget !== (target !== undefined)) return needsTarget ? 'needs a target' : 'accepts no target';
+  if (kind.names === 'shop' && type !== undefined) return 'accepts one target';
   if (limit === undefined) return kind.spends && defaultLimit === null && 'needs a limit';
-  return !kind.spends && 'takes no limit: it does not spend';
+  return !kind.spends && 'accepts no limit: it does not spend';
 }
 
 /**
@@ -99,15 +99,15 @@ function refuseUnclear({ name, target = '', type }: Right): void {
   const isMixed = type === 'email' && !hasWordsOfOneScript(target);
   const unclear = findUnclear(target) ?? (isMixed ? 'letters of several scripts in one word' : undefined);
   if (unclear === undefined) return;
-  const message = 'A target in the parameter scope has characters that can’t be seen or told apart.';
+  const message = 'A target in the parameter scope has invisible or ambiguous characters.';
   throw new OAuthError('unclear_target', message, `scope: the target of ${name} has ${unclear}`);
 }
 
 function refuseExcess({ name, limit }: Right, most: Ceiling): void {
   if (limit === undefined || !exceeds(limit, most)) return;
-  const message = 'The application may not ask to spend so much.';
+  const message = 'The requested limit exceeds the maximum of this application.';
   const [ceiling, asked] = [`${most.days},${most.sum}`, `${limit.days ?? ''},${limit.sum}`];
-  const rule = `scope: the application may ask at most ${ceiling}, and ${name} has ${asked}`;
+  const rule = `scope: ${name} has ${asked}, and the maximum of the application is ${ceiling}`;
   throw new OAuthError('above_ceiling', message, rule);
 }
 

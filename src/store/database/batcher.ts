@@ -120,7 +120,7 @@ export class Batcher<Request, Result> {
       calls.forEach((call, index) => {
         const result = results[index];
         this.#release(call);
-        if (result === undefined) call.reject(new Error('a request was left without an answer'));
+        if (result === undefined) call.reject(new Error('a request got no answer'));
         else if (result instanceof Error) call.reject(result);
         else call.resolve(result);
       });

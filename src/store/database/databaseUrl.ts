@@ -19,7 +19,7 @@ export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
 
-const FORM = 'postgres://user@host/database, with what is special encoded as %XX';
+const FORM = 'postgres://user@host/database, with special characters encoded as %XX';
 /** Values of `sslmode`, without `allow` and `prefer`: a man in the middle can make them fall back to plain text. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 /** Values of `target_session_attrs`, without the read-only ones: Assent always needs to write. */
@@ -53,18 +53,15 @@ function read(url: string) {
   // As in libpq not a file, but the public CAs, here Node's. They also sign third parties' certificates.
   const given = url.replace(/([?&])sslrootcert=system(?=&|$)/, '$1sslmode=verify-full');
   if (given !== url && /[?&]sslmode=(?!verify-full(&|$))/.test(url))
-    throw new AddressError('have sslmode=verify-full beside sslrootcert=system');
+    throw new AddressError('have sslmode=verify-full with sslrootcert=system');
   try {
     const noVerify = /[?&]sslmode=no-verify(&|$)/.test(url); // the driver's name for libpq's `require`
     return parse(given, { useLibpqCompat: !noVerify });
   } catch (cause) {
     const { code, path, message } = cause as NodeJS.ErrnoException;
-    if (path !== undefined)
-      throw new AddressError(`name files that can be read: ${path} (${code})`, { cause });
+    if (path !== undefined) throw new AddressError(`name readable files: ${path} (${code})`, { cause });
     if (/sslmode=verify-ca/.test(message)) {
-      throw new AddressError(
-        'have sslrootcert beside sslmode=verify-ca: a file with the certificate to trust',
-      );
+      throw new AddressError('have sslrootcert with sslmode=verify-ca: a file with the certificate to trust');
     }
     throw new AddressError(`look like ${FORM}`);
   }
@@ -78,5 +75,5 @@ export function shownUrl(url: string): string {
 
 function refuse(name: string, value: unknown, allowed: readonly string[]): void {
   if (value === undefined || allowed.includes(String(value))) return;
-  throw new AddressError(`have as ${name} one of ${allowed.join(', ')}`);
+  throw new AddressError(`set ${name} to one of ${allowed.join(', ')}`);
 }

@@ -11,7 +11,7 @@ import { batchStatement, type Columns, type Query, statement } from './statement
 // Deciding statements. A 503 means "not done" to the caller: its statement, reaching PostgreSQL later, must not undo the
 // caller's later acts. So each takes `@deadline`, reads the clock while holding its locks, and returns `late` if it did nothing.
 
-const TOO_LATE = 'the statement came to the database too late and did nothing';
+const TOO_LATE = 'the statement reached the database after its deadline and did nothing';
 
 /**
  * The table `moment` of a deciding statement, with its column `late`. PostgreSQL evaluates it after locking every row of the

@@ -4,7 +4,7 @@ import { ConnectError, takenOver } from './errors.ts';
 
 /** The driver's error without a password. */
 const NO_PASSWORD = /client password must be a/;
-const ASKED_FOR_PASSWORD = 'it asks for a password: set PGPASSWORD or PGPASSWORD_FILE';
+const ASKED_FOR_PASSWORD = 'it requires a password: set PGPASSWORD or PGPASSWORD_FILE';
 
 /** The pool's error if no connection became free in time; not the host's fault. */
 const POOL_IS_FULL = /timeout exceeded when trying to connect/;

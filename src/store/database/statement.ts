@@ -27,7 +27,7 @@ export function statement<Values = void>(name: string, text: string): (values: V
 
 function valueIn(given: unknown, property: string, statement: string): unknown {
   const value = (given as Readonly<Record<string, unknown>>)[property];
-  if (value === undefined) throw new Error(`the statement ${statement} was given no ${property}`);
+  if (value === undefined) throw new Error(`the statement ${statement} lacks a value for ${property}`);
   return value;
 }
 

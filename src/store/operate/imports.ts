@@ -188,18 +188,18 @@ export const importGrants = importing(
   select r.*, u.user_id, c.redirect_uri, c.revision as client_revision, l.grant_id,
          case when not is_live(r.issued_at, r.issued_at, null) then 'skipped'
               when r.problem is not null then r.problem
-              when u.user_id is null and r.external_id is null then 'login: is of no user'
-              when u.user_id is null then 'external_id: is of no user'
-              when u.login_key <> r.key then 'login: is of another user than the external_id'
+              when u.user_id is null and r.external_id is null then 'login: matches no user'
+              when u.user_id is null then 'external_id: matches no user'
+              when u.login_key <> r.key then 'login: belongs to a different user than the external_id'
               when r.external_id is null and u.external_id is not null and not ${WAS_IMPORTED}  -- perhaps a newcomer of the provider
-              then 'login: is of a user with an external_id who was not imported: name both'
-              when c.client_id is null then 'client_id: is of no application'
+              then 'login: belongs to a user with an external_id who was not imported: give both'
+              when c.client_id is null then 'client_id: matches no application'
               when i.grant_id <> l.grant_id then 'token: belongs to another authorization'
               when i.grant_id is null and exists (
                 select from grants where user_id = u.user_id and token_hash = r.token_hash offset 0)
-              then 'token_sha256: is of a token that was issued here'
+              then 'token_sha256: belongs to a token that was issued here'
               when g.token_hash is distinct from r.token_hash then r.refusal
-              when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: is there with another scope or time'
+              when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: exists with another scope or time'
               else 'unchanged' end as verdict
     from given r
     left join lateral (select * from users where external_id = r.external_id union all

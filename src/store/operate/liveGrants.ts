@@ -22,7 +22,7 @@ const CONDITIONS = {
 /** @throws {Error} without a filter: all grants are never meant */
 function select(filter: GrantFilter, list: string, rest: string): Query {
   if (Object.values(filter).every((value) => value === undefined))
-    throw new Error('all grants were asked for');
+    throw new Error('a filter of grants is required');
   const where = `${whereOf(CONDITIONS, filter)} ${rest}`;
   return statement<GrantFilter>('', `select ${list} from grants g where ${where}`)(filter);
 }

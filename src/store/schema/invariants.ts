@@ -45,7 +45,7 @@ export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken
 
 /** An unread row proves nothing, so it is an error too. */
 export function notRead(error: unknown): Omit<Broken, 'check'> {
-  const remedy = 'give it --patience, or a restored backup, and the server role’s rights';
+  const remedy = 'pass a longer --patience, or check a restored backup; grant the server role its privileges';
   const finding = `not checked: ${explainTrouble(error)}`;
   return { finding, remedy, level: 'error' };
 }

@@ -9,8 +9,8 @@ import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } f
 /** By SQLSTATE: a missing privilege, a name that is taken, a lock that isn't free. */
 const ADVICE: Readonly<Record<string, string>> = {
   '42501': '; run "assent migrate" as the owner of the tables',
-  '42P07': '; give Assent a schema or a database of its own',
-  [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() there says who holds the lock',
+  '42P07': '; use a separate schema or database for Assent',
+  [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() shows which process holds the lock',
 };
 
 /** A migration's first line: the schema version of the oldest build that can serve after it. */
@@ -54,7 +54,7 @@ async function applyNext(connection: pg.PoolClient, migrations: readonly Migrati
   if (others.length > 0) {
     const some = others.map(({ name }) => name).join(', ');
     throw new MigrationError(
-      `${text}, but those of another program, such as ${some}: ${remedy} to make Assent's beside them`,
+      `${text}, but those of another program, such as ${some}: ${remedy} to create Assent's beside them`,
     );
   }
   const next = migrations[version];

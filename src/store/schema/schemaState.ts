@@ -52,5 +52,5 @@ export async function schemaState(db: Database) {
   const text = `schema version ${version}, this build's is ${known}`;
   if (version <= known || (await findOldestBuild(db, { known })).oldest <= known)
     return state(true, text, 'run assent migrate, or the build of the servers');
-  return state(false, `${text}, which it does not serve`, 'run a newer build');
+  return state(false, `${text}, which this build does not support`, 'run a newer build');
 }

@@ -45,7 +45,7 @@ async function giveRights(connection: pg.PoolClient, role: string, operator: str
   const place = await findPlace(connection, { role });
   if (place === null) {
     throw new Error(
-      `there is no role ${role}: create it, and give it a password with \\password in psql\n  create role ${name} login;`,
+      `there is no role ${role}: create it, and set its password with \\password in psql\n  create role ${name} login;`,
     );
   }
   if (place.isOurs)
@@ -71,5 +71,5 @@ async function refuseExcess(db: Database, role: string): Promise<void> {
   const excess = [...(await findExcessPrivileges(db, { role })), ...ofEveryRole];
   if (excess.length === 0) return;
   const lines = excess.map(({ what, remedy }) => `\n  -- ${what.replaceAll(/\s+/g, ' ')}\n  ${remedy};`);
-  throw new Error(`${role} can do more than a server needs; this SQL takes it away:${lines.join('')}`);
+  throw new Error(`${role} has more privileges than a server needs; this SQL revokes them:${lines.join('')}`);
 }

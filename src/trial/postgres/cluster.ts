@@ -33,7 +33,7 @@ export async function createCluster(cluster: Cluster): Promise<void> {
   const [installed] = binaries.version.split('.');
   if (made === installed) return;
   throw new Error(
-    `${place.cluster} was made by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
+    `${place.cluster} was created by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
   );
 }
 

@@ -48,7 +48,7 @@ function makeWritable(folder: string, mode: number, remedy: string): void {
   } catch (cause) {
     // Node reports EROFS as ENOENT if it may make the parent folders too.
     if (!hasCode(cause, 'EROFS', 'ENOENT', 'EACCES', 'EPERM')) throw cause;
-    const message = `${folder} can't be written, because the disk is read-only or this user may not: ${remedy}`;
+    const message = `${folder} can't be written, because the disk is read-only or this user has no permission: ${remedy}`;
     throw new Error(message, { cause });
   }
 }
@@ -85,5 +85,5 @@ function rootsCluster(pointer: string): string {
   chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not exclude the unprivileged user
   const cluster = readOrMake(pointer, () => path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex'))).trim();
   if (path.dirname(cluster) === ROOTS_LIBRARY) return cluster;
-  throw new Error(`${pointer} must name a folder in ${ROOTS_LIBRARY}, and says "${cluster}"`);
+  throw new Error(`${pointer} must name a folder in ${ROOTS_LIBRARY}, but has "${cluster}"`);
 }

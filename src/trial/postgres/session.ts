@@ -44,7 +44,7 @@ export async function openSession(cluster: Cluster): Promise<ClusterSession> {
     if (Date.now() < nextStart || startedPid(cluster) || isPostmaster(other?.pid, place.cluster)) continue;
     // Only after PostgreSQL itself refused, since a killed process lingers for a moment.
     if (starts > 0 && removeRecycledLocks(place.cluster))
-      log('removed the lock files of a PostgreSQL that ended without doing so');
+      log('removed the stale lock files of an earlier PostgreSQL');
     startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
     nextStart = Date.now() + FIRST_PAUSE_MS * 2 ** starts++;
   }

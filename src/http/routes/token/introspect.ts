@@ -23,7 +23,7 @@ function askForCredentials(reply: FastifyReply): FastifyReply {
   const rule = 'unknown or blocked resource, or wrong resource secret';
   reply.request.logFields = { error, rule, rule_id: 'resource_not_authenticated' };
   reply.header('www-authenticate', 'Basic realm="introspection"');
-  return sendJson(reply, 401, { error, error_description: 'Authenticate as a resource.' });
+  return sendJson(reply, 401, { error, error_description: 'Authenticate as a resource server.' });
 }
 
 function basicOf(request: FastifyRequest): Credentials | null {
