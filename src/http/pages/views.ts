@@ -2,22 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import view from '@fastify/view';
 import { Eta } from 'eta';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf, wayBackTo } from '../browser/language.ts';
 import { ICONS } from './icons.ts';
 import { type Branding, FORM_SCRIPT } from './look.ts';
 import type { Page } from './pages.ts';
-
-declare module 'fastify' {
-  interface FastifyReply {
-    /** The library also takes a function that renders, which its types lack. */
-    view(page: () => string): FastifyReply;
-  }
-}
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
@@ -27,19 +19,13 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) 
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
 }
 
-/** Lets replies render `views/`. Without `reply.locals`, which no page has, the library adds no hook to each request. */
-export async function addViews(app: FastifyInstance): Promise<void> {
-  app.decorateReply('locals');
-  await app.register(view, { engine: { eta }, root: FOLDER, production: true });
-}
-
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
   const { request, server } = reply;
   const language = languageOf(request);
-  reply.code(status).headers(pageHeaders(page, language, server.branding));
-  const render = () => pageText(page, language, server.branding, wayBackTo(request));
-  // Fastify's reply to an undecodable path has no decorations.
-  return 'view' in reply ? reply.view(render) : (reply as FastifyReply).send(render());
+  return reply
+    .code(status)
+    .headers(pageHeaders(page, language, server.branding))
+    .send(pageText(page, language, server.branding, wayBackTo(request)));
 }
 
 /** @param wayBack for the form of another language, empty for none */
