@@ -1,18 +1,14 @@
 import { readOffer } from '../config/config.ts';
-import { describeLimit, describeRights } from '../http/describe/describe.ts';
 import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
-import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
+import { describeLimit, describeRights } from '../languages/rights.ts';
 import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
 import type { Ceiling } from '../rules/scope/ceiling.ts';
 import { parseScope } from '../rules/scope/scope.ts';
 import type { Shell } from './shell.ts';
 
 const WORDS = {
-  brand: BUILT_IN_BRAND,
   directory: EMPTY_DIRECTORY,
-  provider: null,
-  timeZone: 'UTC',
   language: 'en',
   texts: TEXTS.en,
 } as const;

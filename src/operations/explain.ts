@@ -4,7 +4,7 @@ import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
 import { remedyFor } from '../rules/common/refusals.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
-import { findRefusals, MAX_FOUND } from '../store/operate/refusals.ts';
+import { findRefusals, MAX_FOUND } from '../store/common/refusals.ts';
 import { locateToken } from '../store/token/importedTokens.ts';
 import { ID, text } from './fields.ts';
 import { describeGrant, GRANT } from './grants.ts';

@@ -6,7 +6,7 @@ import {
   type ExpiringTable,
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
-} from '../store/operate/expired.ts';
+} from '../store/common/expired.ts';
 import { analyzeTrail, countStrays, ownsTables, preparePartitions } from '../store/schema/auditPartitions.ts';
 import { pruneAuditPartitions } from '../store/schema/auditPruning.ts';
 import { schemaState } from '../store/schema/schemaState.ts';

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { whyUnavailable } from '../flows/common/unavailable.ts';
-import { explainTrouble } from '../store/database/errorTexts.ts';
 import {
   EXPIRING_TABLES,
   type ExpiringTable,
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
-} from '../store/operate/expired.ts';
+} from '../store/common/expired.ts';
+import { explainTrouble } from '../store/database/errorTexts.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, preparePartitions } from '../store/schema/auditPartitions.ts';
 
 const ROUND_MS = 60_000;

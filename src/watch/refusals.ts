@@ -1,7 +1,7 @@
 import type { Context } from '../flows/common/context.ts';
 import { limitFailures } from '../flows/common/failureLimit.ts';
 import { networkOf } from '../rules/common/network.ts';
-import { insertRefusals, MAX_REFUSALS_KEPT, type RefusalOf, WINDOW_MS } from '../store/operate/refusals.ts';
+import { insertRefusals, MAX_REFUSALS_KEPT, type RefusalOf, WINDOW_MS } from '../store/common/refusals.ts';
 
 /** The log fields of an error without its own. */
 export const OWN_FAULT = { error: 'server_error', rule: 'internal error', rule_id: 'server_error' } as const;
@@ -17,7 +17,7 @@ const MAX_OF_A_NETWORK_A_WRITE = 5;
 
 /**
  * Keeps reasons of refused requests for `assent explain`. Batch limits bound the load of a flood; the limit per network, shared
- * by all processes (`store/operate/refusals.ts`), protects the refusals of others.
+ * by all processes (`store/common/refusals.ts`), protects the refusals of others.
  */
 export class RefusalLog {
   readonly #context: Context;

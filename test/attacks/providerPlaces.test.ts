@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import { ProviderTurns } from '../../src/flows/authorize/providerTurns.ts';
+import { ProviderTurns } from '../../src/flows/signIn/provider/turns.ts';
 import { copyOf } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { rowsOf } from '../support/rows.ts';

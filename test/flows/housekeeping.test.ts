@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase, transaction } from '../../src/store/database/database.ts';
 import {
   EXPIRING_TABLES,
   type ExpiringTable,
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
-} from '../../src/store/operate/expired.ts';
+} from '../../src/store/common/expired.ts';
+import { openDatabase, transaction } from '../../src/store/database/database.ts';
 import { Housekeeping } from '../../src/watch/housekeeping.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { whileHeld } from '../support/locks.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DescribedRight, describeRights } from '../../src/http/describe/describe.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from '../../src/languages/catalogue.ts';
 import { TEXTS } from '../../src/languages/languages.ts';
+import { type DescribedRight, describeRights } from '../../src/languages/rights.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
 import { spends } from '../../src/rules/scope/scope.ts';

@@ -1,37 +1,19 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { IDToken, ResponseBodyError } from 'openid-client';
-import { loginKey } from '../../rules/account/loginKey.ts';
 import type { Caller } from '../../rules/common/caller.ts';
-import { OAuthError } from '../../rules/common/error.ts';
-import { PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { hexOf, s256, sha256 } from '../../secrets/digest.ts';
-import { tell } from '../../signals/happenings.ts';
+import { s256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
-import { type Provider, type ProviderAnswer, ProviderAwayError, reasonOf } from '../common/provider.ts';
-import { knownDevice, lastUserOf, newDeviceCookie } from '../signIn/device.ts';
-import { openSession, type SentCookies } from '../signIn/openSession.ts';
-import { refused, userOf } from '../signIn/providerUser.ts';
+import type { Provider } from '../common/provider.ts';
+import { lastUserOf } from '../signIn/device.ts';
+import type { SentCookies } from '../signIn/openSession.ts';
+import { claimsOf, type InTurn, requireConfirmation } from '../signIn/provider/answer.ts';
+import { type Begun, cookieOf } from '../signIn/provider/begun.ts';
+import type { ProviderTurns } from '../signIn/provider/turns.ts';
+import { openFor, refused } from '../signIn/provider/user.ts';
 import { currentSession, type Session } from '../signIn/session.ts';
 import { carryOut } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
-import type { ProviderTurns } from './providerTurns.ts';
 
 // Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
-// The secrets of each sign-in travel in a signed cookie of its own; nothing is stored before the user is known.
-
-/** A sign-in that began in this browser, as in its cookie. */
-export interface Begun {
-  readonly state: string;
-  readonly nonce: string;
-  /** Empty after its code came: then it only leads back to its request. */
-  readonly verifier: string;
-  readonly at: number;
-  /** The canonical query of the request to continue; null for the account page. */
-  readonly query: string | null;
-  /** The signed decision that the provider confirms; null if the user signs in. */
-  readonly decision: string | null;
-}
 
 interface Beginning {
   /** Null for the account page. */
@@ -81,22 +63,6 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
   return { location: location.href, cookie: cookieOf(context, begun) };
 }
 
-/** A sign-in's cookie: its name and its value. */
-export function cookieOf({ keyRing }: Context, begun: Begun): [name: string, value: string] {
-  return [nameOf(begun.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(begun)))];
-}
-
-export const nameOf = (state: string): string => hexOf(sha256(state)).slice(0, 16);
-
-/** The sign-in with this state. @param cookie null if the browser sent none at all @throws {OAuthError} for none, or a late one */
-export function begunIn({ keyRing }: Context, state: string, cookie: string | null): Begun {
-  const payload = keyRing.verify('provider', cookie ?? '')?.payload;
-  const begun: Begun | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
-  if (begun?.state === state && Date.now() - begun.at < PROVIDER_SIGN_IN_MS) return begun;
-  const ruleId = cookie === null ? 'sign_in_no_cookies' : 'sign_in_lost';
-  throw refused(ruleId, 'this browser has no pending sign-in with this state from the last 10 minutes');
-}
-
 /**
  * Completes a sign-in, or carries out the decision that the provider confirms, by its answer.
  * @param authorizationRequest of `begun`, checked again @param url the whole callback
@@ -135,72 +101,4 @@ export async function finishSignIn(
   if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not the signed-in user');
   const proof = { paymentPasswordHash: null, externalId: claims.sub };
   return { outcome: 'decided', decided: await carryOut(context, pending, pressed, proof, caller) } as const;
-}
-
-type InTurn = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
-
-async function claimsOf(provider: Provider, begun: Begun, url: URL, inTurn: InTurn) {
-  const { openid, configuration } = await provider.client();
-  const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
-  const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
-  const exchange = () => openid.authorizationCodeGrant(configuration, url, checks);
-  try {
-    const tokens = await (url.searchParams.get('error') ? exchange() : inTurn(exchange));
-    const claims = tokens.claims();
-    return claims ? { ...claims, accessToken: tokens.access_token } : null;
-  } catch (error) {
-    if (error instanceof openid.AuthorizationResponseError && error.error === 'access_denied') return null;
-    throw failureOf(error);
-  }
-}
-
-/** After these it helps to begin again: Keycloak's for a login page that was open for too long is the first. */
-const UNFINISHED = /^(temporarily_unavailable|server_error|(login|interaction|consent)_required)$/;
-
-/** An error of the library: the provider is away or fails, the sign-in did not end there, or its answer can't be used. */
-function failureOf(error: unknown): unknown {
-  if (error instanceof OAuthError || error instanceof ProviderAwayError) return error;
-  const { code, error: word = '', cause, status = 0 } = error as Partial<ResponseBodyError>;
-  const isUnfinished = UNFINISHED.test(word);
-  const ruleId = isUnfinished ? 'sign_in_unfinished' : 'sign_in_failed';
-  if (`${code}` === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
-    return refused(ruleId, `the provider answered ${wordOf(word)}`);
-  const answered = cause instanceof Response ? cause.status : status;
-  const isAway = isUnfinished || answered === 429 || answered >= 500;
-  if (isAway || !/^OAUTH_(?!TIMEOUT)/.test(`${code}`)) return new ProviderAwayError(error);
-  const said = word ? `token endpoint answered ${wordOf(word)}` : `answer was refused: ${reasonOf(error)}`;
-  return refused('sign_in_failed', `the provider’s ${said}`);
-}
-
-const wordOf = (error: string) => /^\w{1,40}$/.exec(error)?.[0] ?? 'an error';
-
-/** Of the clocks: the library would tolerate 30 seconds, in which an earlier sign-in could be used. */
-const TOLERANCE_MS = 10_000;
-
-/** The provider confirmed a payment now, in the required way (OpenID Connect Core 1.0, section 2: `acr`, `auth_time`). */
-function requireConfirmation(claims: IDToken, { paymentAcr }: Provider, { at }: Begun): void {
-  if (claims.acr !== paymentAcr)
-    throw refused('sign_in_unconfirmed', 'the acr of the answer is not SIGN_IN_PAYMENT_ACR');
-  const time = Number(claims.auth_time) * 1000;
-  if (!(time >= at - TOLERANCE_MS && time <= Date.now() + TOLERANCE_MS))
-    throw refused('sign_in_unconfirmed', 'the auth_time is missing, before the request or in the future');
-}
-
-async function openFor(
-  context: Context,
-  provider: Provider,
-  claims: ProviderAnswer,
-  cookies: SentCookies,
-  caller: Caller,
-) {
-  const { sub: externalId } = claims;
-  const { userId, login, status } = await userOf(context, provider, claims, caller);
-  // The external id has the place of the password hash: a browser is known once its user has signed in at the provider.
-  const key = loginKey(login);
-  const device = await knownDevice(context, 'password', key, cookies.device, async () => externalId);
-  const proof = { userId, passwordHash: null, externalId, knownDevice: device !== null };
-  const opened = status === 'active' ? await openSession(context, proof, cookies, caller) : null;
-  if (opened === null) throw refused('user_blocked', 'the user is blocked');
-  tell('signIn', 'signed_in');
-  return { ...opened, deviceCookie: newDeviceCookie(context, 'password', key, externalId, cookies.device) };
 }

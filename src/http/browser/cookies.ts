@@ -31,7 +31,7 @@ const COOKIES = {
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
   /** The previous form's outcome, its page and what was typed (`outcomes.ts`), unsigned: it may only affect texts. */
   outcome: { name: 'outcome' },
-  /** A sign-in at the provider, whose name follows: a signed payload in pieces (`flows/authorize/providerSignIn.ts`). */
+  /** A sign-in at the provider, whose name follows: a signed payload in pieces (`flows/signIn/provider/begun.ts`). */
   signIn: { name: 'sign_in', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
 };
 

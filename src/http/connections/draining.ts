@@ -51,7 +51,10 @@ async function waitUntil(isDone: () => boolean, maxMs: number): Promise<void> {
 const QUIET_MS = 0.2;
 const MAX_TURNS = 500;
 
-/** Waits for a turn without input: closing resets a request that is unread in the kernel. */
+/**
+ * Waits for a turn without input: closing resets a request that is unread in the kernel. A fixed pause would be too long on an idle
+ * machine and too short on a busy one, where Node reads a request long after it arrived.
+ */
 async function waitForIdleLoop(): Promise<void> {
   for (let turns = 0; turns < MAX_TURNS; turns += 1) {
     const began = performance.now();

@@ -1,89 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
-import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
-import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
+import { TEXTS } from '../../languages/languages.ts';
+import type { RightWords } from '../../languages/rights.ts';
 import { kept } from '../../rules/common/kept.ts';
-import type { Limit } from '../../rules/common/money.ts';
-import { nameOfTarget } from '../../rules/face/directory.ts';
-import { moneySources } from '../../rules/scope/rightData.ts';
-import { type MoneySource, type Right, spends } from '../../rules/scope/scope.ts';
-import { targetParts } from '../../rules/scope/targetFormat.ts';
 import { languageOf } from '../browser/language.ts';
 
-export type DescribedRight = ReturnType<typeof describeRight>;
-
 /** A page's language and texts, and the operator's own words. */
-export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory' | 'provider' | 'timeZone'> {
-  readonly language: Language;
-  readonly texts: Texts;
-}
+export interface Words extends RightWords, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
 
 export function wordsFor(request: FastifyRequest): Words {
   const language = languageOf(request);
   const { brand, catalogue, directory, provider, timeZone } = request.server.context;
   return { brand, catalogue, directory, provider, timeZone, language, texts: TEXTS[language] };
-}
-
-/** Contract 1.2: "sees the requested rights and the payment limits". Default limits and sources are shown like written ones. */
-export function describeRights(rights: readonly Right[], words: Words): DescribedRight[] {
-  const named = rights.some((right) => right.name === 'money-source');
-  const source: Right = { name: 'money-source', sources: moneySources(rights) };
-  const all = spends(rights) && !named ? [...rights, source] : rights;
-  return all.map((right) => describeRight(right, words));
-}
-
-/** For example "your wallet or your linked card". */
-export function namesOfSources(names: readonly MoneySource[], { texts }: Words): string {
-  const { sources, formats } = texts;
-  return formats.oneOf(names.map((name) => sources[name]));
-}
-
-/** One right: the application's permission and, if it spends, its limit. */
-export function describeRight(right: Right, words: Words) {
-  const { limit } = right;
-  const { before, target, after } = sentenceOf(right, words);
-  return {
-    before,
-    target,
-    after,
-    targetName: nameOfTarget(words.directory, right)?.[words.language] ?? null,
-    limit: limit === undefined ? null : describeLimit(limit, words.texts),
-    quotes: words.texts.quotes,
-    spending: limit !== undefined,
-    /** The source of the money: a fact, not a power. */
-    isSource: right.name === 'money-source',
-  };
-}
-
-/** The sentence around a target: the application's words, set apart from ours; digits of a number are grouped. */
-function sentenceOf(right: Right, words: Words) {
-  const { catalogue, language, texts } = words;
-  const { name, type, sources } = right;
-  // A grant may contain a right that the operator's catalogue no longer offers.
-  const offered = catalogue.get(name) ?? BUILT_IN_CATALOGUE.get(name);
-  const said = offered?.text[language] ?? texts.quotes.open + name + texts.quotes.close;
-  const sentence = right.target === undefined || said.includes('{target}') ? said : `${said} {target}`;
-  const [before = '', after = ''] = sentence.split('{target}', 2);
-  if (sources !== undefined)
-    return { before: before + namesOfSources(sources, words) + after, target: null, after: '' };
-  // An operator's sentence says itself what the number of an account is.
-  const isPlain = type === undefined || (type === 'account' && !BUILT_IN_CATALOGUE.has(name));
-  const kind = isPlain ? '' : `${texts.targets[type]} `;
-  return { before: before + kind, target: targetParts(right), after };
-}
-
-/** For example "At most RUB 3,000 in any 7 days". */
-export function describeLimit(limit: Limit, { limits, formats }: Texts): string {
-  const amount = formats.amount(limit);
-  return limit.days === null ? limits.once(amount) : limits.perDays(amount, limit.days);
-}
-
-/** Longer waits are given in minutes. */
-const MINUTES_FROM_SECONDS = 90;
-
-/** For example "3 minutes". */
-export function describeWait(seconds: number, { wait }: Texts): string {
-  return seconds > MINUTES_FROM_SECONDS ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
 }
 
 /** The host of a redirect URI, or the scheme of an application on the device. */

@@ -4,9 +4,10 @@ import type { UserSession } from '../../flows/account/userSessions.ts';
 import { isAlarming } from '../../flows/account/warnings.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
+import { describeRights } from '../../languages/rights.ts';
 import { maskOf } from '../../rules/common/network.ts';
 import { logoPath } from '../../rules/request/client.ts';
-import { describeRights, type Words } from './describe.ts';
+import type { Words } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeSpending.ts';
 
 /** Applications shown with all their rights; if there are more, they are folded. */

@@ -1,10 +1,11 @@
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import type { Texts } from '../../languages/languages.ts';
+import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
 import { type Limit, moneyOf, within } from '../../rules/common/money.ts';
 import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
-import { describeLimit, describeRight, namesOfSources, type Words } from './describe.ts';
+import type { Words } from './describe.ts';
 
 export type DescribedChange = ReturnType<typeof describeChange>;
 

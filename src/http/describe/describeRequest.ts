@@ -2,6 +2,7 @@ import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authori
 import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
+import { type DescribedRight, describeRights } from '../../languages/rights.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { type Client, logoPath } from '../../rules/request/client.ts';
 import type { Right } from '../../rules/scope/scope.ts';
@@ -9,7 +10,7 @@ import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
-import { type DescribedRight, describeRights, describeTarget, type Words } from './describe.ts';
+import { describeTarget, type Words } from './describe.ts';
 import { type DescribedChange, describeChanges } from './describeChanges.ts';
 import { describeTogether } from './describeSpending.ts';
 

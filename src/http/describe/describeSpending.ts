@@ -1,10 +1,10 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
+import { describeLimit } from '../../languages/rights.ts';
 import type { Limit } from '../../rules/common/money.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { worstCase } from '../../rules/spending/worstCase.ts';
-import { describeLimit } from './describe.ts';
 
 /** A connection's maximal spending, for example "At most RUB 3,000 in any 7 days". */
 export function describeSpending({ rights, isBlocked }: LiveAuthorization, texts: Texts): string {

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
+import { describeWait } from '../../languages/rights.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../rules/common/limits.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
 import { type About, lastOutcome, type More, type Note, rememberOutcome } from '../browser/outcomes.ts';
-import { describeWait } from '../describe/describe.ts';
 import { type Link, toAccount } from '../describe/links.ts';
 import { refusalOf } from './deadEnds.ts';
 import type { Page } from './pages.ts';

@@ -46,7 +46,8 @@ export function renderPage(page: Page, language: Language, branding: Branding, w
 }
 
 // Rendering is expensive, so pages with equal texts share it: rendered with marks instead of these values, kept in pieces, and
-// joined for each user. A template may only show such a value, or omit it if null.
+// joined for each user. By all its values a page would never be found again: each has a name and a token of its own. A template
+// may only show such a value, or omit it if null.
 const OF_USERS = [
   'request',
   'userName',

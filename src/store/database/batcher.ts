@@ -31,7 +31,10 @@ interface Call<Request, Result> {
   reject(error: unknown): void;
 }
 
-/** The requests for one statement to one database. */
+/**
+ * The requests for one statement to one database. A batch is what arrived while earlier statements were under way, so it grows with
+ * the load, and a single request waits for nothing. Collecting for a fixed time would delay each request of a quiet server.
+ */
 export class Batcher<Request, Result> {
   readonly #statement: Statement<Request, Result>;
   /** Requests for the next statement, each row once. */

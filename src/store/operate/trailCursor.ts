@@ -5,8 +5,9 @@ import { findRow, queryLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 import { type AuditEvent, selectEvents } from './auditTrail.ts';
 
-// A cursor delivers each event once. It is a transaction id below the oldest running transaction, not a time: commits have
-// another order. `at` distinguishes ids that a failover or restore issues again.
+// A cursor delivers each event once. A time or a sequence would lose events: a transaction takes its number at its beginning, and
+// may commit after a reader has passed it. So a cursor is a transaction id below the oldest running transaction: all before it
+// have ended, and no later event can have a lower one. `at` distinguishes ids that a failover or restore issues again.
 
 /** Transaction ids of 64 bits, and times in microseconds since 1970. */
 export interface TrailCursor {

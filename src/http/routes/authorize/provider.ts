@@ -1,17 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
-import {
-  type Begun,
-  beginSignIn,
-  begunIn,
-  CALLBACK,
-  cookieOf,
-  finishSignIn,
-  nameOf,
-} from '../../../flows/authorize/providerSignIn.ts';
-import { ProviderTurns } from '../../../flows/authorize/providerTurns.ts';
+import { beginSignIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { ProviderAwayError } from '../../../flows/common/provider.ts';
+import { type Begun, begunIn, cookieOf, nameOf } from '../../../flows/signIn/provider/begun.ts';
+import { ProviderTurns } from '../../../flows/signIn/provider/turns.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';

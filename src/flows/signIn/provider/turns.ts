@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Caller } from '../../rules/common/caller.ts';
-import { PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
-import { networkOf } from '../../rules/common/network.ts';
-import { tell } from '../../signals/happenings.ts';
-import { limitFailures } from '../common/failureLimit.ts';
-import { ProviderAwayError } from '../common/provider.ts';
-import { refused } from '../signIn/providerUser.ts';
+import type { Caller } from '../../../rules/common/caller.ts';
+import { PROVIDER_SIGN_IN_MS } from '../../../rules/common/lifetimes.ts';
+import { networkOf } from '../../../rules/common/network.ts';
+import { tell } from '../../../signals/happenings.ts';
+import { limitFailures } from '../../common/failureLimit.ts';
+import { ProviderAwayError } from '../../common/provider.ts';
+import { refused } from './user.ts';
 
 /** Codes exchanged at once. A tenth is the most of one network or known user; those alone use the last tenth. */
 const PLACES = 100;

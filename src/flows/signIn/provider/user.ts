@@ -1,19 +1,22 @@
-import { loginKey } from '../../rules/account/loginKey.ts';
-import { checkExternalId, checkLogin, checkName } from '../../rules/account/registration.ts';
-import type { Caller } from '../../rules/common/caller.ts';
-import { OAuthError } from '../../rules/common/error.ts';
-import { MAX_LOGIN_BYTES } from '../../rules/common/limits.ts';
-import { lookAlikeProblem, skeleton } from '../../rules/common/lookAlike.ts';
-import type { OAuthRuleId } from '../../rules/common/refusals.ts';
-import { randomHex } from '../../secrets/random.ts';
+import { loginKey } from '../../../rules/account/loginKey.ts';
+import { checkExternalId, checkLogin, checkName } from '../../../rules/account/registration.ts';
+import type { Caller } from '../../../rules/common/caller.ts';
+import { OAuthError } from '../../../rules/common/error.ts';
+import { MAX_LOGIN_BYTES } from '../../../rules/common/limits.ts';
+import { lookAlikeProblem, skeleton } from '../../../rules/common/lookAlike.ts';
+import type { OAuthRuleId } from '../../../rules/common/refusals.ts';
+import { randomHex } from '../../../secrets/random.ts';
+import { tell } from '../../../signals/happenings.ts';
 import {
   findUserByExternalId,
   insertExternalUser,
   type User,
   updateExternalName,
-} from '../../store/common/users.ts';
-import type { Context } from '../common/context.ts';
-import { findUserInfo, type Provider, type ProviderAnswer } from '../common/provider.ts';
+} from '../../../store/common/users.ts';
+import type { Context } from '../../common/context.ts';
+import { findUserInfo, type Provider, type ProviderAnswer } from '../../common/provider.ts';
+import { knownDevice, newDeviceCookie } from '../device.ts';
+import { openSession, type SentCookies } from '../openSession.ts';
 
 /** The user with this `sub`, by the provider's present name, but never one of the same login: logins are not the provider's. */
 export async function userOf(
@@ -83,4 +86,24 @@ function passes(check: (text: string) => void, text: unknown): text is string {
 /** A sign-in at the provider that can't be completed, shown as a page; `user_blocked` has another code at an exchange. */
 export function refused(ruleId: OAuthRuleId, rule: string) {
   return new OAuthError(ruleId, 'The sign-in could not be completed.', { code: 'invalid_request', rule });
+}
+
+/** Opens a session for the user of an answer. @throws {OAuthError} for a user who is blocked */
+export async function openFor(
+  context: Context,
+  provider: Provider,
+  claims: ProviderAnswer,
+  cookies: SentCookies,
+  caller: Caller,
+) {
+  const { sub: externalId } = claims;
+  const { userId, login, status } = await userOf(context, provider, claims, caller);
+  // The external id has the place of the password hash: a browser is known once its user has signed in at the provider.
+  const key = loginKey(login);
+  const device = await knownDevice(context, 'password', key, cookies.device, async () => externalId);
+  const proof = { userId, passwordHash: null, externalId, knownDevice: device !== null };
+  const opened = status === 'active' ? await openSession(context, proof, cookies, caller) : null;
+  if (opened === null) throw refused('user_blocked', 'the user is blocked');
+  tell('signIn', 'signed_in');
+  return { ...opened, deviceCookie: newDeviceCookie(context, 'password', key, externalId, cookies.device) };
 }
