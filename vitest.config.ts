@@ -26,10 +26,11 @@ const REST: Readonly<Record<string, string>> = {
   'test/deploy/{completion,prometheus,proxies,proxyLimits,tracing}.test.ts': 'programs of others',
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
   'test/flows/{lastUsed,lateStatement,lockedRow}.test.ts': 'wait for real deadlines',
-  'test/http/{connections,fuzz,fuzzFraming,fuzzNeeds,smuggling,unreadAnswers}.test.ts':
-    'random bytes, and connections that wait for their end',
-  'test/http/{forgedHeaders,ownForms,ownValues}.test.ts': 'every form with each of its fields replaced',
-  'test/http/{databaseAway,draining,manyCallers}.test.ts': 'an outage or a crowd each',
+  'test/http/requests/{fuzz,fuzzFraming,fuzzNeeds,smuggling}.test.ts': 'random bytes',
+  'test/http/{requests/forgedHeaders,authorize/ownForms,pages/ownValues}.test.ts':
+    'every form with each of its fields replaced',
+  'test/http/connections/{connections,unreadAnswers}.test.ts': 'connections that wait for their end',
+  'test/http/connections/{databaseAway,draining,manyCallers}.test.ts': 'an outage or a crowd each',
   'test/pages/*.test.ts': 'every state of every page in a browser',
   'test/processes/{compose,explain,import,lists,revokeByTime}.test.ts': 'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':

@@ -5,8 +5,8 @@ import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '
 import { VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
-import { makeDataDir, removeDataDir } from './support/folder.ts';
 import { png, svg } from './support/pictures.ts';
+import { makeDataDir, removeDataDir } from './support/process/folder.ts';
 
 const COMPLETE = {
   DATABASE_URL: 'postgres://assent@db/assent',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { refuseNode } from '../src/process/nodeVersion.ts';
-import { runAssent } from './support/process.ts';
+import { runAssent } from './support/process/process.ts';
 
 it.each([
   ['18.20.8', '6.1.1', false],

@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
 import { requestsWith } from '../../test/attacks/places.ts';
-import type { RawRequest } from '../../test/support/rawRequest.ts';
-import { forgetTries } from '../../test/support/rows.ts';
-import { isSlow, prepareSamples } from '../../test/support/samples.ts';
+import type { RawRequest } from '../../test/support/http/rawRequest.ts';
+import { isSlow, prepareSamples } from '../../test/support/http/samples.ts';
+import { forgetTries } from '../../test/support/postgres/rows.ts';
 import { useServer } from '../../test/support/server.ts';
 
 // A measurement for a quiet machine: `npm run cost`. An attacker sends texts that are short on the wire and slow to read,

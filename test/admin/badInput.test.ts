@@ -4,8 +4,8 @@ import { buildAdminApp } from '../../src/admin/server.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { callAt, useAdmin } from '../support/admin.ts';
-import { createDatabase } from '../support/database.ts';
 import { newSecret } from '../support/ledger.ts';
+import { createDatabase } from '../support/postgres/database.ts';
 
 const admin = await useAdmin();
 const { call, database, logLines } = admin;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Schema } from '../docs/openapi.ts';
-import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
+import { FUZZ_TIMEOUT_MS, fuzz } from '../support/http/fuzz.ts';
 import {
   type Asked,
   type Described,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { vi } from 'vitest';
-import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
 import { type Asked, type Described, type DescribedServer, OPERATIONS } from './described.ts';
 

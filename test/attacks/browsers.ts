@@ -1,5 +1,5 @@
-import type { Agent, Answer } from '../support/agent.ts';
 import { requestOf } from '../support/flow.ts';
+import type { Agent, Answer } from '../support/http/agent.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
 
 type Fields = Record<string, string>;

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { follow, signedIn } from '../support/account.ts';
-import { Agent, formWith } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import {
   codeOf,
   confirm,
@@ -16,10 +14,7 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
-import { newSecret } from '../support/ledger.ts';
-import { onDatabase } from '../support/process.ts';
-import { type TestClient, useServer } from '../support/server.ts';
-import { contentsOf, expireCode, isLive } from '../support/state.ts';
+import { Agent, formWith } from '../support/http/agent.ts';
 import {
   basic,
   type Changes,
@@ -29,7 +24,12 @@ import {
   expectToken,
   expectTokenError,
   postToken,
-} from '../support/tokenRequests.ts';
+} from '../support/http/tokenRequests.ts';
+import { newSecret } from '../support/ledger.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase } from '../support/process/process.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf, expireCode, isLive } from '../support/state.ts';
 import { linkTo, open } from './browsers.ts';
 
 // An attacker has somebody else's code or token, or wants one that was never meant for them.

@@ -3,7 +3,6 @@ import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts
 import { signDecision, verifyDecision } from '../../src/flows/authorize/decisionForms.ts';
 import { Parameters } from '../../src/rules/request/parameters.ts';
 import { fieldsFor, follow, press, sessionOf, signedIn } from '../support/account.ts';
-import { type Agent, type Answer, formWith } from '../support/agent.ts';
 import {
   codeOf,
   confirm,
@@ -15,11 +14,12 @@ import {
   returnFrom,
   press as send,
 } from '../support/flow.ts';
-import { waitForLocks, whileHeld } from '../support/locks.ts';
+import { type Agent, type Answer, formWith } from '../support/http/agent.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { expectErrorPage } from '../support/pages.ts';
+import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 import { contentsOf, isLive } from '../support/state.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 import { linkTo, open } from './browsers.ts';
 
 // An attacker wants an authorization that the user did not mean to give: another one, a larger one, or one at all.

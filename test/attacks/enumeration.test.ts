@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { follow, signedIn } from '../support/account.ts';
-import { Agent, type Answer } from '../support/agent.ts';
 import { obtainToken, tokenRequestOf } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { type TestClient, useServer } from '../support/server.ts';

@@ -2,11 +2,11 @@ import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { follow, signedIn } from '../support/account.ts';
-import { formWith } from '../support/agent.ts';
 import { codeOf, decide, introspect, leadsTo, press } from '../support/flow.ts';
+import { formWith } from '../support/http/agent.ts';
+import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { useServer } from '../support/server.ts';
 import { contentsOf } from '../support/state.ts';
-import { exchange, expectToken, expectTokenError } from '../support/tokenRequests.ts';
 import { open, sessionOf } from './browsers.ts';
 
 // Our pages carry signed values. An attacker makes such a value, spoils one, or shows one where another belongs.

@@ -1,10 +1,10 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
-import { Agent, type Answer } from '../support/agent.ts';
 import { confirm, obtainToken, press, tokenRequestOf, verdictOn } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
+import { postToken } from '../support/http/tokenRequests.ts';
 import { useServer } from '../support/server.ts';
-import { postToken } from '../support/tokenRequests.ts';
 import { open, signIn } from './browsers.ts';
 
 // An attacker has text shown, looked up or logged that a browser, a template engine, the database or the log might take

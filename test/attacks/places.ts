@@ -1,5 +1,5 @@
-import { type RawRequest, spoiled, writeRequest } from '../support/rawRequest.ts';
-import { ROUTES, type Route, type Sample, type Samples } from '../support/samples.ts';
+import { type RawRequest, spoiled, writeRequest } from '../support/http/rawRequest.ts';
+import { ROUTES, type Route, type Sample, type Samples } from '../support/http/samples.ts';
 
 /** A request of ours with a text of the attacker in one place. */
 export interface TextSent {

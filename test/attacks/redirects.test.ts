@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fieldsFor, follow, signedIn } from '../support/account.ts';
-import { Agent, formWith } from '../support/agent.ts';
 import { codeOf, confirm, decide, obtainToken, press, requestOf } from '../support/flow.ts';
+import { Agent, formWith } from '../support/http/agent.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { contentsOf } from '../support/state.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
-import type { Agent, Answer } from '../support/agent.ts';
-import { rowsOf } from '../support/rows.ts';
+import type { Agent, Answer } from '../support/http/agent.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import type { TestServer } from '../support/server.ts';
 
 /** The line of an answer in the log, which is written after it. */

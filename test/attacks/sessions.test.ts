@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf, fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
-import { Agent, type Answer, formWith } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { codeOf, decide, introspect, obtainToken, press, requestOf } from '../support/flow.ts';
+import { Agent, type Answer, formWith } from '../support/http/agent.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import { onDatabase } from '../support/process.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 import { contentsOf, isLive } from '../support/state.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 import { linkTo, open, sessionOf, signIn } from './browsers.ts';
 
 // An attacker wants the victim's session, wants to give the victim one of their own, or wants its forms sent.

@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
-import { onDatabase, spawnServer } from '../support/process.ts';
-import { sendRequest } from '../support/rawRequest.ts';
-import { forgetTries, rowsOf } from '../support/rows.ts';
-import { isSlow, prepareSamples } from '../support/samples.ts';
+import { sendRequest } from '../support/http/rawRequest.ts';
+import { isSlow, prepareSamples } from '../support/http/samples.ts';
+import { forgetTries, rowsOf } from '../support/postgres/rows.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 import { contentOf, expectSound } from '../support/sound.ts';
 import { requestsWith, type TextSent } from './places.ts';

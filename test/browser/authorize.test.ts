@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listen } from '../support/process/program.ts';
+import { useTrial } from '../support/process/trial.ts';
 import {
   confirmPayment,
   expectPage as expectPageIn,
   signIn as signInOn,
   useBrowser,
-} from '../support/browsing.ts';
-import { listen } from '../support/program.ts';
-import { useTrial } from '../support/trial.ts';
+} from '../support/programs/browsing.ts';
 
 // A real browser, the real server, and the demo application on another site: 127.0.0.1 against localhost.
 

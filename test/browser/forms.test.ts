@@ -3,15 +3,15 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { logoOf } from '../../src/config/operatorFiles.ts';
 import { contrast } from '../../src/rules/face/brand.ts';
+import { requestOf } from '../support/flow.ts';
+import { svg } from '../support/pictures.ts';
+import { listen } from '../support/process/program.ts';
 import {
   confirmPayment,
   expectPage as expectPageIn,
   signIn as signInOn,
   useBrowser,
-} from '../support/browsing.ts';
-import { requestOf } from '../support/flow.ts';
-import { svg } from '../support/pictures.ts';
-import { listen } from '../support/program.ts';
+} from '../support/programs/browsing.ts';
 import { useServer } from '../support/server.ts';
 
 // What the forms do in a real browser for people who type, with the script and without it.

@@ -1,7 +1,7 @@
 import type { Page, Response } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { confirmPayment, signIn, useBrowser } from '../support/browsing.ts';
 import { requestOf } from '../support/flow.ts';
+import { confirmPayment, signIn, useBrowser } from '../support/programs/browsing.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 // The fields for lower limits in a real browser, without script as everything of ours.

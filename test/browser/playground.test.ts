@@ -2,8 +2,8 @@ import type axe from 'axe-core';
 import { source } from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { confirmPayment, expectPage, signIn, useBrowser } from '../support/browsing.ts';
-import { useTrial } from '../support/trial.ts';
+import { useTrial } from '../support/process/trial.ts';
+import { confirmPayment, expectPage, signIn, useBrowser } from '../support/programs/browsing.ts';
 
 // The five minutes of trial mode, in a real browser.
 

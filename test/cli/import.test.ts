@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { doctor, troublesIn } from '../processes/findings.ts';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
-import { createRole, ownDatabase } from '../support/database.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { onDatabase } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { createRole, ownDatabase } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();

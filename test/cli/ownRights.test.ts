@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 import { BANK, BANK_FILE } from '../rules/ownRightFiles.ts';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { onDatabase } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 // Commands read `CATALOGUE` and `DEFAULT_LIMIT` as the server does.

@@ -1,5 +1,5 @@
-import type { Agent } from '../support/agent.ts';
 import { decide, goOnToConsent } from '../support/flow.ts';
+import type { Agent } from '../support/http/agent.ts';
 import type { TestUser } from '../support/server.ts';
 
 // What all tests of clients share: who asks, and the user in front of the browser.

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { useDatabase } from '../support/database.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 import { describeWith, environment } from './examples.ts';
 

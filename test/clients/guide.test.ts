@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
+import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { freePort, type TestClient, useServer } from '../support/server.ts';
 import { callerOf, decideAt } from './callers.ts';
 import {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/postgres/database.ts';
 import { block } from './examples.ts';
 
 // docs/integrate/resources.md: its statements, as they are printed, on a real PostgreSQL.

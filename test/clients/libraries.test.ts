@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { type Authentication, type Caller, callerOf, decideAt } from './callers.ts';
 import {

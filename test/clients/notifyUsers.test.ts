@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { createRole, type TestRole } from '../support/database.ts';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
-import { onDatabase } from '../support/process.ts';
+import { createRole, type TestRole } from '../support/postgres/database.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 import { environment, makeFolder, removeFolder } from './examples.ts';
 

@@ -4,9 +4,9 @@ import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { useDatabase } from '../support/database.ts';
 import { obtainToken } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { useDatabase } from '../support/postgres/database.ts';
 import { freePort, useServer } from '../support/server.ts';
 import { callerOf } from './callers.ts';
 import {

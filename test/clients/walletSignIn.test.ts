@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { s256 } from '../../src/secrets/digest.ts';
-import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, introspect, press, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
-import { startProgram } from '../support/program.ts';
+import { startProgram } from '../support/process/program.ts';
 import { freePort, startServer } from '../support/server.ts';
 import { goOn, leaveFor } from '../support/wallet.ts';
 import { environment, exampleFile } from './examples.ts';

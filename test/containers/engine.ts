@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { vi } from 'vitest';
-import { outcomeOf, outputOf, PATH, type Run } from '../support/program.ts';
+import { outcomeOf, outputOf, PATH, type Run } from '../support/process/program.ts';
 
 export const CHECKOUT = path.resolve(import.meta.dirname, '../..');
 

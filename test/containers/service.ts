@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Run } from '../support/program.ts';
+import type { Run } from '../support/process/program.ts';
 import { CHECKOUT, type Engine } from './engine.ts';
 
 /** Not sent to the engine: what `.dockerignore` leaves out, and what is large. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { PATH } from '../support/program.ts';
+import { PATH } from '../support/process/program.ts';
 import { CHECKOUT, type Engine } from './engine.ts';
 
 /** The next release: its HAProxy and PostgreSQL's client are those of our files. An older debootstrap doesn't know its name. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { Agent, type Answer } from '../support/agent.ts';
 import { decide, introspect, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
+import { type Changes, exchange, type Fields } from '../support/http/tokenRequests.ts';
 import type { TestClient, TestServer } from '../support/server.ts';
 import { contentsOf, isLive } from '../support/state.ts';
-import { type Changes, exchange, type Fields } from '../support/tokenRequests.ts';
 
 /** A user without a payment password at a browser, a resource server, and all that they and applications do. */
 export async function flowAt(server: TestServer) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
 import { decide, press, reachConsent, requestOf } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { factsOf } from '../support/pages.ts';
 import { useServer } from '../support/server.ts';
 import { expireCode } from '../support/state.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { codeOf, requestOf } from '../support/flow.ts';
+import { basic, documentOf, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { useServer } from '../support/server.ts';
-import { basic, documentOf, expectToken, expectTokenError } from '../support/tokenRequests.ts';
 import { flowAt, open } from './flowAt.ts';
 
 // The cases of each rule are in test/rules; here the front door is seen to keep it.

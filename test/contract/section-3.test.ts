@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
 import { codeOf, decide, obtainToken } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
 import { expireCode } from '../support/state.ts';
-import { expectToken, expectTokenError } from '../support/tokenRequests.ts';
 import { flowAt } from './flowAt.ts';
 
 const server = await useServer();

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
-import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { expectErrorPage } from '../support/pages.ts';
-import { useServer } from '../support/server.ts';
-import { expireCode } from '../support/state.ts';
+import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import {
   type Changes,
   change,
@@ -13,7 +10,10 @@ import {
   expectTokenError,
   type Fields,
   postToken,
-} from '../support/tokenRequests.ts';
+} from '../support/http/tokenRequests.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { useServer } from '../support/server.ts';
+import { expireCode } from '../support/state.ts';
 import { flowAt, open } from './flowAt.ts';
 
 const server = await useServer();

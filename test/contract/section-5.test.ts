@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { actorsAt, copyOf, follow, signedIn } from '../support/account.ts';
-import { Agent, type Answer, formWith } from '../support/agent.ts';
 import {
   codeOf,
   confirm,
@@ -13,11 +12,12 @@ import {
   returnFrom,
   verdictOn,
 } from '../support/flow.ts';
+import { Agent, type Answer, formWith } from '../support/http/agent.ts';
+import { expectToken, expectTokenError, type Fields } from '../support/http/tokenRequests.ts';
 import { ledger } from '../support/ledger.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { startServer, useServer } from '../support/server.ts';
 import { setClientStatus, setUserStatus } from '../support/state.ts';
-import { expectToken, expectTokenError, type Fields } from '../support/tokenRequests.ts';
 import { flowAt, open } from './flowAt.ts';
 
 const server = await useServer();

@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { press } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { expectErrorPage } from '../support/pages.ts';
-import { useServer } from '../support/server.ts';
-import { expireCode, setClientStatus, setUserStatus } from '../support/state.ts';
+import { Agent } from '../support/http/agent.ts';
 import {
   basic,
   type Changes,
@@ -14,7 +11,10 @@ import {
   expectToken,
   expectTokenError,
   postToken,
-} from '../support/tokenRequests.ts';
+} from '../support/http/tokenRequests.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { useServer } from '../support/server.ts';
+import { expireCode, setClientStatus, setUserStatus } from '../support/state.ts';
 import { flowAt } from './flowAt.ts';
 
 // The cases of each rule are in test/rules; here the front door is seen to keep it.

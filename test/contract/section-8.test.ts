@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
 import { codeOf, confirm, decide, leadsTo, press, reachConsent, requestOf } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { documentOf, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { factsOf } from '../support/pages.ts';
-import { documentOf, expectToken, expectTokenError } from '../support/tokenRequests.ts';
 import { flowAt } from './flowAt.ts';
 import { useTimeMachine } from './timeMachine.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { createDatabase } from '../support/database.ts';
+import { createDatabase } from '../support/postgres/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 /** A server whose clock the test sets. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { namesOf, readSeries, type Series } from '../support/metrics.ts';
 import { useServer } from '../support/server.ts';
 

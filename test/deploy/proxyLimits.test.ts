@@ -4,7 +4,7 @@ import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROXIES, type RunningProxy, startProxy } from '../support/proxies.ts';
+import { PROXIES, type RunningProxy, startProxy } from '../support/programs/proxies.ts';
 import { freePort } from '../support/server.ts';
 
 // What the proxies of deploy/ do with callers who ask for too much, and with servers that fail in the middle of a request. Callers

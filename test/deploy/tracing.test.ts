@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { type Collector, openCollector, type Span } from '../support/collector.ts';
-import { useDatabase } from '../support/database.ts';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
-import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { onDatabase, type ServerProcess, spawnServer } from '../support/process/process.ts';
+import { type Collector, openCollector, type Span } from '../support/programs/collector.ts';
 import { createClient, createResource, createUser } from '../support/registrations.ts';
 
 // The packages are no dependencies of Assent: `npm ci --prefix deploy/tracing` installs them.

@@ -1,4 +1,4 @@
-import { Agent, type Answer } from '../support/agent.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
 import type { Dice } from './dice.ts';
 import type { Site } from './site.ts';
 import { whatIsAsked, whatIsTold } from './wire.ts';

@@ -1,5 +1,5 @@
-import { type Line, openLine } from '../support/line.ts';
-import { OwnPostgres } from '../support/ownPostgres.ts';
+import { type Line, openLine } from '../support/http/line.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 
 export const SERVER_ROLE = 'assent_server';
 

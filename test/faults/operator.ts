@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseToken } from '../../src/secrets/tokens.ts';
-import { runAssent } from '../support/process.ts';
+import { runAssent } from '../support/process/process.ts';
 import { Browser } from './browser.ts';
 import type { Dice } from './dice.ts';
 import type { Asked } from './journal.ts';

@@ -1,6 +1,6 @@
 import { parseToken } from '../../src/secrets/tokens.ts';
-import type { Answer } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import type { Answer } from '../support/http/agent.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
 import { Browser, Unanswered } from './browser.ts';
 import type { Dice } from './dice.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
-import { type Build, copyOfBuild } from '../support/builds.ts';
+import { type Build, copyOfBuild } from '../support/process/builds.ts';
 import { FAULTS } from './faults.ts';
 import { makeHome } from './home.ts';
 import type { Entry } from './journal.ts';

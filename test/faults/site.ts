@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { vi } from 'vitest';
-import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 import type { Life } from './evidence.ts';
 import { type Home, SERVER_ROLE } from './home.ts';

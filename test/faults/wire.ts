@@ -1,7 +1,7 @@
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
-import type { Answer } from '../support/agent.ts';
+import type { Answer } from '../support/http/agent.ts';
 import type { Act, Asked, Entry } from './journal.ts';
 
 // What a request on the wire asks, and what an answer tells: the journal is written from these alone.

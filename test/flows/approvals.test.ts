@@ -6,15 +6,15 @@ import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
 import { rejectGrant } from '../../src/store/authorize/rejections.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { Agent } from '../support/agent.ts';
-import { createDatabase } from '../support/database.ts';
 import { codeOf, decide, requestOf } from '../support/flow.ts';
-import { intercept } from '../support/intercept.ts';
-import { waitForLocks, whileHeld } from '../support/locks.ts';
+import { Agent } from '../support/http/agent.ts';
+import { approvalOf } from '../support/http/samples.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { setClientStatus } from '../support/operators.ts';
-import { approvalOf } from '../support/samples.ts';
+import { createDatabase } from '../support/postgres/database.ts';
+import { intercept } from '../support/postgres/intercept.ts';
+import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { startServer, type TestClient, type TestServer } from '../support/server.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 // Approvals of many users at one moment share statements, here and at a second server on the same database.
 

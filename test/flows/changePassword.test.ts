@@ -8,12 +8,12 @@ import type { Context } from '../../src/flows/common/context.ts';
 import { type Guarded, knownDevice } from '../../src/flows/signIn/device.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { isSignedIn } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
 import { decide, reachConsent, requestOf, trySignIn } from '../support/flow.ts';
-import { intercept } from '../support/intercept.ts';
+import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { removeUser, setPasswords, setUserStatus } from '../support/operators.ts';
-import { forgetTries } from '../support/rows.ts';
+import { intercept } from '../support/postgres/intercept.ts';
+import { forgetTries } from '../support/postgres/rows.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
 import { type SignedIn, signedInUser } from './signedIn.ts';
 

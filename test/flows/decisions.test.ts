@@ -11,12 +11,12 @@ import { Parameters } from '../../src/rules/request/parameters.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
-import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import { rowsOf } from '../support/rows.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 import { signedInUser } from './signedIn.ts';
 
 const server = await useServer({ maxInstances: 10_000 });

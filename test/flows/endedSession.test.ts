@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { transaction } from '../../src/store/database/database.ts';
 import { copyOf, press } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
-import { waitForLocks } from '../support/locks.ts';
 import { setPasswords, setUserStatus, signOutUser } from '../support/operators.ts';
+import { waitForLocks } from '../support/postgres/locks.ts';
 import type { TestUser } from '../support/server.ts';
 import { useReplicas } from './replicas.ts';
 

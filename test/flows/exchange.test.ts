@@ -5,8 +5,8 @@ import type { TokenRequest } from '../../src/rules/request/tokenRequest.ts';
 import { s256 } from '../../src/secrets/digest.ts';
 import { actorsAt } from '../support/account.ts';
 import { obtainCode, requestOf } from '../support/flow.ts';
-import { intercept } from '../support/intercept.ts';
 import { newSecret } from '../support/ledger.ts';
+import { intercept } from '../support/postgres/intercept.ts';
 import { CALLER, useServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
 

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { authorize } from '../../src/flows/authorize/authorize.ts';
 import { Parameters } from '../../src/rules/request/parameters.ts';
 import { press } from '../support/account.ts';
-import type { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import type { Agent } from '../support/http/agent.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { signedInUser } from './signedIn.ts';
 

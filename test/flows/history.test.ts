@@ -11,10 +11,10 @@ import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import { press } from '../support/account.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { intercept } from '../support/intercept.ts';
 import { newSecret } from '../support/ledger.ts';
 import { setUserStatus } from '../support/operators.ts';
-import { plant } from '../support/plant.ts';
+import { intercept } from '../support/postgres/intercept.ts';
+import { plant } from '../support/postgres/plant.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 import { signedInUser } from './signedIn.ts';
 

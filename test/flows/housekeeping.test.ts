@@ -7,10 +7,10 @@ import {
 } from '../../src/store/common/expired.ts';
 import { openDatabase, transaction } from '../../src/store/database/database.ts';
 import { Housekeeping } from '../../src/watch/housekeeping.ts';
-import { createRole, useDatabase } from '../support/database.ts';
-import { whileHeld } from '../support/locks.ts';
-import { plant } from '../support/plant.ts';
-import { onDatabase, runAssent } from '../support/process.ts';
+import { createRole, useDatabase } from '../support/postgres/database.ts';
+import { whileHeld } from '../support/postgres/locks.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { onDatabase, runAssent } from '../support/process/process.ts';
 
 const database = await useDatabase();
 const { pool } = database;

@@ -6,8 +6,8 @@ import { transaction } from '../../src/store/database/database.ts';
 import { noteGrantUses } from '../../src/store/token/grantUse.ts';
 import { actorsAt } from '../support/account.ts';
 import { introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
-import { intercept } from '../support/intercept.ts';
-import { waitForLocks, whileHeld } from '../support/locks.ts';
+import { intercept } from '../support/postgres/intercept.ts';
+import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();

@@ -9,13 +9,13 @@ import { insertSession } from '../../src/store/common/sessions.ts';
 import { type ExchangeRequest, exchangeCode } from '../../src/store/token/exchanges.ts';
 import { revokeGrants } from '../../src/store/token/revocations.ts';
 import { actorsAt, copyOf, fieldsFor, isSignedIn } from '../support/account.ts';
-import { Agent, type Answer } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import { waitForLocks, whileHeld } from '../support/locks.ts';
+import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { CALLER, type TestClient, type TestUser } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 import { useReplicas } from './replicas.ts';
 import { newSessionOf, signedInUser } from './signedIn.ts';
 

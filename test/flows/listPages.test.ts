@@ -6,10 +6,10 @@ import * as grants from '../../src/operations/grants.ts';
 import { type AnyOperation, perform } from '../../src/operations/operation.ts';
 import * as resources from '../../src/operations/resources.ts';
 import * as users from '../../src/operations/users.ts';
-import { commandsOn } from '../support/commands.ts';
-import { useDatabase } from '../support/database.ts';
-import { plant } from '../support/plant.ts';
-import { onDatabase } from '../support/process.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase } from '../support/process/process.ts';
 
 const database = await useDatabase();
 const caller = { db: database.pool, operator: 'olga' };

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
 import { obtainCode, requestOf } from '../support/flow.ts';
-import { whileHeld } from '../support/locks.ts';
+import { Agent } from '../support/http/agent.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
+import { whileHeld } from '../support/postgres/locks.ts';
 import { useServer } from '../support/server.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 const server = await useServer();
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { actorsAt } from '../support/account.ts';
-import { askAndCut } from '../support/askAndCut.ts';
 import {
   codeOf,
   decide,
@@ -10,8 +9,9 @@ import {
   reachConsent,
   requestOf,
 } from '../support/flow.ts';
+import { askAndCut } from '../support/http/askAndCut.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { useServer } from '../support/server.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 const server = await useServer();
 const { pool } = server.database;

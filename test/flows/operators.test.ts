@@ -6,8 +6,10 @@ import { perform } from '../../src/operations/operation.ts';
 import * as users from '../../src/operations/users.ts';
 import { approveGrant } from '../../src/store/authorize/approvals.ts';
 import { actorsAt, insertGrants, sessionOf } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { approvalOf } from '../support/http/samples.ts';
+import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
 import {
   agree,
@@ -21,11 +23,9 @@ import {
 } from '../support/operators.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { svg } from '../support/pictures.ts';
-import { rowsOf } from '../support/rows.ts';
-import { approvalOf } from '../support/samples.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
-import { exchange, expectToken, expectTokenError } from '../support/tokenRequests.ts';
 
 const server = await useServer();
 const { pool } = server.database;

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { createDatabase } from '../support/database.ts';
-import { openLine } from '../support/line.ts';
+import { openLine } from '../support/http/line.ts';
+import { createDatabase } from '../support/postgres/database.ts';
 import { startServer } from '../support/server.ts';
 
 /** Two replicas on one database: statements of the `slow` one can be held back on their way to PostgreSQL. */

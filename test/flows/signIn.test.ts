@@ -4,10 +4,10 @@ import { signIn, signInStep } from '../../src/flows/signIn/signIn.ts';
 import { OverloadedError } from '../../src/rules/common/error.ts';
 import { insertSession } from '../../src/store/common/sessions.ts';
 import { transaction } from '../../src/store/database/database.ts';
-import { intercept } from '../support/intercept.ts';
 import { newSecret } from '../support/ledger.ts';
-import { waitForLocks } from '../support/locks.ts';
 import { setPasswords } from '../support/operators.ts';
+import { intercept } from '../support/postgres/intercept.ts';
+import { waitForLocks } from '../support/postgres/locks.ts';
 import { CALLER, useServer } from '../support/server.ts';
 import { newSessionOf, type SignedIn, signedInUser } from './signedIn.ts';
 

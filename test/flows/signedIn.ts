@@ -3,7 +3,7 @@ import { sha256 } from '../../src/secrets/digest.ts';
 import type { NewSession } from '../../src/store/common/sessions.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { sessionOf, signedIn } from '../support/account.ts';
-import type { Agent } from '../support/agent.ts';
+import type { Agent } from '../support/http/agent.ts';
 import type { TestServer, TestUser } from '../support/server.ts';
 
 /** A user, a browser, and what the server knows of its session. */

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { revokeAll } from '../../src/operations/grants.ts';
 import { actorsAt, follow, press } from '../support/account.ts';
 import { confirm, decide, obtainCode, reachConsent, requestOf, press as send } from '../support/flow.ts';
+import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { useServer } from '../support/server.ts';
 import { contentsOf } from '../support/state.ts';
-import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 const server = await useServer();
 

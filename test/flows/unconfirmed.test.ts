@@ -4,9 +4,9 @@ import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { transaction } from '../../src/store/database/database.ts';
-import { waitForLocks } from '../support/locks.ts';
-import { rowsOf } from '../support/rows.ts';
-import { approvalOf } from '../support/samples.ts';
+import { approvalOf } from '../support/http/samples.ts';
+import { waitForLocks } from '../support/postgres/locks.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { type SignedIn, signedInUser } from './signedIn.ts';
 

@@ -1,6 +1,6 @@
 import { losing, signal } from '../faults/faults/make.ts';
 import type { Faults, Place } from '../faults/faults.ts';
-import { processesOf } from '../support/launch.ts';
+import { processesOf } from '../support/process/launch.ts';
 import { type Cluster, HAPROXY_ALONE } from './cluster.ts';
 import type { Member } from './member.ts';
 

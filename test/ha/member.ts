@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { descendants, processesOf } from '../support/launch.ts';
+import { descendants, processesOf } from '../support/process/launch.ts';
 import { PATH, type Programs } from './programs.ts';
 
 /** A machine of the cluster, here some processes: Patroni, and the PostgreSQL that it runs. */

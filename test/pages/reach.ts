@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
-import { Agent, type Answer, readAnswer } from '../support/agent.ts';
-import { createDatabase } from '../support/database.ts';
 import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
-import { openLine } from '../support/line.ts';
-import { converse } from '../support/rawHttp.ts';
+import { Agent, type Answer, readAnswer } from '../support/http/agent.ts';
+import { openLine } from '../support/http/line.ts';
+import { converse } from '../support/http/rawHttp.ts';
+import { createDatabase } from '../support/postgres/database.ts';
 import { type ServerOptions, startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { setUserStatus } from '../support/state.ts';
 import { openWallet, type Wallet } from '../support/wallet.ts';

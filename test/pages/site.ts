@@ -1,5 +1,5 @@
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { launchChromium } from '../support/chromium.ts';
+import { launchChromium } from '../support/programs/chromium.ts';
 import { ASSETS, BASE_URL } from './looks.ts';
 import { type State, titleOf } from './states.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { callAt } from '../support/admin.ts';
-import { commandsOn } from '../support/commands.ts';
-import { createRole, useDatabase } from '../support/database.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { createRole, useDatabase } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
 const database = await useDatabase();

@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
-import { onDatabase } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();

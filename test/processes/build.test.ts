@@ -3,7 +3,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 const folder = makeDataDir();

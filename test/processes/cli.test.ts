@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
-import { ownDatabase } from '../support/database.ts';
 import { introspect, obtainToken, signIn, trySignIn } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
-import { onDatabase, runAssent, spawnAssent } from '../support/process.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, runAssent, spawnAssent } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();

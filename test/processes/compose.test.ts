@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createRole, ownName, useDatabase } from '../support/database.ts';
-import { urlOf } from '../support/postgres.ts';
-import { runAssent, spawnServer } from '../support/process.ts';
+import { createRole, ownName, useDatabase } from '../support/postgres/database.ts';
+import { urlOf } from '../support/postgres/postgres.ts';
+import { runAssent, spawnServer } from '../support/process/process.ts';
 
 type Variables = Record<string, string>;
 interface Service {

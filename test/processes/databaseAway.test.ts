@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { commandsOn } from '../support/commands.ts';
 import { readSeries } from '../support/metrics.ts';
-import { OwnPostgres } from '../support/ownPostgres.ts';
-import { onDatabase, spawnServer } from '../support/process.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 
 // A real server while its PostgreSQL is stopped, started, and turned into a standby: what an operator reads of it.
 

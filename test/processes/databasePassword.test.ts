@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { grantServerRole } from '../../src/store/schema/serverRole.ts';
-import { commandsOn } from '../support/commands.ts';
-import { createRole, useDatabase } from '../support/database.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
 import { ledger } from '../support/ledger.ts';
-import { urlOf } from '../support/postgres.ts';
-import { runAssent, spawnServer } from '../support/process.ts';
+import { createRole, useDatabase } from '../support/postgres/database.ts';
+import { urlOf } from '../support/postgres/postgres.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { runAssent, spawnServer } from '../support/process/process.ts';
 import { freePort, TEST_SECRET } from '../support/server.ts';
 
 // As Docker and Kubernetes give secrets: in a variable of its own, or as a file.

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ownDatabase } from '../support/database.ts';
-import { whileHeld } from '../support/locks.ts';
-import { OwnPostgres } from '../support/ownPostgres.ts';
-import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { whileHeld } from '../support/postgres/locks.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 
 // Servers that are started before their database is there, on a real PostgreSQL that is away, comes, or refuses them.
 

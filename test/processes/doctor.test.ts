@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ownDatabase } from '../support/database.ts';
-import { OwnPostgres } from '../support/ownPostgres.ts';
-import { poolerKeepsNames, poolerVersion, startPooler } from '../support/pooler.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
+import { poolerKeepsNames, poolerVersion, startPooler } from '../support/postgres/pooler.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { openWallet } from '../support/wallet.ts';
 import { doctor, troublesIn } from './findings.ts';
 

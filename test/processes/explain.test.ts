@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { Agent, type Answer } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
+import { converse } from '../support/http/rawHttp.ts';
+import { basic } from '../support/http/tokenRequests.ts';
 import { setUserStatus } from '../support/operators.ts';
-import { plant } from '../support/plant.ts';
-import { onDatabase } from '../support/process.ts';
-import { converse } from '../support/rawHttp.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
-import { basic } from '../support/tokenRequests.ts';
 
 const server = await useServer({ trustProxy: 1 });
 let networks = 0;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { runAssent } from '../support/process.ts';
+import { runAssent } from '../support/process/process.ts';
 
 export interface Finding {
   readonly check: string;

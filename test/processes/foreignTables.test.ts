@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { listMigrations } from '../../src/store/schema/schemaState.ts';
-import { copyOfBuild } from '../support/builds.ts';
-import { commandsOn } from '../support/commands.ts';
-import { ownDatabase, type TestDatabase } from '../support/database.ts';
-import { onDatabase, runAssent, spawnAssent, spawnServer } from '../support/process.ts';
+import { ownDatabase, type TestDatabase } from '../support/postgres/database.ts';
+import { copyOfBuild } from '../support/process/builds.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, runAssent, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
 // The tables of Assent are made and changed only by who means to: not by a command that reads, and not by a wrong DATABASE_URL.

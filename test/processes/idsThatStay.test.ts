@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { introspect, obtainToken, signIn, trySignIn } from '../support/flow.ts';
-import { makeDataDir } from '../support/folder.ts';
+import { Agent } from '../support/http/agent.ts';
 import { ledger } from '../support/ledger.ts';
 import { png } from '../support/pictures.ts';
-import { onDatabase } from '../support/process.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { makeDataDir } from '../support/process/folder.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 
 // Ids of another service that stay: of applications with their secrets, and of users; and the way from a payment to its user.

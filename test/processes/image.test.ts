@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { createDatabase } from '../support/database.ts';
 import { reachConsent, requestOf, trySignIn } from '../support/flow.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
-import { onDatabase, spawnAssent, spawnServer } from '../support/process.ts';
+import { createDatabase } from '../support/postgres/database.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
 // What the image has in /app: the bundle of `bundle.mjs`, in a folder away from the checkout's packages.

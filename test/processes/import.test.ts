@@ -3,12 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
-import { commandsOn } from '../support/commands.ts';
-import { ownDatabase, useDatabase } from '../support/database.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { ASSENT, Launch } from '../support/launch.ts';
-import { waitForLocks } from '../support/locks.ts';
-import { onDatabase } from '../support/process.ts';
+import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
+import { waitForLocks } from '../support/postgres/locks.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { ASSENT, Launch } from '../support/process/launch.ts';
+import { onDatabase } from '../support/process/process.ts';
 
 const database = await useDatabase();
 const { json } = commandsOn(onDatabase(database.url));

@@ -8,8 +8,6 @@ import { openDatabase } from '../../src/store/database/database.ts';
 import { findBroken, readInvariants } from '../../src/store/schema/invariants.ts';
 import { TABLES } from '../../src/store/schema/tablePrivileges.ts';
 import { follow } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
-import { createDatabase, createRole, ownDatabase, type TestDatabase } from '../support/database.ts';
 import {
   confirm,
   decide,
@@ -20,9 +18,11 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
-import { plant } from '../support/plant.ts';
-import { withClient } from '../support/postgres.ts';
-import { onDatabase, runAssent } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { createDatabase, createRole, ownDatabase, type TestDatabase } from '../support/postgres/database.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { onDatabase, runAssent } from '../support/process/process.ts';
 import { startServer } from '../support/server.ts';
 import { doctor, troublesIn } from './findings.ts';
 

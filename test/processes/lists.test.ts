@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { commandsOn } from '../support/commands.ts';
-import { useDatabase } from '../support/database.ts';
-import { ASSENT } from '../support/launch.ts';
-import { plant } from '../support/plant.ts';
-import { onDatabase, spawnAssent } from '../support/process.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { ASSENT } from '../support/process/launch.ts';
+import { onDatabase, spawnAssent } from '../support/process/process.ts';
 
 const database = await useDatabase();
 /** More than JavaScript passes as arguments of one call, and more than fits into {@link SMALL}. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../support/database.ts';
-import { onDatabase, spawnServer } from '../support/process.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 
 const database = await useDatabase();
 

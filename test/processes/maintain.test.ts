@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { commandsOn } from '../support/commands.ts';
-import { createRole, useDatabase } from '../support/database.ts';
-import { whileHeld } from '../support/locks.ts';
-import { plant } from '../support/plant.ts';
-import { onDatabase } from '../support/process.ts';
+import { createRole, useDatabase } from '../support/postgres/database.ts';
+import { whileHeld } from '../support/postgres/locks.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase } from '../support/process/process.ts';
 
 const database = await useDatabase();
 

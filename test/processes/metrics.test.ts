@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRole, useDatabase } from '../support/database.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { createRole, useDatabase } from '../support/postgres/database.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
 const database = await useDatabase();

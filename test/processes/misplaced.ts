@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { Agent } from '../support/agent.ts';
-import { converse } from '../support/rawHttp.ts';
+import { Agent } from '../support/http/agent.ts';
+import { converse } from '../support/http/rawHttp.ts';
 
 // Secrets where they do not belong: people and programs make mistakes, and a log must not keep them.
 

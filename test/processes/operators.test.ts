@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { obtainToken } from '../support/flow.ts';
-import { makeDataDir } from '../support/folder.ts';
-import { ASSENT, Launch } from '../support/launch.ts';
+import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { png, svg } from '../support/pictures.ts';
-import { plant } from '../support/plant.ts';
-import { onDatabase } from '../support/process.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { makeDataDir } from '../support/process/folder.ts';
+import { ASSENT, Launch } from '../support/process/launch.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 
 // What operators do: each command's document, what it refuses, and what it asks before.

@@ -3,9 +3,9 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { useDatabase } from '../support/database.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { onDatabase, spawnServer } from '../support/process.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 
 // What `npm pack` puts into a release. Its dependencies are those of the checkout here; an installation brings its own.
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { ownDatabase } from '../support/database.ts';
 import { signIn } from '../support/flow.ts';
-import { onDatabase, spawnServer } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 
 const MiB = 2 ** 20;
 const CONTAINER = 512;

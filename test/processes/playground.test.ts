@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import * as cheerio from 'cheerio';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { formTo, Player, type Shown } from '../support/playground.ts';
-import { credentials, freePair, startTrial } from '../support/trial.ts';
+import { Agent } from '../support/http/agent.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { formTo, Player, type Shown } from '../support/process/playground.ts';
+import { credentials, freePair, startTrial } from '../support/process/trial.ts';
 
 // What the demo application of trial mode teaches, lesson by lesson, over HTTP.
 

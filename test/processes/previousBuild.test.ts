@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listMigrations } from '../../src/store/schema/schemaState.ts';
-import { Agent } from '../support/agent.ts';
-import { type Build, buildOf, copyOfBuild, lastCommitOf, oldestServed } from '../support/builds.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { basic } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import { withClient } from '../support/postgres.ts';
-import { onDatabase, type ServerProcess, spawnAssent, spawnServer } from '../support/process.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres/database.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { type Build, buildOf, copyOfBuild, lastCommitOf, oldestServed } from '../support/process/builds.ts';
+import { onDatabase, type ServerProcess, spawnAssent, spawnServer } from '../support/process/process.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
-import { basic } from '../support/tokenRequests.ts';
 import { noteShown } from '../support/traffic.ts';
 
 // An upgrade while the build before it serves: its server goes on, on the schema that the later build migrates to. Until there

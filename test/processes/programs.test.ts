@@ -7,14 +7,14 @@ import * as cheerio from 'cheerio';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { decideAt } from '../clients/callers.ts';
 import { describeWith, startExample } from '../clients/examples.ts';
-import { Agent } from '../support/agent.ts';
 import { obtainCode } from '../support/flow.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { Agent } from '../support/http/agent.ts';
 import { ledger } from '../support/ledger.ts';
-import { Player } from '../support/playground.ts';
-import { PATH } from '../support/program.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { Player } from '../support/process/playground.ts';
+import { PATH } from '../support/process/program.ts';
+import { credentials, freePair, startTrial } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
-import { credentials, freePair, startTrial } from '../support/trial.ts';
 
 // The programs that the demo shows beside its messages, copied and run with the credentials of an application of one's own.
 

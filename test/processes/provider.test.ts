@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { createDatabase } from '../support/database.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { createDatabase } from '../support/postgres/database.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { callbackOf, goOn, leaveFor, openWallet } from '../support/wallet.ts';
 
 // A server with SIGN_IN_ISSUER, as it is run.

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Agent, type Answer, type Form, formWith } from '../support/agent.ts';
-import { useDatabase } from '../support/database.ts';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { whileHeld } from '../support/locks.ts';
-import { onDatabase, spawnServer } from '../support/process.ts';
+import { Agent, type Answer, type Form, formWith } from '../support/http/agent.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { whileHeld } from '../support/postgres/locks.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 // Two servers as processes of their own on one database, like two replicas behind a load balancer.

@@ -1,12 +1,12 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { plant } from '../support/plant.ts';
-import { onDatabase } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { plant } from '../support/postgres/plant.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();

@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
-import { type Balancer, haproxy, hasHaproxy, tcpBalancer } from '../support/balancer.ts';
-import { useDatabase } from '../support/database.ts';
-import { startLoad } from '../support/load.ts';
-import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
+import { startLoad } from '../support/http/load.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { onDatabase, type ServerProcess, spawnServer } from '../support/process/process.ts';
+import { type Balancer, haproxy, hasHaproxy, tcpBalancer } from '../support/programs/balancer.ts';
 import { freePort } from '../support/server.ts';
 
 // Two replicas that are restarted in turn while many ask for pages through balancers: nobody may feel it.

@@ -1,9 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
-import { createDatabase, createRole } from '../support/database.ts';
 import {
   codeOf,
   confirm,
@@ -16,10 +13,13 @@ import {
   trySignIn,
   verdictOn,
 } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { basic } from '../support/http/tokenRequests.ts';
 import { KINDS, ledger } from '../support/ledger.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { createDatabase, createRole } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { createClient, createUser } from '../support/registrations.ts';
-import { basic } from '../support/tokenRequests.ts';
 import { misplaceEverywhere, PATHS, sendBroken } from './misplaced.ts';
 
 // The real server as talkative as it can be, and everything that carries a secret: what is right, what is wrong, what

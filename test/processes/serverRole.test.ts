@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { Agent } from '../support/agent.ts';
-import { copyOfBuild } from '../support/builds.ts';
-import { commandsOn } from '../support/commands.ts';
-import { createRole, ownDatabase, useDatabase } from '../support/database.ts';
 import { obtainToken } from '../support/flow.ts';
-import { onDatabase, type Run, spawnAssent } from '../support/process.ts';
+import { Agent } from '../support/http/agent.ts';
+import { createRole, ownDatabase, useDatabase } from '../support/postgres/database.ts';
+import { copyOfBuild } from '../support/process/builds.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, type Run, spawnAssent } from '../support/process/process.ts';
 import { freePort, useServer } from '../support/server.ts';
 
 // Two roles, as docs/operate/database.md advises: one owns the tables and migrates, the other serves.

@@ -6,13 +6,13 @@ import { constants } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ownDatabase } from '../support/database.ts';
-import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
-import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/launch.ts';
-import { waitForLocks, whileHeld } from '../support/locks.ts';
-import { onDatabase } from '../support/process.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
+import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/process/folder.ts';
+import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/process/launch.ts';
+import { onDatabase } from '../support/process/process.ts';
+import { freePair } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
-import { freePair } from '../support/trial.ts';
 
 // Real processes that are told to end in every way that people and programs do it. Afterwards nothing may be left.
 

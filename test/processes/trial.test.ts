@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
-import { Agent } from '../support/agent.ts';
-import { commandsOn } from '../support/commands.ts';
 import { decide, signIn } from '../support/flow.ts';
-import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
-import { formTo, Player } from '../support/playground.ts';
-import { runAssent, type ServerProcess } from '../support/process.ts';
-import { credentials, freePair, startTrial } from '../support/trial.ts';
+import { Agent } from '../support/http/agent.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/process/folder.ts';
+import { formTo, Player } from '../support/process/playground.ts';
+import { runAssent, type ServerProcess } from '../support/process/process.ts';
+import { credentials, freePair, startTrial } from '../support/process/trial.ts';
 import { goOn, openWallet } from '../support/wallet.ts';
 
 /** A folder of the test's own. */

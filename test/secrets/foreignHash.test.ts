@@ -2,7 +2,7 @@ import { hashSync } from '@node-rs/bcrypt';
 import { describe, expect, it } from 'vitest';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
 import { hash, verify, verifyHash } from '../../src/secrets/passwordThread.js';
-import { ownDatabase } from '../support/database.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
 import { countChecks } from './counting.ts';
 import file from './foreignHashes.json' with { type: 'json' };
 

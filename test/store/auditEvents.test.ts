@@ -3,7 +3,6 @@ import { countStrays } from '../../src/store/schema/auditPartitions.ts';
 import { pruneAuditPartitions } from '../../src/store/schema/auditPruning.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import { fieldsFor, follow } from '../support/account.ts';
-import { Agent, type Answer } from '../support/agent.ts';
 import {
   confirm,
   decide,
@@ -14,6 +13,7 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
+import { Agent, type Answer } from '../support/http/agent.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer({ trustProxy: 1 });

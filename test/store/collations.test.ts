@@ -6,7 +6,7 @@ import { findClient } from '../../src/store/common/clients.ts';
 import { findUser, findUserByExternalId, insertUser, listUsers } from '../../src/store/common/users.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
-import { ownDatabase } from '../support/database.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
 
 const SORTED_BY_ICU = `encoding 'UTF8' locale_provider icu icu_locale 'en' locale 'C' template template0`;
 const NUMBER = 40;

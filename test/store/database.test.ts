@@ -7,7 +7,7 @@ import { openDatabase, transaction, withConnection } from '../../src/store/datab
 import { isDatabaseAway } from '../../src/store/database/errors.ts';
 import { queryPages } from '../../src/store/database/query.ts';
 import { statement } from '../../src/store/database/statement.ts';
-import { useDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/postgres/database.ts';
 
 const database = await useDatabase();
 const { pool } = database;

@@ -4,10 +4,10 @@ import { openDatabase } from '../../src/store/database/database.ts';
 import { AddressError, parseAddresses } from '../../src/store/database/databaseUrl.ts';
 import { findRow, queryLong } from '../../src/store/database/query.ts';
 import { signal } from '../faults/faults/make.ts';
-import { commandsOn } from '../support/commands.ts';
-import { OwnPostgres } from '../support/ownPostgres.ts';
-import { withClient } from '../support/postgres.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
+import { withClient } from '../support/postgres/postgres.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 
 /** Against hanging only. */
 const PATIENCE = { timeout: 60_000, interval: 20 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { grantState, isLive } from '../../src/rules/account/grantState.ts';
-import { useDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/postgres/database.ts';
 
 const database = await useDatabase();
 

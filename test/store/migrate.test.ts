@@ -4,11 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import { listMigrations, schemaState } from '../../src/store/schema/schemaState.ts';
-import { copyOfBuild } from '../support/builds.ts';
-import { ownDatabase, useDatabase } from '../support/database.ts';
-import { waitForLocks, whileHeld } from '../support/locks.ts';
-import { onDatabase, spawnAssent } from '../support/process.ts';
-import { describeSchema } from '../support/schema.ts';
+import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
+import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
+import { describeSchema } from '../support/postgres/schema.ts';
+import { copyOfBuild } from '../support/process/builds.ts';
+import { onDatabase, spawnAssent } from '../support/process/process.ts';
 
 const database = await useDatabase();
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { actorsAt } from '../support/account.ts';
-import { useDatabase } from '../support/database.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { plant } from '../support/plant.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { plant } from '../support/postgres/plant.ts';
 import { useServer } from '../support/server.ts';
 
 // PostgreSQL's own plans of the hot path. A sequential scan for each row of another table, or for each statement, costs little

@@ -5,7 +5,7 @@ import { spends } from '../../src/rules/scope/scope.ts';
 import { spendsIn } from '../../src/store/common/grants.ts';
 import { anyRights } from '../rules/arbitraries.ts';
 import { parseScope } from '../rules/rubles.ts';
-import { useDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/postgres/database.ts';
 
 const { pool } = await useDatabase();
 

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import type pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import type { Query } from '../../src/store/database/statement.ts';
-import { useDatabase } from '../support/database.ts';
-import { withClient } from '../support/postgres.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { withClient } from '../support/postgres/postgres.ts';
 
 // PostgreSQL's own word on every statement: it fits the schema, and its parameters and columns have these types. A review
 // compares what changed in statements.sql, where each stands as it runs, with the interfaces in `src/store/`.

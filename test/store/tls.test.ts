@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { onDatabase, runAssent } from '../support/process.ts';
-import { hasOpenssl, PASSWORD, startTlsPostgres } from '../support/tlsPostgres.ts';
+import { hasOpenssl, PASSWORD, startTlsPostgres } from '../support/postgres/tlsPostgres.ts';
+import { onDatabase, runAssent } from '../support/process/process.ts';
 
 const postgres = hasOpenssl ? await startTlsPostgres() : null;
 afterAll(() => postgres?.stop());

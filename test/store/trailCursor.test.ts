@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findTrailPart, type TrailCursor } from '../../src/store/operate/trailCursor.ts';
-import { useDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/postgres/database.ts';
 
 const { pool } = await useDatabase();
 

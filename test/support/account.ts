@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { currentSession, type Session } from '../../src/flows/signIn/session.ts';
-import { Agent, type Answer } from './agent.ts';
 import { signIn } from './flow.ts';
-import { waiting, whileHeld } from './locks.ts';
+import { Agent, type Answer } from './http/agent.ts';
+import { waiting, whileHeld } from './postgres/locks.ts';
 import type { TestClient, TestServer, TestUser } from './server.ts';
 
 // A signed-in user and the account pages.

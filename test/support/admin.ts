@@ -5,8 +5,8 @@ import { perform } from '../../src/operations/operation.ts';
 import * as operators from '../../src/operations/operators.ts';
 import type { Effect } from '../../src/rules/account/role.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
-import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
+import { createDatabase, type TestDatabase } from './postgres/database.ts';
 import { collect } from './server.ts';
 import { noteShown } from './traffic.ts';
 

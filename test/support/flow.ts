@@ -1,4 +1,4 @@
-import type { Agent, Answer } from './agent.ts';
+import type { Agent, Answer } from './http/agent.ts';
 import type { TestClient, TestServer, TestUser } from './server.ts';
 
 type Fields = Record<string, string>;

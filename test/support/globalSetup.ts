@@ -7,8 +7,8 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
-import { givenPostgres, makeRole, urlOf, withClient } from './postgres.ts';
-import { type LogPlace, logSince, logSizes } from './postgresLog.ts';
+import { givenPostgres, makeRole, urlOf, withClient } from './postgres/postgres.ts';
+import { type LogPlace, logSince, logSizes } from './postgres/postgresLog.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,7 +20,7 @@ declare module 'vitest' {
   }
 }
 
-const KEEPER = fileURLToPath(new URL('keeper.mjs', import.meta.url));
+const KEEPER = fileURLToPath(new URL('postgres/keeper.mjs', import.meta.url));
 
 /** One real PostgreSQL for the whole run: the one that `TEST_DATABASE_URL` names, or one of our own. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { ofEach } from '../../vitest.config.ts';
-import { createDatabase } from './database.ts';
 import { type Kind, Ledger, ledger, newSecret } from './ledger.ts';
+import { createDatabase } from './postgres/database.ts';
 import { startServer } from './server.ts';
 
 const BYTES = randomBytes(32);

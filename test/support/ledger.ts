@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Spelling, spellingsOf } from './spellings.ts';
+import { type Spelling, spellingsOf } from './http/spellings.ts';
 
 /** The kinds of secrets: a leak is told by its kind, never by its value. */
 export const KINDS = [

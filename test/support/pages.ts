@@ -1,6 +1,6 @@
 import * as cheerio from 'cheerio';
 import { expect } from 'vitest';
-import type { Answer } from './agent.ts';
+import type { Answer } from './http/agent.ts';
 
 // What a page says.
 

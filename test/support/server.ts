@@ -15,10 +15,10 @@ import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
-import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, newSecret, refuse } from './ledger.ts';
 import type { NewClient } from './operators.ts';
-import { listen } from './program.ts';
+import { createDatabase, type TestDatabase } from './postgres/database.ts';
+import { listen } from './process/program.ts';
 import {
   createClient,
   createResource,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { converse, linesOf, type RawAnswer } from './rawHttp.ts';
-import { writeRequest } from './rawRequest.ts';
-import type { Sample } from './samples.ts';
+import { converse, linesOf, type RawAnswer } from './http/rawHttp.ts';
+import { writeRequest } from './http/rawRequest.ts';
+import type { Sample } from './http/samples.ts';
 import type { TestServer } from './server.ts';
 
 /** Who asked; `anybody` where the address is not one of ours. */

@@ -1,5 +1,5 @@
 import { introspect } from './flow.ts';
-import { rowsOf } from './rows.ts';
+import { rowsOf } from './postgres/rows.ts';
 import type { TestClient, TestServer } from './server.ts';
 
 // What the database holds, and how a test changes it.

@@ -15,7 +15,7 @@ import {
 } from 'jose';
 import { afterAll, beforeEach } from 'vitest';
 import type { ProviderSettings } from '../../src/flows/common/provider.ts';
-import type { Agent, Answer } from './agent.ts';
+import type { Agent, Answer } from './http/agent.ts';
 import { ledger } from './ledger.ts';
 import { freePort } from './server.ts';
 

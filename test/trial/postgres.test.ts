@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { clusterOf } from '../support/folder.ts';
+import { clusterOf } from '../support/process/folder.ts';
 
 type Person = { name: string; ids: { uid: number; gid: number } | Record<string, never> };
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, vi } from 'vitest';
 import { ledger } from '../../support/ledger.ts';
-import { outputOf } from '../../support/program.ts';
+import { outputOf } from '../../support/process/program.ts';
 import { freePort } from '../../support/server.ts';
 import realm from './realm.json' with { type: 'json' };
 

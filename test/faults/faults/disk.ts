@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OwnPostgres } from '../../support/ownPostgres.ts';
+import type { OwnPostgres } from '../../support/postgres/ownPostgres.ts';
 import type { Faults, Place } from '../faults.ts';
 import { losing } from './make.ts';
 

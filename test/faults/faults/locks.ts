@@ -1,4 +1,4 @@
-import { runAssent } from '../../support/process.ts';
+import { runAssent } from '../../support/process/process.ts';
 import type { Faults, Place } from '../faults.ts';
 import { repeat } from './make.ts';
 

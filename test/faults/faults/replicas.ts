@@ -1,4 +1,4 @@
-import { openLine } from '../../support/line.ts';
+import { openLine } from '../../support/http/line.ts';
 import type { Faults, Place } from '../faults.ts';
 import { losing, repeat } from './make.ts';
 

@@ -1,0 +1,476 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { OverloadedError } from '../../../src/rules/common/error.ts';
+import { verifyPassword } from '../../../src/secrets/password.ts';
+import { hash } from '../../../src/secrets/passwordThread.js';
+import {
+  confirm,
+  obtainCode,
+  pageAfter,
+  press,
+  reachConsent,
+  requestOf,
+  signIn,
+  trySignIn,
+  type Verdict,
+  verdictOn,
+} from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { newSecret } from '../../support/ledger.ts';
+import { setPasswords } from '../../support/operators.ts';
+import { type TestUser, useServer } from '../../support/server.ts';
+import { setUserStatus } from '../../support/state.ts';
+
+// Addresses are what the trusted proxy says, so that one test can be many people in many places.
+const server = await useServer({ trustProxy: 1 });
+
+const { pool } = server.database;
+const client = await server.createClient();
+
+const FREE_TRIES = 5;
+
+/** Somebody at an address, with a browser of their own. */
+function at(address: string): Agent {
+  return new Agent(server.baseUrl, { 'x-forwarded-for': address });
+}
+
+/** Tries a password; each try from a fresh browser, as somebody who guesses does. */
+function guess(address: string, login: string, password = 'wrong'): Promise<Verdict> {
+  return trySignIn(at(address), login, password);
+}
+
+/** The same. @returns the page that it leads to */
+async function pageOfGuess(address: string, login: string, password: string): Promise<Answer> {
+  const agent = at(address);
+  return pageAfter(agent, await signIn(agent, login, password));
+}
+
+async function guessTimes(times: number, address: string, login: string): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (let n = 0; n < times; n += 1) verdicts.push(await guess(address, login));
+  return verdicts;
+}
+
+/** All free tries at a login from one address. */
+const USED_UP = ['wrong', 'wrong', 'wrong', 'wrong', 'wrong'];
+
+/** The free tries and one more, before which the wait is made long. */
+async function tryToTheEnd(attempt: (n: number) => Promise<Verdict>): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (let n = 0; n <= FREE_TRIES; n += 1) {
+    if (n === FREE_TRIES) await lengthenWaits();
+    verdicts.push(await attempt(n));
+  }
+  return verdicts;
+}
+
+/** Lets the time that a counter knows of go by. */
+async function passTime(interval: string): Promise<void> {
+  await pool.query(
+    `update throttles set counted_at = counted_at - $1::interval, free_at = free_at - $1::interval`,
+    [interval],
+  );
+}
+
+/** Makes every wait that has begun last 25 seconds from now, however slow this machine is. */
+async function lengthenWaits(): Promise<void> {
+  await pool.query(
+    `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`,
+  );
+}
+
+/** The same for every wait when it begins. */
+const LONG_WAITS = `
+create function lengthen() returns trigger language plpgsql as $$
+begin
+  if new.free_at > new.counted_at then new.free_at := new.counted_at + interval '25 seconds'; end if;
+  return new;
+end $$;
+create trigger lengthen before update on throttles for each row execute function lengthen()`;
+
+let places = 0;
+/** An address that nobody used before. */
+function newPlace(): string {
+  places += 1;
+  return `198.51.${Math.floor(places / 250)}.${(places % 250) + 1}`;
+}
+
+describe('guessing a password', () => {
+  let victim: TestUser;
+  beforeAll(async () => {
+    victim = await server.createUser();
+  });
+
+  it('is throttled after five attempts, also with the right password, with the time to wait', async () => {
+    const place = newPlace();
+    expect(await guessTimes(FREE_TRIES, place, victim.login)).toEqual(USED_UP);
+    await lengthenWaits();
+    const answer = await pageOfGuess(place, victim.login, victim.password);
+    expect([answer.status, answer.page]).toEqual([429, 'sign-in']);
+    expect(answer.text).toMatch(/Too many attempts\. Wait \d+ seconds, then try again\./);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(answer.body).toContain(`value="${victim.login}"`);
+    expect(answer.headers.getSetCookie().join()).not.toContain('session');
+  });
+
+  it('doubles the wait each time, up to a quarter of an hour', async () => {
+    const [place, { login }] = [newPlace(), await server.createUser()];
+    await guessTimes(FREE_TRIES - 1, place, login);
+    await pool.query('update throttles set free_at = counted_at');
+    const waits = [];
+    for (let n = 0; n < 12; n += 1) {
+      expect(await guess(place, login)).toBe('wrong');
+      const { rows } = await pool.query<{ seconds: number }>(
+        `select extract(epoch from max(free_at - counted_at))::int as seconds from throttles`,
+      );
+      waits.push(rows[0]?.seconds);
+      await pool.query('update throttles set free_at = counted_at');
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+  });
+
+  it('does not count a right password, and decays with time', async () => {
+    const [place, user] = [newPlace(), await server.createUser()];
+    await guessTimes(FREE_TRIES - 1, place, user.login);
+    // Were it otherwise, a neighbour could tell from the tries that are left that somebody has signed in.
+    for (let n = 0; n < 3; n += 1) expect(await guess(place, user.login, user.password)).toBe('right');
+    expect(await guess(place, user.login)).toBe('wrong');
+    await lengthenWaits();
+    expect(await guess(place, user.login)).toBe('wait');
+    await passTime('1 hour');
+    expect(await guessTimes(FREE_TRIES, place, user.login)).toEqual(USED_UP);
+  });
+
+  it('counts all spellings of a login together', async () => {
+    const [place, { login }] = [newPlace(), await server.createUser()];
+    await guessTimes(3, place, login);
+    await guessTimes(2, place, login.toUpperCase());
+    await lengthenWaits();
+    expect(await guess(place, `\u200b${login}`)).toBe('wait');
+  });
+
+  it('also counts right passwords of a blocked user, so that the wait does not reveal the block', async () => {
+    const [place, { login, password }] = [newPlace(), await server.createUser()];
+    await setUserStatus(server, login, 'blocked');
+    expect(await tryToTheEnd(() => guess(place, login, password))).toEqual([...USED_UP, 'wait']);
+  });
+
+  it('gains nothing from a hundred attempts at once', async () => {
+    const [place, user] = [newPlace(), await server.createUser()];
+    await pool.query(LONG_WAITS);
+    const pages = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const agent = at(place);
+        return { agent, page: await agent.get('/account') };
+      }),
+    );
+    const answers = await Promise.all(
+      pages.map(({ agent, page }) => agent.submit(page, 'login', { login: user.login, password: 'wrong' })),
+    );
+    await pool.query('drop function lengthen cascade');
+    const shown = await Promise.all(pages.map(({ agent }, n) => verdictOn(agent, answers[n] as Answer)));
+    expect(shown.filter((verdict) => verdict === 'wrong')).toHaveLength(FREE_TRIES);
+    expect(shown.filter((verdict) => verdict === 'wait')).toHaveLength(100 - FREE_TRIES);
+  });
+
+  it('uses X-Forwarded-For for counting only from trusted proxies', async () => {
+    const { login } = await server.createUser();
+    // The last address is what the proxy saw; what stands before it, a caller may have sent.
+    const verdicts = await tryToTheEnd((n) => guess(`203.0.113.${n}, 198.18.0.1`, login));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
+  });
+
+  it('counts a whole IPv6 network of one subscriber together', async () => {
+    const { login } = await server.createUser();
+    const verdicts = await tryToTheEnd((n) => guess(`2001:db8:7:${n}::${n}`, login));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
+    expect(await guess('2001:db8:8::1', login)).toBe('wrong');
+  });
+});
+
+describe('a stranger guessing the password of another user', () => {
+  it('does not delay that user at another address', async () => {
+    const user = await server.createUser();
+    await guessTimes(15, newPlace(), user.login);
+    expect(await guess(newPlace(), user.login, user.password)).toBe('right');
+  });
+
+  it('causes short waits for each new device when guessing from many addresses', async () => {
+    const user = await server.createUser();
+    const verdicts = [];
+    for (let n = 0; n < 20; n += 1) verdicts.push(await guess(newPlace(), user.login));
+    expect(new Set(verdicts)).toEqual(new Set(['wrong']));
+    await lengthenWaits();
+    const elsewhere = await pageOfGuess(newPlace(), user.login, user.password);
+    expect(elsewhere.status).toBe(429);
+    expect(Number(elsewhere.headers.get('retry-after'))).toBeLessThanOrEqual(30);
+  });
+
+  it('is slowed down when guessing for many logins from one address', async () => {
+    const [place, user] = [newPlace(), await server.createUser()];
+    expect(await guess(place, 'first-of-many')).toBe('wrong');
+    // A thousand failures, without waiting for a thousand of them.
+    await pool.query(
+      `update throttles set level = 1000 where counted_at > (select max(counted_at) from throttles) - interval '50 milliseconds'`,
+    );
+    await guess(place, 'second-of-many');
+    await lengthenWaits();
+    expect(await guess(place, user.login, user.password)).toBe('wait');
+  });
+});
+
+describe('a known device', () => {
+  /** The browser in which somebody signed in, and signed out again. */
+  async function knownDevice(address: string, user: TestUser): Promise<Agent> {
+    const agent = at(address);
+    expect(await trySignIn(agent, user.login, user.password)).toBe('right');
+    agent.cookies.delete('assent_session');
+    return agent;
+  }
+
+  it('always gets in, whatever strangers and neighbours do, for each of its users', async () => {
+    const [home, user, other] = [newPlace(), await server.createUser(), await server.createUser()];
+    const device = await knownDevice(home, user);
+    const signsIn = async ({ login, password }: TestUser) => {
+      expect(await trySignIn(device, login, password)).toBe('right');
+      device.cookies.delete('assent_session');
+    };
+    await signsIn(other);
+    for (const { login } of [user, other]) await guessTimes(FREE_TRIES, home, login);
+    for (let n = 0; n < 20; n += 1) await guess(newPlace(), user.login);
+    await lengthenWaits();
+    expect(await guess(newPlace(), user.login, user.password)).toBe('wait');
+    for (const each of [user, other]) {
+      expect(await guess(home, each.login, each.password)).toBe('wait');
+      await signsIn(each);
+    }
+  });
+
+  it('has its own attempts, separate from all others', async () => {
+    const [home, user] = [newPlace(), await server.createUser()];
+    const device = await knownDevice(home, user);
+    const verdicts = await tryToTheEnd(() => trySignIn(device, user.login, 'wrong'));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
+    expect(await guess(home, user.login, user.password)).toBe('right');
+  });
+
+  it('is not recognised for another login, with a changed cookie, or with an expired one', async () => {
+    const [user, neighbour] = [await server.createUser(), await server.createUser()];
+    const home = newPlace();
+    await guessTimes(FREE_TRIES, home, user.login);
+    await lengthenWaits();
+    const foreign = await knownDevice(home, neighbour);
+    expect(await trySignIn(foreign, user.login, user.password)).toBe('wait');
+
+    const cookie = (await knownDevice(newPlace(), user)).cookies.get('assent_device') ?? '';
+    const verdictWith = async (device: string) => {
+      const agent = at(home);
+      agent.cookies.set('assent_device', device);
+      return trySignIn(agent, user.login, user.password);
+    };
+    for (const changed of [`${cookie}A`, cookie.slice(0, -2), cookie.replace(/^.{9}./, '$&A'), ''])
+      expect(await verdictWith(changed)).toBe('wait');
+    vi.useFakeTimers({ now: Date.now() + 91 * 24 * 60 * 60 * 1000, toFake: ['Date'] });
+    expect(await verdictWith(cookie)).toBe('wait');
+    vi.useRealTimers();
+    expect(await verdictWith(cookie)).toBe('right');
+  });
+
+  it('is not recognised after a password change', async () => {
+    const [home, user] = [newPlace(), await server.createUser()];
+    const device = await knownDevice(home, user);
+    await guessTimes(FREE_TRIES, home, user.login);
+    const changed = { password: newSecret(), paymentPassword: null };
+    await setPasswords(pool, user.login, changed, 'tests');
+    await lengthenWaits();
+    expect(await trySignIn(device, user.login, changed.password)).toBe('wait');
+  });
+
+  it('has a cookie that scripts can’t read and other hosts can’t set, for 90 days, renewed at each sign-in', async () => {
+    const user = await server.createUser();
+    const cookies = [];
+    for (let n = 0; n < 2; n += 1) {
+      const answer = await signIn(at(newPlace()), user.login, user.password);
+      cookies.push(answer.headers.getSetCookie().find((cookie) => cookie.startsWith('assent_device=')) ?? '');
+    }
+    for (const cookie of cookies)
+      expect(cookie).toMatch(/; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(cookies[0]).not.toBe(cookies[1]);
+    const wrong = await signIn(at(newPlace()), user.login, 'wrong');
+    expect(wrong.headers.getSetCookie().join()).not.toContain('device');
+  });
+});
+
+it('does not reveal to a neighbour at the same address who signed in, nor existing or blocked logins', async () => {
+  const place = newPlace();
+  const [here, elsewhere, blocked] = [
+    await server.createUser(),
+    await server.createUser(),
+    await server.createUser(),
+  ];
+  expect(await guess(place, here.login, here.password)).toBe('right');
+  await setUserStatus(server, blocked.login, 'blocked');
+  const seen = [];
+  for (const login of [here.login, elsewhere.login, blocked.login, 'nobody-has-this-login']) {
+    const answers = await guessTimes(FREE_TRIES, place, login);
+    await lengthenWaits();
+    const { status, text } = await pageOfGuess(place, login, 'wrong');
+    seen.push(JSON.stringify([answers, status, text.replace(/\d+ seconds/, '')]));
+    await passTime('1 hour');
+  }
+  expect(new Set(seen).size).toBe(1);
+});
+
+it('is told to retry later when too many wait, without counting an attempt', async () => {
+  const user = await server.createUser();
+  const [crowd, home] = [newPlace(), newPlace()];
+  const slow = hash('of this thread, and therefore at the real cost');
+  let crowded = true;
+  const attempts: Promise<unknown>[] = [];
+  /** Takes each place of the queue that becomes free, as a crowd in that network would. */
+  const keepFull = () => {
+    const ticket = { queue: 'stranger', key: crowd, until: Number.POSITIVE_INFINITY } as const;
+    const attempt = verifyPassword(slow, 'x', ticket);
+    attempts.push(attempt.catch((error) => expect(error).toBeInstanceOf(OverloadedError)));
+    if (crowded) setImmediate(keepFull);
+  };
+  for (let place = 0; place <= 100; place += 1) keepFull();
+  const refused = [];
+  for (let n = 0; n <= FREE_TRIES; n += 1) refused.push(await signIn(at(crowd), user.login, user.password));
+  crowded = false;
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(refused[0]?.headers.get('retry-after')).toBe('5');
+  expect(await guess(home, user.login, user.password)).toBe('right');
+  await Promise.all(attempts); // those that still wait would keep the next ones waiting
+  expect(await guessTimes(FREE_TRIES, crowd, user.login)).toEqual(USED_UP);
+});
+
+describe('guessing a payment password', () => {
+  it('is counted apart from the password, and throttled in the same way', async () => {
+    const [place, user] = [newPlace(), await server.createUser()];
+    const agent = at(place);
+    await guessTimes(FREE_TRIES - 1, place, user.login);
+    const payment = await reachPayment(agent, user);
+    const verdicts = await tryToTheEnd(() => tryConfirm(agent, payment, 'wrong'));
+    expect(verdicts).toEqual([...USED_UP, 'wait']);
+    const right = user.paymentPassword ?? '';
+    expect(await tryConfirm(agent, payment, right)).toBe('wait');
+    expect(await guess(place, user.login, user.password)).toBe('right');
+    await passTime('1 minute');
+    expect(await tryConfirm(agent, payment, right)).toBe('right');
+  });
+
+  it('is throttled for a thief of the password, but not on the device of the last right one', async () => {
+    const user = await server.createUser();
+    const [home, thief] = [at(newPlace()), at(newPlace())];
+    await obtainCode(home, requestOf(client, { scope: 'payment-shop' }), user);
+    for (let n = 0; n < 4; n += 1) {
+      const page = await reachPayment(thief, user);
+      expect(await tryConfirm(thief, page, 'wrong')).toBe('wrong');
+      thief.cookies.delete('assent_session'); // signs in again: that makes the password's device known, not the other's
+    }
+    const page = await reachPayment(thief, user);
+    await tryConfirm(thief, page, 'wrong');
+    await lengthenWaits();
+    const right = user.paymentPassword ?? '';
+    expect(await tryConfirm(thief, page, right)).toBe('wait');
+    expect(await tryConfirm(home, await reachPayment(home, user), right)).toBe('right');
+  });
+
+  async function tryConfirm(agent: Agent, page: Answer, paymentPassword: string): Promise<Verdict> {
+    return verdictOn(agent, await confirm(agent, page, paymentPassword));
+  }
+
+  /** The page that asks for the payment password. */
+  async function reachPayment(agent: Agent, user: TestUser): Promise<Answer> {
+    const consent = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
+    return pageAfter(agent, await press(agent, consent, 'allow'));
+  }
+});
+
+describe('the attempt counters', () => {
+  const contents = async () => {
+    const { rows } = await pool.query<{ row: string }>(
+      'select t::text as row from throttles t order by slot',
+    );
+    return rows.map(({ row }) => row);
+  };
+
+  it('reveal nothing that was typed', async () => {
+    const login = 'a-password-typed-into-the-wrong-field';
+    await guess(newPlace(), login);
+    const text = (await contents()).join('\n');
+    expect(text).not.toContain(login);
+    expect(text).not.toContain(Buffer.from(login).toString('hex'));
+  });
+
+  it('are not written by a throttled attempt, whatever its login', async () => {
+    const [place, { login }] = [newPlace(), await server.createUser()];
+    await guessTimes(FREE_TRIES, place, login);
+    await pool.query(
+      `update throttles set level = 1000, free_at = clock_timestamp() + interval '25 seconds'
+        where counted_at > (select max(counted_at) from throttles) - interval '50 milliseconds'`,
+    );
+    const refusals = async () => (await pool.query('select from refusals')).rowCount;
+    const before = [await contents(), await refusals()];
+    for (let n = 0; n < 30; n += 1)
+      expect(await guess(place, n % 2 === 0 ? login : `waiting-${n}`)).toBe('wait');
+    expect([await contents(), await refusals()]).toEqual(before);
+  });
+
+  it('are rows of a table with a fixed number of slots', async () => {
+    const { rows } = await pool.query<{ most: number; least: number }>(
+      'select max(slot) as most, min(slot) as least from throttles',
+    );
+    expect(rows[0]?.least).toBeGreaterThanOrEqual(0);
+    expect(rows[0]?.most).toBeLessThan(5 * 2 ** 18);
+  });
+});
+
+it('also throttle right passwords after a thousand, to bound the trail', async () => {
+  const [place, user] = [newPlace(), await server.createUser()];
+  expect(await guess(place, user.login, user.password)).toBe('right');
+  // The counter that is counted last, a thousand times, without waiting for all of them.
+  await pool.query(
+    'update throttles set level = 1000 where slot = (select slot from throttles where level > 0 order by counted_at desc limit 1)',
+  );
+  expect(await guess(newPlace(), user.login, user.password)).toBe('right');
+  await lengthenWaits();
+  expect(await guess(newPlace(), user.login, user.password)).toBe('wait');
+});
+
+describe('the audit trail', () => {
+  const trailOf = async ({ login }: TestUser) =>
+    (
+      await pool.query<{ kind: string; address: string }>(
+        `select kind, address from audit_events join users using (user_id) where login = $1 and operator is null order by at`,
+        [login],
+      )
+    ).rows;
+
+  it('has every sign-in and approval, and guessing once per hour', async () => {
+    const [place, user] = [newPlace(), await server.createUser()];
+    await guessTimes(FREE_TRIES + 2, place, user.login);
+    await passTime('1 minute');
+    await guessTimes(2, place, user.login);
+    await passTime('1 hour');
+    await obtainCode(at(place), requestOf(client, { scope: 'payment-shop' }), user);
+    expect(await trailOf(user)).toEqual(
+      ['password_guessed', 'signed_in', 'approved'].map((kind) => ({ kind, address: place })),
+    );
+  });
+
+  it('reports guessing also when the last free attempt succeeded', async () => {
+    const [place, user] = [newPlace(), await server.createUser()];
+    await guessTimes(FREE_TRIES - 1, place, user.login);
+    expect(await guess(place, user.login, user.password)).toBe('right');
+    await guessTimes(1, place, user.login);
+    expect((await trailOf(user)).map(({ kind }) => kind)).toEqual(['signed_in', 'password_guessed']);
+  });
+
+  it('has no event for an unknown login', async () => {
+    const count = async () => (await pool.query('select from audit_events')).rowCount;
+    const before = await count();
+    await guessTimes(FREE_TRIES + 2, newPlace(), 'nobody-at-all');
+    expect(await count()).toBe(before);
+  });
+});

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { follow, press, signedIn } from '../../support/account.ts';
+import {
+  confirm,
+  decide,
+  press as decision,
+  obtainToken,
+  reachConsent,
+  requestOf,
+} from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { rowsOf } from '../../support/postgres/rows.ts';
+import { startServer, type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { isLive } from '../../support/state.ts';
+
+// One user and one application: any number of names, and so many live authorizations.
+
+const MOST = 3;
+
+const server = await useServer({ maxInstances: MOST });
+const { database } = server;
+const replica = await useServer({ database, maxInstances: MOST });
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+const named = (instance_name: string) => requestOf(client, { instance_name });
+const open = (fields: Record<string, string>, by = agent) =>
+  by.get(`/oauth/authorize?${new URLSearchParams(fields)}`);
+
+/** A user whose application has as many live authorizations as it may have. */
+async function fill(): Promise<string[]> {
+  [client, user, agent] = [await server.createClient(), await server.createUser(), new Agent(server.baseUrl)];
+  const tokens = [];
+  for (let n = 1; n <= MOST; n += 1)
+    tokens.push(await obtainToken(agent, client, user, { instance_name: `n${n}` }));
+  return tokens;
+}
+
+function expectFull(answer: Answer): void {
+  expect([answer.status, answer.page, answer.location]).toEqual([409, 'notice', null]);
+  expect(answer.text).toContain('Disconnect one that you no longer need');
+  expect(answer.body).toContain('href="/account"');
+}
+
+describe('MAX_INSTANCES live authorizations of one user and application', () => {
+  beforeAll(async () => {
+    await fill();
+  });
+
+  it('are shown before any input or approval, with what to do', async () => {
+    const before = await rowsOf(database);
+    expectFull(await open(named('one more')));
+    expectFull(await open({ ...named('one more'), scope: 'payment-shop' }));
+    expectFull(await open(requestOf(client)));
+    expect(await rowsOf(database)).toBe(before);
+  });
+
+  it('are shown at the payment password too if the last was allowed in another tab', async () => {
+    await fill();
+    await press(agent, await agent.get('/account'), '/account/disconnect');
+    const spending = { ...named('spending'), scope: 'payment-shop' };
+    const { location } = await decision(agent, await reachConsent(agent, spending, user), 'allow');
+    const page = await agent.get(location ?? '');
+    await obtainToken(agent, client, user, { instance_name: 'another' });
+    expectFull(await agent.get(location ?? ''));
+    expectFull(await follow(agent, await confirm(agent, page, user.paymentPassword)));
+  });
+
+  it('can each be renewed, and don’t affect other applications and users', async () => {
+    expect((await decide(agent, await reachConsent(agent, named('n1'), user), 'allow')).status).toBe(302);
+    const other = await server.createClient();
+    await obtainToken(agent, other, user);
+    await obtainToken(new Agent(server.baseUrl), client, await server.createUser());
+  });
+
+  it('free a place when one is disconnected, or its code expired unused', async () => {
+    const tokens = await fill();
+    const resource = await server.createResource();
+    await press(agent, await agent.get('/account'), '/account/disconnect');
+    const added = await decide(agent, await reachConsent(agent, named('added'), user), 'allow');
+    expect(added.status).toBe(302);
+    expectFull(await open(named('one more')));
+    await database.pool.query(
+      `update grants set code_expires_at = clock_timestamp() where instance_name = 'added'`,
+    );
+    expect((await open(named('one more'))).page).toBe('consent');
+    const live = await Promise.all(tokens.map((token) => isLive(server, resource, token)));
+    expect(live).toEqual([true, true, false]);
+  });
+
+  it('are never exceeded by concurrent approvals of many sessions at two servers', async () => {
+    await fill();
+    await press(agent, await agent.get('/account'), '/account/disconnect');
+    const forms: { own: Agent; consent: Answer }[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      const own = await signedIn(n % 2 === 0 ? server : replica, user);
+      forms.push({ own, consent: await open(named(`racing ${n}`), own) });
+    }
+    const answers = await Promise.all(forms.map(({ own, consent }) => decide(own, consent, 'allow')));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+    for (const [n, { own }] of forms.entries()) {
+      const answer = answers[n] as Answer;
+      if (answer.status !== 302) expectFull(await follow(own, answer));
+    }
+    const live = `select from grants where user_id = $1 and revoked_at is null`;
+    expect((await database.pool.query(live, [user.userId])).rowCount).toBe(MOST);
+    const approved = `select from audit_events where user_id = $1 and instance_name like 'racing %'`;
+    expect((await database.pool.query(approved, [user.userId])).rowCount).toBe(1);
+  });
+
+  it('may be exceeded after the operator lowers the limit: live ones remain and can be renewed', async () => {
+    await fill();
+    const lowered = await startServer({ database, maxInstances: 1 });
+    try {
+      const own = new Agent(lowered.baseUrl);
+      const again = await reachConsent(own, named('n1'), user);
+      expect((await decide(own, again, 'allow')).status).toBe(302);
+      expectFull(await open(named('one more'), own));
+    } finally {
+      await lowered.close();
+    }
+  });
+});

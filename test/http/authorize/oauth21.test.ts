@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { s256 } from '../../../src/secrets/digest.ts';
+import { linkTo } from '../../attacks/browsers.ts';
+import { logOf } from '../../attacks/refusals.ts';
+import { follow } from '../../support/account.ts';
+import * as flow from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { exchange, expectToken, expectTokenError } from '../../support/http/tokenRequests.ts';
+import { newSecret } from '../../support/ledger.ts';
+import { changeClient, type NewClient } from '../../support/operators.ts';
+import { expectErrorPage } from '../../support/pages.ts';
+import { type TestClient, useServer } from '../../support/server.ts';
+import { contentsOf, isLive } from '../../support/state.ts';
+
+// An application that is held to OAuth 2.1, beside one that is not.
+
+const server = await useServer();
+const user = await server.createUser();
+const agent = new Agent(server.baseUrl);
+const resource = await server.createResource();
+
+const code_verifier = newSecret();
+const PKCE = { code_challenge: s256(code_verifier), code_challenge_method: 'S256' };
+const SPENDING = { ...PKCE, scope: 'payment-shop.limit(7,1500)' };
+const ISS = `iss=${encodeURIComponent(server.baseUrl)}`;
+const [REGISTERED, OTHER_PORT] = ['http://127.0.0.1:9/cb', 'http://127.0.0.1:51234/cb'];
+
+const held = (more: Partial<NewClient> = {}) =>
+  server.createClient({ oauth21: true, verified: false, redirectUri: REGISTERED, ...more });
+const hold = ({ clientId }: TestClient, oauth21: boolean) =>
+  changeClient(server.database.pool, clientId, { oauth21 }, 'tests');
+const reach = (client: TestClient, fields: Record<string, string> = {}) =>
+  flow.reachConsent(agent, flow.requestOf(client, fields), user);
+const decide = async (client: TestClient, decision: 'allow' | 'reject', fields: Record<string, string>) =>
+  flow.decide(agent, await reach(client, fields), decision);
+const allow = async (client: TestClient, fields: Record<string, string>) =>
+  flow.codeOf(await decide(client, 'allow', fields));
+
+/** Expects the page of an error, and its rule in the log. */
+async function expectRule(answer: Answer, rule_id: string): Promise<void> {
+  expectErrorPage(answer, 'invalid_request');
+  expect(await logOf(server, answer)).toMatchObject({ error: 'invalid_request', rule_id });
+}
+
+/** A page but for what is of this one showing. */
+const shown = ({ body }: Answer) => body.replaceAll(/(_token" value=|nonce[-=])"?[\w-]+/g, '$1');
+
+describe('PKCE', () => {
+  it('is required, signed in or not, posted or as a link, and the request writes nothing', async () => {
+    const client = await held();
+    await reach(client, PKCE);
+    const before = await contentsOf(server);
+    for (const fields of [{}, { code_challenge: '' }, { redirect_uri: OTHER_PORT }]) {
+      const request = flow.requestOf(client, fields);
+      for (const browser of [agent, new Agent(server.baseUrl)])
+        for (const answer of [
+          await browser.post('/oauth/authorize', request),
+          await browser.get(linkTo(request)),
+        ])
+          await expectRule(answer, 'needs_pkce');
+    }
+    expect(await contentsOf(server)).toEqual(before);
+  });
+
+  it('is reported to the developer as missing, by parameter name', async () => {
+    const { text } = await agent.post('/oauth/authorize', flow.requestOf(await held()));
+    expect(text).toContain('A part of the request is missing.');
+    expect(text).toContain('Parametercode_challenge');
+  });
+
+  it('is verified at the exchange; without the verifier the code stays usable', async () => {
+    const client = await held();
+    const code = await allow(client, PKCE);
+    for (const wrong of [undefined, newSecret()])
+      expectTokenError(await exchange(server, client, code, { code_verifier: wrong }), 'invalid_grant');
+    expectToken(await exchange(server, client, code, { code_verifier }));
+  });
+});
+
+describe('an application without the OAuth 2.1 flag', () => {
+  it('gets unchanged responses, byte for byte', async () => {
+    const loose = await held({ oauth21: false });
+    const page = shown(await reach(loose, PKCE));
+    await hold(loose, true);
+    expect(shown(await reach(loose, PKCE))).toBe(page);
+    await hold(loose, false);
+    expect(shown(await reach(loose, PKCE))).toBe(page);
+    for (const fields of [{}, { state: 's 1' }, SPENDING]) {
+      const state = 'state' in fields ? 'state=s%201&' : '';
+      const allowed = await decide(loose, 'allow', fields);
+      expect(allowed.location).toBe(`${REGISTERED}?${state}code=${flow.codeOf(allowed)}`);
+      const rejected = await decide(loose, 'reject', fields);
+      expect(rejected.location).toBe(`${REGISTERED}?${state}error=access_denied`);
+    }
+    expectToken(await exchange(server, loose, await allow(loose, {})));
+    const sent = flow.requestOf(loose, { redirect_uri: OTHER_PORT });
+    await expectRule(await agent.post('/oauth/authorize', sent), 'redirect_uri_unregistered');
+  });
+});
+
+describe('the issuer', () => {
+  it.each([
+    ['', REGISTERED, PKCE, '?'],
+    ['behind state', REGISTERED, { ...PKCE, state: 's 1' }, '?state=s%201&'],
+    ['behind a registered query', 'https://shop.example/cb?a=b', { ...PKCE, state: 's' }, '&state=s&'],
+    ['behind a query that is empty', 'https://shop.example/cb?', PKCE, ''],
+    ['on the way from the receipt of a payment', REGISTERED, { ...SPENDING, state: 's' }, '?state=s&'],
+    ['on the way from the receipt to an app', 'com.example.app:/cb', PKCE, '?'],
+  ])('precedes code and error %s', async (_where, redirectUri, fields, before) => {
+    const client = await held({ redirectUri });
+    const allowed = await decide(client, 'allow', fields);
+    expect(allowed.location).toBe(`${redirectUri}${before}${ISS}&code=${flow.codeOf(allowed)}`);
+    const rejected = await decide(client, 'reject', fields);
+    expect(rejected.location).toBe(`${redirectUri}${before}${ISS}&error=access_denied`);
+  });
+
+  it('matches the metadata, which don’t announce it, since other applications get none', async () => {
+    const metadata = JSON.parse((await agent.get('/.well-known/oauth-authorization-server')).body) as object;
+    expect(metadata).toMatchObject({ issuer: server.baseUrl });
+    expect(metadata).not.toHaveProperty('authorization_response_iss_parameter_supported');
+  });
+});
+
+describe('the port of a loopback address', () => {
+  it.each([
+    ['another', REGISTERED, OTHER_PORT],
+    ['none', REGISTERED, 'http://127.0.0.1/cb'],
+    ['another, with a parameter', REGISTERED, `${OTHER_PORT}?x=1`],
+    ['one of IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
+  ])(
+    'may be %s, and the exchange requires the one of the request',
+    async (_what, redirectUri, redirect_uri) => {
+      for (const fields of [PKCE, SPENDING]) {
+        const client = await held({ redirectUri, verified: fields === SPENDING });
+        const allowed = await decide(client, 'allow', { ...fields, redirect_uri });
+        const separator = redirect_uri.includes('?') ? '&' : '?';
+        expect(allowed.location).toMatch(`${redirect_uri}${separator}${ISS}&code=`);
+        const code = flow.codeOf(allowed);
+        for (const other of [
+          redirectUri,
+          redirect_uri.replace('51234', '51235').replace('1/cb', '1:8/cb'),
+          undefined,
+        ])
+          expectTokenError(
+            await exchange(server, client, code, { code_verifier, redirect_uri: other }),
+            'invalid_request',
+          );
+        const token = expectToken(await exchange(server, client, code, { code_verifier, redirect_uri }));
+        expect(await isLive(server, resource, token)).toBe(true);
+      }
+    },
+  );
+
+  it('may differ for each request, which is answered at its own', async () => {
+    const client = await held();
+    const pages = [];
+    for (const redirect_uri of [OTHER_PORT, REGISTERED])
+      pages.push([redirect_uri, await reach(client, { ...PKCE, redirect_uri })] as const);
+    for (const [redirect_uri, page] of pages)
+      expect((await flow.decide(agent, page, 'reject')).location).toMatch(`${redirect_uri}?${ISS}&error=`);
+  });
+
+  it.each([
+    ['another path', REGISTERED, `${OTHER_PORT}x`],
+    ['another name of this device', REGISTERED, 'http://localhost:9/cb'],
+    ['a host behind the port', REGISTERED, 'http://127.0.0.1:8@evil.example/cb'],
+    ['a port of localhost', 'http://localhost:9/cb', 'http://localhost:8/cb'],
+    ['a port of another host', 'https://shop.example/cb', 'https://shop.example:8443/cb'],
+  ])('may not be %s', async (_what, redirectUri, redirect_uri) => {
+    const request = flow.requestOf(await held({ redirectUri }), { ...PKCE, redirect_uri });
+    await expectRule(await agent.post('/oauth/authorize', request), 'redirect_uri_unregistered');
+  });
+});
+
+describe('changing the flag', () => {
+  it.each([true, false])(
+    'to %s makes an open page, its confirmation and its receipt out of date',
+    async (oauth21) => {
+      const client = await held({ oauth21: !oauth21 });
+      const page = await reach(client, { ...PKCE, state: 'old' });
+      const spending = await reach(client, SPENDING);
+      const asked = await follow(agent, await flow.press(agent, spending, 'allow'));
+      const app = await held({ oauth21: !oauth21, redirectUri: 'com.example.app:/cb' });
+      const receipt = await flow.press(agent, await reach(app, PKCE), 'allow');
+      expect(flow.leadsTo(receipt, '/receipt')).toBe(true);
+      for (const one of [client, app]) await hold(one, oauth21);
+      const before = await contentsOf(server);
+      const pressed = await flow.press(agent, page, 'allow');
+      const answers = [
+        pressed,
+        await flow.press(agent, page, 'reject'),
+        await flow.confirm(agent, asked, user.paymentPassword),
+        await agent.get(receipt.location ?? ''),
+        await agent.get((receipt.location ?? '').replace('/receipt?', '/return?')),
+      ];
+      for (const answer of answers) expect(flow.leadsTo(answer, '/oauth/authorize')).toBe(true);
+      expect(await contentsOf(server)).toEqual(before);
+      const again = await flow.decide(agent, await follow(agent, pressed), 'allow');
+      expect(again.location).toMatch(`${REGISTERED}?state=old&${oauth21 ? `${ISS}&` : ''}code=`);
+    },
+  );
+
+  it.each([
+    ['on, without PKCE', false, {}, 'needs_pkce'],
+    ['off, at another port', true, { ...PKCE, redirect_uri: OTHER_PORT }, 'redirect_uri_unregistered'],
+  ])('%s makes an open page an error', async (_what, oauth21, fields, rule) => {
+    const client = await held({ oauth21 });
+    const page = await reach(client, fields);
+    await hold(client, !oauth21);
+    for (const decision of ['allow', 'reject'] as const)
+      await expectRule(await flow.press(agent, page, decision), rule);
+  });
+
+  it('refuses earlier codes, and keeps tokens', async () => {
+    const client = await held({ oauth21: false });
+    const token = expectToken(await exchange(server, client, await allow(client, { instance_name: 'a' })));
+    const code = await allow(client, { instance_name: 'b' });
+    await hold(client, true);
+    expectTokenError(await exchange(server, client, code), 'invalid_grant');
+    expect(await isLive(server, resource, token)).toBe(true);
+  });
+});

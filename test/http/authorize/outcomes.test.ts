@@ -1,0 +1,274 @@
+import * as cheerio from 'cheerio';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { fieldsFor, follow, whileLocked } from '../../support/account.ts';
+import { decide, reachConsent, requestOf, signIn } from '../../support/flow.ts';
+import { Agent, type Answer, formWith } from '../../support/http/agent.ts';
+import { newSecret } from '../../support/ledger.ts';
+import { useServer } from '../../support/server.ts';
+
+// What a page says of the form before it, and where "Try again" leads: nothing that is not so, and nothing to anybody else.
+const server = await useServer();
+const client = await server.createClient();
+const user = await server.createUser({ paymentPassword: null });
+const request = (fields = {}) => `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const newBrowser = () => new Agent(server.baseUrl);
+let browser: Agent;
+beforeEach(() => {
+  browser = newBrowser();
+});
+
+const ALLOWED = 'You have just allowed this request';
+const NOT_ACCEPTED = 'your answer was not accepted';
+
+/** A consent page, the fields of which another browser got. */
+async function foreignForm(state: string): Promise<Record<string, string>> {
+  const other = await server.createUser({ paymentPassword: null });
+  const page = await reachConsent(newBrowser(), requestOf(client, { state }), other);
+  return { ...formWith(page, 'decision').fields, decision: 'allow' };
+}
+
+describe('the outcome of a form', () => {
+  it('is shown only on the page of its own request', async () => {
+    await decide(browser, await reachConsent(browser, requestOf(client), user), 'allow');
+    expect((await browser.get(request())).text).toContain(ALLOWED);
+    expect((await browser.get(request({ state: 'other' }))).text).not.toContain(ALLOWED);
+  });
+
+  it('is shown again on reload and in another language, until the next form succeeds', async () => {
+    await reachConsent(browser, requestOf(client), user);
+    await browser.post('/consent', await foreignForm('x'));
+    for (let times = 0; times < 2; times += 1) {
+      expect((await browser.get(request({ state: 'x' }))).text).toContain(NOT_ACCEPTED);
+    }
+    const page = await browser.get(request({ state: 'x' }), { 'accept-language': 'ru' });
+    expect(page.text).toContain('ваш ответ не принят');
+    await decide(browser, page, 'reject');
+    expect((await browser.get(request({ state: 'x' }))).text).not.toContain(NOT_ACCEPTED);
+  });
+
+  it('is not shown to the next user of the browser', async () => {
+    const consent = await reachConsent(browser, requestOf(client), user);
+    await decide(browser, consent, 'allow');
+    await browser.post('/sign-out', fieldsFor(consent, '/sign-out'));
+    const signedOut = (await browser.get(request())).text;
+    expect([signedOut.includes('You are signed out.'), signedOut.includes(ALLOWED)]).toEqual([true, false]);
+    const other = await server.createUser({ paymentPassword: null });
+    const { text } = await reachConsent(browser, requestOf(client), other);
+    expect(text).not.toMatch(/You are signed out|You have just allowed this request/);
+  });
+
+  it('is not shown for a form from another site, which would choose the moment', async () => {
+    await reachConsent(browser, requestOf(client), user);
+    const answer = await browser.post('/consent', await foreignForm('y'), { 'sec-fetch-site': 'cross-site' });
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
+    expect((await browser.get(request({ state: 'y' }))).text).not.toContain(NOT_ACCEPTED);
+    const signInPage = await newBrowser().get(request());
+    const { fields } = formWith(signInPage, 'login');
+    const typed = { ...fields, login: 'mallory', password: 'x' };
+    const forged = await newBrowser().post('/sign-in', typed, { 'sec-fetch-site': 'cross-site' });
+    expect([forged.status, forged.headers.getSetCookie()]).toEqual([303, []]);
+    expect(forged.location).not.toContain('cookie=');
+  });
+
+  it.each(['x', 'W10', 'WzEsMiwzXQ', Buffer.from('["constructor","",""]').toString('base64url')])(
+    'is not shown if the cookie is forged: %s',
+    async (value) => {
+      browser.cookies.set('assent_outcome', value);
+      const page = await browser.get('/account');
+      expect([page.status, page.text.includes('You are not signed in yet')]).toEqual([200, false]);
+    },
+  );
+
+  it('keeps no input of an out-of-date form, and is cleared when the next form succeeds', async () => {
+    const page = await browser.get(request());
+    browser.cookies.clear();
+    const typed = { login: user.login, password: user.password };
+    const answer = await browser.submit(page, 'login', typed);
+    const kept = Buffer.from(browser.cookies.get('assent_outcome') ?? '', 'base64url').toString();
+    expect(kept).toMatch(/^\["not_signed_in","[\w-]{43}",\d+\]$/);
+    const again = await browser.get(answer.location ?? '');
+    expect((await browser.submit(again, 'login', typed)).location).toBe(
+      `${server.baseUrl}/oauth/authorize?${formWith(again, 'login').fields.request}`,
+    );
+    expect(browser.cookies.has('assent_outcome')).toBe(false);
+  });
+});
+
+describe('an error at a form', () => {
+  const ERROR = 'The login or the password is wrong';
+  const typed = { login: user.login, password: newSecret() };
+  const mistype = async (fields = typed) => browser.submit(await browser.get(request()), 'login', fields);
+
+  it('is shown only at the address of its page, with the login, and cleared by a right password', async () => {
+    const answer = await mistype();
+    const { pathname, search } = new URL(answer.location ?? '');
+    expect([answer.status, pathname, answer.body]).toEqual([303, '/oauth/authorize', '']);
+    expect(search).not.toContain(encodeURIComponent(user.login));
+    expect(answer.headers.getSetCookie().join()).toMatch(/^assent_outcome=[^;]+; Max-Age=70; /);
+    for (let times = 0; times < 2; times += 1) {
+      const page = await browser.get(pathname + search);
+      expect([page.status, page.text.includes(ERROR)]).toEqual([200, true]);
+      expect(page.body).toContain(`value="${user.login}"`);
+      expect(page.body).toMatch(/<title>Error: /);
+    }
+    for (const other of [request({ state: 'other' }), '/account'])
+      expect((await browser.get(other)).text).not.toContain(ERROR);
+    await signIn(browser, user.login, user.password);
+    browser.cookies.delete('assent_session');
+    expect((await browser.get(pathname + search)).text).not.toContain(ERROR);
+  });
+
+  it('is translated into another language too', async () => {
+    const page = await follow(browser, await mistype());
+    const russian = await follow(browser, await browser.submit(page, 'language', { language: 'ru' }));
+    expect(russian.text).toContain('Неверный логин или пароль');
+    expect(russian.body).toContain(`value="${user.login}"`);
+  });
+
+  it('expires: the page of a throttled attempt is 429 until seconds after the wait, then the form again', async () => {
+    const { login } = await server.createUser();
+    const answers: Answer[] = [];
+    for (let tries = 0; tries < 12 && answers.at(-1)?.status !== 429; tries += 1)
+      answers.push(await follow(browser, await mistype({ ...typed, login })));
+    const seconds = Number(answers.at(-1)?.headers.get('retry-after'));
+    expect([answers[0]?.status, seconds > 0]).toEqual([200, true]);
+    const refusals = 'select from refusals where status = 429';
+    expect((await server.database.pool.query(refusals)).rowCount).toBe(0);
+    vi.useFakeTimers({ now: Date.now() + (seconds + 10) * 1000, toFake: ['Date'] });
+    const page = await browser.get(request());
+    vi.useRealTimers();
+    expect([page.status, page.page, page.body.includes('id="error"')]).toEqual([200, 'sign-in', false]);
+  });
+
+  it('omits input that is too long for a cookie', async () => {
+    const login = '\u0001'.repeat(3_000);
+    const page = await follow(browser, await mistype({ ...typed, login }));
+    expect(browser.cookies.get('assent_outcome')?.length).toBeLessThan(200);
+    expect([page.text.includes(ERROR), page.body.includes('\u0001')]).toEqual([true, false]);
+  });
+
+  it('is escaped, and ignored if the cookie is forged', async () => {
+    await mistype({ ...typed, login: '"><b>' });
+    expect((await browser.get(request())).body).toContain('value="&quot;&gt;&lt;b&gt;"');
+    const [, digest, until] = JSON.parse(
+      Buffer.from(browser.cookies.get('assent_outcome') ?? '', 'base64url').toString(),
+    );
+    for (const made of [
+      ['toString', digest, until],
+      [['x'], digest, until, {}],
+      ['signIn', digest, 'x'],
+      null,
+    ]) {
+      browser.cookies.set('assent_outcome', Buffer.from(JSON.stringify(made)).toString('base64url'));
+      const page = await browser.get(request());
+      expect([page.status, page.body.includes('id="error"')]).toEqual([200, false]);
+    }
+  });
+
+  it('is logged with its rule, and kept for `assent explain` unless it was a wrong password', async () => {
+    const before = server.logLines.length;
+    await mistype();
+    const lines = () => server.logLines.slice(before).map((line) => JSON.parse(line));
+    const line = { path: '/sign-in', status: 303, rule_id: 'wrong_password' };
+    await expect.poll(lines).toContainEqual(expect.objectContaining(line));
+    await signIn(browser, user.login, user.password);
+    const form = await browser.get('/account/password');
+    const answer = await browser.submit(form, 'new_password', { password: user.password, new_password: 'x' });
+    const kept = async () =>
+      (
+        await server.database.pool.query('select status, rule_id from refusals where reference = $1', [
+          answer.headers.get('x-request-id'),
+        ])
+      ).rows;
+    await expect.poll(kept).toEqual([{ status: 303, rule_id: 'password_refused' }]);
+  });
+});
+
+describe('disabled cookies', () => {
+  it('are detected on the way to the account page, and only there', async () => {
+    const page = await browser.get('/account');
+    browser.cookies.clear();
+    const answer = await browser.submit(page, 'login', { login: user.login, password: user.password });
+    expect(answer.location).toBe(`${server.baseUrl}/account?cookie=given`);
+    expect((await newBrowser().get(answer.location ?? '')).text).toContain('isn’t saving cookies');
+    expect((await browser.get(answer.location ?? '')).text).not.toContain('isn’t saving cookies');
+  });
+
+  it('never cause a refused request', async () => {
+    const page = await newBrowser().get(`${request()}&cookie=given&cookie=%FF`);
+    expect([page.status, page.page]).toEqual([200, 'sign-in']);
+  });
+});
+
+const linkOf = ({ body }: Answer) => cheerio.load(body)('main a').attr('href') ?? '';
+
+describe('"Try again"', () => {
+  it('leads to the request shown afresh after an Allow that failed; it and a language change decide nothing', async () => {
+    const fields = requestOf(client, { state: 'a b', instance_name: 'undecided' });
+    const consent = await reachConsent(browser, fields, user);
+    const answer = await whileLocked(server, 'clients', () => decide(browser, consent, 'allow'));
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    const again = await browser.get(linkOf(answer));
+    expect(again.page).toBe('consent');
+    expect(formWith(again, 'decision').fields.request).toBe(formWith(consent, 'decision').fields.request);
+    const russian = await follow(browser, await browser.submit(answer, 'language', { language: 'ru' }));
+    expect([russian.page, russian.headers.get('content-language')]).toEqual(['consent', 'ru']);
+    const { rows } = await server.database.pool.query(`select from grants where instance_name = 'undecided'`);
+    expect(rows).toHaveLength(0);
+    expect((await decide(browser, again, 'allow')).status).toBe(302);
+  });
+
+  it('keeps only parameters of a request', async () => {
+    const fields = requestOf(client, { client_secret: 'by-mistake', note: 'echo-this' });
+    const answer = await whileLocked(server, 'clients', () => newBrowser().post('/oauth/authorize', fields));
+    expect(answer.status).toBe(503);
+    expect(answer.body).not.toMatch(/by-mistake|echo-this/);
+    expect((await newBrowser().get(linkOf(answer))).page).toBe('sign-in');
+    const carried = { request: `${new URLSearchParams(fields)}`, login: 'x', password: 'y' };
+    const form = await whileLocked(server, 'clients', () => newBrowser().post('/sign-in', carried));
+    expect([form.status, form.body]).toEqual([503, expect.not.stringMatching(/by-mistake|echo-this/)]);
+  });
+});
+
+describe('in trial mode', async () => {
+  const trial = await useServer({ showsRules: true });
+  const shop = await trial.createClient();
+
+  const foldOf = ({ body }: Answer) => cheerio.load(body)('details').text().replaceAll(/\s+/g, ' ').trim();
+
+  it.each([
+    ['redirect_uri', 'differs from the registered one at character 1', 'assent client show ID'],
+    ['scope', 'expected the name of a right', 'docs/integrate/scopes.md'],
+    ['client_id', 'client_id is not registered', 'assent client list'],
+  ])('the page shows the exact rule and the remedy: %s', async (name, rule, remedy) => {
+    const mark = '<img src=x onerror=alert(1)>';
+    const agent = new Agent(trial.baseUrl, { 'accept-language': 'ru' });
+    const answer = await agent.post('/oauth/authorize', requestOf(shop, { [name]: mark }));
+    expect(foldOf(answer)).toContain('Подробности для разработчиков');
+    expect(foldOf(answer)).toContain(rule);
+    expect(foldOf(answer)).toContain(remedy);
+    expect(answer.body).not.toContain('onerror');
+  });
+
+  it.each(['openid', 'openid account-info', 'account-info profile'])(
+    'a page for scope=%s says that Assent is not an OpenID provider',
+    async (scope) => {
+      const answer = await new Agent(trial.baseUrl).post('/oauth/authorize', requestOf(shop, { scope }));
+      expect(foldOf(answer)).toMatch(
+        /(openid|profile) is only for OpenID providers.+Remove openid, profile and email/,
+      );
+    },
+  );
+
+  it.each(['/nowhere', '/%zz', '/consent'])('the details are also shown by %s', async (path) => {
+    expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/Details for developers .+\./);
+  });
+
+  it('other modes show a reference, and the code and parameter folded', async () => {
+    const answer = await newBrowser().get(request({ scope: 'make-coffee' }));
+    expect(foldOf(answer)).toMatch(/^Details for developers Error ?invalid_scope Parameter ?scope$/);
+    expect(answer.text).toMatch(/Reference ?[0-9a-f]{10} ?Details for developers/);
+    const nowhere = await newBrowser().get('/nowhere');
+    expect([foldOf(nowhere), /Reference ?[0-9a-f]{10}/.test(nowhere.text)]).toEqual(['', true]);
+  });
+});

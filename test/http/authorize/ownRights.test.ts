@@ -1,0 +1,183 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { parseCatalogue } from '../../../src/languages/catalogue.ts';
+import { BANK, SHOP } from '../../rules/ownRightFiles.ts';
+import { follow } from '../../support/account.ts';
+import {
+  codeOf,
+  confirm,
+  decide,
+  introspect,
+  leadsTo,
+  press,
+  reachConsent,
+  requestOf,
+  returnFrom,
+  tokenRequestOf,
+} from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+
+// A service that offers rights of its operator's own: those of docs/integrate/scopes.md, and some with misleading names.
+
+const MISLEADING = parseCatalogue(
+  JSON.stringify({
+    'payment:history': { text: 'See what you paid' },
+    receipt: { text: 'See the receipt of {target}', names: 'shop', lifts: [] },
+    t: { text: 'Tip {target}', names: 'shop', spends: true, lifts: [] },
+  }),
+);
+const catalogue = new Map([...BANK, ...SHOP, ...MISLEADING]);
+const server = await useServer({ offer: { catalogue, defaultLimit: { days: 30, sum: '99.50' } } });
+const { pool } = server.database;
+const resource = await server.createResource();
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeEach(async () => {
+  [client, user] = [await server.createClient(), await server.createUser()];
+  agent = new Agent(server.baseUrl);
+});
+
+const consentFor = (scope: string) => reachConsent(agent, requestOf(client, { scope }), user);
+
+async function exchange(answer: Answer): Promise<{ access_token: string; scope?: string }> {
+  const { status, body } = await agent.post('/oauth/token', tokenRequestOf(client, codeOf(answer)));
+  expect(status).toBe(200);
+  return JSON.parse(body);
+}
+
+const obtain = async (scope: string) => exchange(await decide(agent, await consentFor(scope), 'allow'));
+
+const ASKED = 'account-info transfer.to("79161234567","phone")';
+const COMPLETE = 'account-info transfer.to("79161234567","phone").limit(30,99.50)';
+const SPENDING = {
+  ...{ right: 'transfer.to', target: '79161234567', target_type: 'phone' },
+  ...{ period_days: 30, amount: '99.50', currency: 'RUB' },
+};
+
+const approved = async () =>
+  (await pool.query('select scope from grants where client_id = $1', [client.clientId])).rows;
+
+describe('a custom spending right', () => {
+  it('shows the default limit and its cost, and requires the payment password', async () => {
+    const page = await consentFor(ASKED);
+    expect(page.text).toContain(
+      'It can transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days, until',
+    );
+    expect(page.text).toContain('RUB 3,681.50 at most in all. Paid from your wallet.');
+    expect(page.text).toContain('It can’t spend more, pay anyone else, use your card,');
+    const asked = await press(agent, page, 'allow');
+    expect([leadsTo(asked, '/confirm'), await approved()]).toEqual([true, []]);
+    const confirmPage = await follow(agent, asked);
+    expect(confirmPage.text).toContain(
+      'transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days',
+    );
+    expect((await confirm(agent, confirmPage, 'wrong')).location).not.toContain('/receipt');
+    expect(await approved()).toEqual([]);
+    await returnFrom(agent, await confirm(agent, confirmPage, user.paymentPassword));
+    expect(await approved()).toEqual([{ scope: COMPLETE }]);
+  });
+
+  it('is completed in the token response, introspection, the trail, the account page and the history', async () => {
+    const { access_token, scope } = await obtain(ASKED);
+    expect(scope).toBe(COMPLETE);
+    expect(await introspect(server, resource, access_token)).toMatchObject({
+      ...{ active: true, scope: COMPLETE, money_sources: ['wallet'] },
+      ...{ rights: [{ right: 'account-info' }, SPENDING], payment_limits: [SPENDING] },
+    });
+    const { rows } = await pool.query(
+      `select scope, limits, detail ->> 'asked_scope' as asked from audit_events where client_id = $1 and kind = 'approved'`,
+      [client.clientId],
+    );
+    expect(rows).toEqual([{ scope: COMPLETE, limits: [SPENDING], asked: ASKED }]);
+    for (const path of ['/account', '/account/history']) {
+      const { text } = await agent.get(path);
+      expect(text).toContain('Transfer money to the phone number “+79161234567”');
+      expect(text).toContain('At most RUB 99.50 in any 30 days');
+    }
+  });
+
+  it('is returned as requested if the request was complete', async () => {
+    expect(await obtain('points:spend("corner").limit(7, 5) points:read')).not.toHaveProperty('scope');
+    expect(await approved()).toEqual([{ scope: 'points:spend("corner").limit(7, 5) points:read' }]);
+    agent.cookies.set('assent_language', 'ru');
+    expect((await agent.get('/account')).text).toContain('Платить баллами: «corner»');
+  });
+
+  it('is confirmed beside a target of another right that contains quotation marks', async () => {
+    const asked = await press(agent, await consentFor('transfer receipt("1.It-can-not-spend")'), 'allow');
+    const { body } = await follow(agent, asked);
+    expect(body).toContain('and see the receipt of “<bdi>1.It-can-not-spend</bdi>”');
+  });
+
+  it('is allowed also in a request with 300 such rights, each with a field for its limit', async () => {
+    client = await server.createClient({ userLimits: true });
+    const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
+    const limits = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`limit_${n}`, '99.50']));
+    const asked = await agent.submit(await consentFor(scope), 'decision', { decision: 'allow', ...limits });
+    expect(leadsTo(asked, '/confirm')).toBe(true);
+  });
+
+  it('has the default limit in its field if users may lower it, and grants the lower one', async () => {
+    client = await server.createClient({ userLimits: true });
+    const page = await consentFor(ASKED);
+    expect(page.body).toMatch(/name="limit_1"[^>]* value="99\.50"/);
+    const higher = await agent.submit(page, 'decision', { decision: 'allow', limit_1: '99.51' });
+    expect((await follow(agent, higher)).text).toContain('The most you can allow here is RUB 99.50.');
+    const asked = await agent.submit(page, 'decision', { decision: 'allow', limit_1: '7' });
+    const done = await confirm(agent, await follow(agent, asked), user.paymentPassword);
+    const lower = COMPLETE.replace('99.50', '7');
+    expect(await exchange(await returnFrom(agent, done))).toMatchObject({ scope: lower });
+  });
+
+  it('adds to the total cost of all rights, and is compared with an earlier authorization', async () => {
+    await obtain('transfer.limit(7,500)');
+    const { text } = await consentFor('transfer.limit(7,600) points:spend("7").limit(7,400) statements:read');
+    expect(text).toContain('up to RUB 1,000 in any 7 days');
+    expect(text).toMatch(
+      /Raised.* Transfer money to anyone At most RUB 600 in any 7 days ?Before: at most RUB 500/,
+    );
+    expect(text).toMatch(/New.* Pay with points at “7” At most RUB 400 in any 7 days/);
+    expect((await consentFor('transfer.limit(7,500)')).text).not.toMatch(/Raised|New/);
+    expect((await consentFor('statements:read')).text).toContain('Transfer money to anyone');
+  });
+
+  it('is refused together with a part of it, with an explanation', async () => {
+    for (const scope of [
+      'transfer transfer.to("7")',
+      'statements:read.limit(1,5)',
+      'points:spend',
+      'payment-shop',
+    ]) {
+      const answer = await agent.post('/oauth/authorize', requestOf(client, { scope }));
+      expect([scope, answer.status, answer.text.includes('invalid_scope')]).toEqual([scope, 400, true]);
+    }
+  });
+});
+
+it.each([
+  ['payment:history', 'see what you paid'],
+  ['receipt("payment-shop")', 'see the receipt of “payment-shop”'],
+  ['receipt("payment-p2p.limit(1,5)")', 'see the receipt of “payment-p2p.limit(1,5)”'],
+  [String.raw`receipt("\")payment-shop")`, 'see the receipt of “\ufffd)payment-shop”'],
+])(
+  'a right that spends nothing needs no payment password, whatever its text: %s',
+  async (scope, sentence) => {
+    const page = await consentFor(scope);
+    expect(page.text).toContain(`It can ${sentence}`);
+    expect(page.text).toContain('It can’t spend your money');
+    const pressed = await press(agent, page, 'allow');
+    expect(leadsTo(pressed, '/confirm')).toBe(false);
+    expect(await exchange(pressed)).not.toHaveProperty('scope');
+    expect(await approved()).toEqual([{ scope }]);
+  },
+);
+
+it('RFC 8414: scopes_supported has the one-word rights, in file order', async () => {
+  const { body } = await agent.get('/.well-known/oauth-authorization-server');
+  expect(JSON.parse(body).scopes_supported).toEqual([
+    ...['account-info', 'statements:read', 'transfer', 'points:read', 'payment:history'],
+  ]);
+});

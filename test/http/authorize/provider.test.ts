@@ -1,0 +1,471 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { MAX_CANONICAL_QUERY_BYTES } from '../../../src/rules/common/limits.ts';
+import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
+import { logOf, usersWith } from '../../attacks/refusals.ts';
+import { fieldsFor, signedIn } from '../../support/account.ts';
+import {
+  codeOf,
+  confirm,
+  decide,
+  introspect,
+  leadsTo,
+  press,
+  requestOf,
+  tokenRequestOf,
+} from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { readSeries } from '../../support/metrics.ts';
+import { type ServerOptions, startServer, useServer } from '../../support/server.ts';
+import { callbackOf, goOn, leaveFor, openWallet, passWallet, useWallet } from '../../support/wallet.ts';
+
+// Users sign in at an OpenID provider: every page on the way, and what is no longer there.
+
+const wallet = await useWallet();
+const support = { url: null, phone: null, email: null, password: 'https://wallet.example/password' };
+const server = await useServer({ provider: wallet.settings, brand: { ...BUILT_IN_BRAND, support } });
+const { pool } = server.database;
+const client = await server.createClient();
+
+const linkTo = (fields: Record<string, string> = {}) =>
+  `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const browser = () => new Agent(server.baseUrl);
+const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams);
+
+/** Works at a server of its own, with the same database. */
+async function at<Result>(options: ServerOptions, work: (agent: Agent) => Promise<Result>): Promise<Result> {
+  const other = await startServer({ database: server.database, provider: wallet.settings, ...options });
+  try {
+    return await work(new Agent(other.baseUrl));
+  } finally {
+    await other.close();
+  }
+}
+
+describe('the contract’s flow', () => {
+  it('goes through the provider: code, token and account', async () => {
+    const agent = browser();
+    wallet.user = { sub: 'user-1001', preferred_username: 'anna', name: 'Anna Petrova' };
+    const consent = await goOn(
+      wallet,
+      agent,
+      await agent.post('/oauth/authorize', requestOf(client, { state: 's' })),
+    );
+    expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
+    const answer = await decide(agent, consent, 'allow');
+    expect(answer.location).toMatch(/[?&]state=s(&|$)/);
+    const { body } = await agent.post('/oauth/token', tokenRequestOf(client, codeOf(answer)));
+    const { access_token: token } = JSON.parse(body) as { access_token: string };
+    const [user] = await usersWith(server, { external_id: 'user-1001' });
+    expect(await introspect(server, await server.createResource(), token)).toMatchObject({
+      active: true,
+      sub: user?.user_id,
+      external_id: 'user-1001',
+      username: 'anna',
+    });
+  });
+
+  it('ends with Reject as before', async () => {
+    const agent = browser();
+    const answer = await decide(agent, await goOn(wallet, agent, linkTo()), 'reject');
+    expect(answer.location).toMatch(/error=access_denied/);
+  });
+});
+
+describe('the redirect to the provider', () => {
+  it('is an OpenID Connect request with PKCE, in the language of the page', async () => {
+    const agent = new Agent(server.baseUrl, { 'accept-language': 'ru' });
+    const address = await leaveFor(wallet, agent, linkTo());
+    expect(address).toMatch(`${wallet.issuer}/authorize?`);
+    expect(queryOf(address)).toEqual({
+      response_type: 'code',
+      client_id: 'assent',
+      redirect_uri: `${server.baseUrl}/sign-in/callback`,
+      scope: 'openid profile',
+      state: expect.any(String),
+      nonce: expect.any(String),
+      code_challenge: expect.any(String),
+      code_challenge_method: 'S256',
+      ui_locales: 'ru',
+    });
+  });
+
+  it('does not happen for a signed-in user', async () => {
+    const agent = browser();
+    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+    for (const [from, to] of [
+      ['/sign-in', '/account'],
+      [linkTo().replace('/oauth/authorize', '/sign-in'), '/oauth/authorize?client_id='],
+    ] as const) {
+      const answer = await agent.get(from);
+      expect([answer.status, answer.location?.startsWith(server.baseUrl + to)]).toEqual([303, true]);
+    }
+  });
+
+  it('requires a new sign-in after signing out, and only then', async () => {
+    const agent = browser();
+    for (const from of ['/account', linkTo()]) {
+      const page = await goOn(wallet, agent, from);
+      const answer = await agent.post('/sign-out', fieldsFor(page, '/sign-out'));
+      expect(agent.cookies.has('assent_session')).toBe(false);
+      expect(queryOf(await leaveFor(wallet, agent, answer)).prompt).toBe('login');
+      expect(queryOf(await leaveFor(wallet, agent, from)).prompt).toBeUndefined();
+    }
+  });
+
+  it('returns with the longest request complete, also when it is begun twice', async () => {
+    const agent = browser();
+    const short = new URLSearchParams(requestOf(client, { state: '' })).toString().length;
+    const state = randomBytes(MAX_CANONICAL_QUERY_BYTES).toString('base64url');
+    const longest = state.slice(0, MAX_CANONICAL_QUERY_BYTES - short - 20);
+    await leaveFor(wallet, agent, linkTo({ state: longest }));
+    const answer = await decide(agent, await goOn(wallet, agent, linkTo({ state: longest })), 'allow');
+    expect(new URL(answer.location ?? '').searchParams.get('state')).toBe(longest);
+    const signIns = [...agent.cookies].filter(([name]) => name.includes('sign_in'));
+    expect(signIns.map(([, value]) => value).join('').length).toBeLessThan(6_500);
+    await at({ provider: { ...wallet.settings, paymentAcr: 'payment' } }, async (there) => {
+      const link = linkTo({ state: longest.slice(20), scope: 'account-info payment-p2p' });
+      const pressed = await press(there, await goOn(wallet, there, link), 'allow');
+      const { searchParams } = new URL((await goOn(wallet, there, pressed)).location ?? '');
+      expect(searchParams.get('state')).toBe(longest.slice(20));
+      expect(searchParams.has('code')).toBe(true);
+    });
+  });
+
+  it('limits its cookie to this host, https and ten minutes', async () => {
+    await at({ baseUrl: 'https://pay.example' }, async (agent) => {
+      const answer = await agent.get('/sign-in');
+      expect(queryOf(answer.location ?? '').redirect_uri).toBe('https://pay.example/sign-in/callback');
+      expect(answer.headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          /^__Host-assent_sign_in_[0-9a-f]{16}=[\w-]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+        ),
+      ]);
+      const callback = new URL(await callbackOf(agent, answer.location ?? ''));
+      const back = await agent.get(callback.pathname + callback.search);
+      expect([back.status, back.location]).toEqual([303, 'https://pay.example/account']);
+      expect(agent.cookies.has('__Host-assent_session')).toBe(true);
+    });
+  });
+
+  it('authenticates Assent by a method that the provider offers', async () => {
+    const { clientId, clientSecret } = wallet.settings;
+    const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+    for (const [methods, authorization, secret] of [
+      [undefined, basic, null],
+      [['client_secret_post', 'client_secret_basic'], basic, null],
+      [['client_secret_post'], undefined, clientSecret],
+    ] as const) {
+      wallet.replaced = { metadata: { token_endpoint_auth_methods_supported: methods } };
+      await at({}, (agent) => passWallet(wallet, agent, '/account'));
+      const exchange = wallet.exchanges.pop();
+      const sent = [exchange?.authorization, exchange?.form.get('client_secret') ?? null];
+      expect(sent).toEqual([authorization, secret]);
+    }
+  });
+
+  it('form-encodes id and secret, except letters, digits and *-._', async () => {
+    const secret = randomUUID();
+    const settings = { clientId: 'assent-wallet.prod_1 +:', clientSecret: `${secret}*-._~%é:` };
+    await at({ provider: { ...wallet.settings, ...settings } }, (agent) =>
+      passWallet(wallet, agent, '/account'),
+    );
+    const sent = wallet.exchanges.pop()?.authorization?.replace(/^Basic /, '') ?? '';
+    const encoded = `assent-wallet.prod_1+%2B%3A:${secret}*-._%7E%25%C3%A9%3A`; // RFC 6749, section 2.3.1
+    expect(Buffer.from(sent, 'base64').toString()).toBe(encoded);
+  });
+});
+
+describe('password pages', () => {
+  it('don’t exist if the provider has the passwords', async () => {
+    const agent = browser();
+    await goOn(wallet, agent, '/account');
+    const posted = await agent.post('/sign-in', { login: 'a', password: 'b' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
+    expect((await agent.get('/account/password')).status).toBe(404);
+    expect((await agent.post('/account/password', {})).status).toBe(404);
+  });
+
+  it('are BRAND’s page for the password, and Assent’s for payment passwords of users who have one', async () => {
+    const agent = browser();
+    await goOn(wallet, agent, '/account');
+    const security = await agent.get('/account/security');
+    expect(hrefs(security)).toEqual(['https://wallet.example/password']);
+    expect((await agent.get('/account/payment-password')).location).toBe(`${server.baseUrl}/account`);
+    await pool.query(`update users set payment_password_hash = 'x' where external_id = $1`, [
+      wallet.user.sub,
+    ]);
+    expect(hrefs(await agent.get('/account/security'))).toContain('/account/payment-password');
+    expect((await agent.get('/account/payment-password')).page).toBe('password');
+    await at({ provider: { ...wallet.settings, paymentAcr: 'payment' } }, async (there) => {
+      await goOn(wallet, there, '/account');
+      expect(hrefs(await there.get('/account/security'))).toEqual([]);
+      expect((await there.get('/account/payment-password')).status).toBe(404);
+    });
+  });
+
+  it('are named in the footer of each page: the provider’s, and Assent’s for a payment password', async () => {
+    const [there, here] = [new URL(wallet.issuer).host, new URL(server.baseUrl).host];
+    const footOf = async (agent: Agent) =>
+      /passwords only on pages at (.*), never/.exec((await agent.get('/account')).text)?.[1];
+    expect(await footOf(browser())).toBe(`${there}, ${here}`);
+    const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
+    expect(await at(confirming, footOf)).toBe(there);
+  });
+
+  it('confirm a payment if the provider does not', async () => {
+    const { paymentPassword } = await server.createUser();
+    const agent = browser();
+    await goOn(wallet, agent, '/account');
+    const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
+    expect(codeOf(await press(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
+    await pool.query(
+      `update users set payment_password_hash = (select payment_password_hash from users where external_id is null limit 1)
+        where external_id = $1`,
+      [wallet.user.sub],
+    );
+    const again = await goOn(wallet, browser(), linkTo({ scope: 'payment-shop' }));
+    expect([again.page, again.text.includes('Allow…')]).toEqual(['consent', true]);
+    const asked = await press(agent, await agent.get(linkTo({ scope: 'payment-shop' })), 'allow');
+    expect(leadsTo(asked, '/confirm')).toBe(true);
+    const confirmed = await confirm(agent, await agent.get(asked.location ?? ''), paymentPassword);
+    expect(codeOf(await goOn(wallet, agent, confirmed))).toMatch(/^assent_ac_/);
+  });
+
+  const hrefs = ({ body }: Answer) =>
+    [...body.matchAll(/<a class="button second" href="([^"]*password[^"]*)"/g)].map(([, href]) => href);
+});
+
+describe('an unknown user', () => {
+  it('is registered, with the provider in the trail', async () => {
+    await goOn(wallet, browser(), '/account');
+    const [user] = await usersWith(server, { external_id: wallet.user.sub });
+    const { rows } = await pool.query(
+      `select kind, detail from audit_events where user_id = $1 order by at`,
+      [user?.user_id],
+    );
+    expect(rows[0]).toEqual({ kind: 'user_created', detail: { by: 'provider' } });
+    expect(rows.map(({ kind }) => kind)).toContain('signed_in');
+  });
+
+  it('is refused with SIGN_IN_NEW_USERS=refuse, until a user has this external id', async () => {
+    const user = await server.createUser();
+    await at({ provider: { ...wallet.settings, createsUsers: false } }, async (agent) => {
+      const answer = await passWallet(wallet, agent, '/account');
+      expect([answer.status, answer.page, agent.cookies.size]).toEqual([400, 'error', 1]);
+      expect(await usersWith(server, { external_id: wallet.user.sub })).toEqual([]);
+      await pool.query('update users set external_id = $2 where user_id = $1', [
+        user.userId,
+        wallet.user.sub,
+      ]);
+      expect((await goOn(wallet, agent, '/account')).text).toContain(user.login);
+    });
+  });
+
+  it('is recognised at a browser from the second sign-in on, and not at another one', async () => {
+    const [known, other] = [browser(), browser()];
+    for (const agent of [known, known, other]) {
+      await goOn(wallet, agent, '/account');
+      agent.cookies.delete('assent_session');
+    }
+    const { rows } = await pool.query<{ known: boolean }>(
+      `select (detail ->> 'known_device')::boolean as known from audit_events join users using (user_id)
+        where kind = 'signed_in' and external_id = $1 order by at`,
+      [wallet.user.sub],
+    );
+    expect(rows.map(({ known }) => known)).toEqual([false, true, false]);
+  });
+});
+
+describe('the name of a user', () => {
+  const comeBack = async (agent = browser()) => {
+    agent.cookies.delete('assent_session');
+    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+    const [user] = await usersWith(server, { external_id: wallet.user.sub });
+    return { login: user?.login, name: user?.name };
+  };
+  const renamings = async () => {
+    const { rows } = await pool.query<{ detail: object; address: string }>(
+      `select detail, address from audit_events join users using (user_id) where kind = 'user_updated' and external_id = $1`,
+      [wallet.user.sub],
+    );
+    return rows;
+  };
+
+  it('and the login are read from userinfo if the ID token has none', async () => {
+    const login = `vera-${randomUUID()}`;
+    wallet.replaced = { userInfo: { name: 'Vera Orlova', preferred_username: login } };
+    expect(await comeBack()).toEqual({ login, name: 'Vera Orlova' });
+    wallet.replaced = { userInfo: { name: 'Vera Smirnova', preferred_username: 'other' } };
+    expect(await comeBack()).toEqual({ login, name: 'Vera Smirnova' });
+    expect(wallet.questions).toBe(2);
+  });
+
+  it('is read from userinfo only if needed', async () => {
+    wallet.user = { ...wallet.user, name: 'Anna', preferred_username: `anna-${randomUUID()}` };
+    await comeBack();
+    wallet.user = { sub: wallet.user.sub, name: 'Anna' };
+    await comeBack();
+    expect(wallet.questions).toBe(0);
+    const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
+    await at(confirming, async (agent) => {
+      await goOn(wallet, agent, '/account');
+      wallet.user = { sub: wallet.user.sub };
+      const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
+      const answer = await goOn(wallet, agent, await press(agent, consent, 'allow'));
+      expect(codeOf(answer)).toMatch(/^assent_ac_/);
+    });
+    expect(wallet.questions).toBe(0);
+  });
+
+  it.each([
+    ['fails', { userInfo: { sub: undefined } }],
+    ['is of another user', { userInfo: { sub: 'another', name: 'Mallory', preferred_username: 'mallory' } }],
+    ['never comes', { userInfo: null }],
+    ['is huge', { huge: { path: '/userinfo', headers: {} } }],
+  ])('is the `sub` if userinfo %s, and nothing is taken from the sign-in', async (_what, replaced) => {
+    wallet.replaced = replaced;
+    const { sub } = wallet.user;
+    expect(await comeBack()).toEqual({ login: sub, name: sub });
+    expect(wallet.questions + Number('huge' in replaced)).toBe(1);
+  });
+
+  it('is updated at each sign-in with an event in the trail; the login stays', async () => {
+    const login = `vera-${randomUUID()}`;
+    const agent = browser();
+    for (const name of ['Vera Orlova', 'Vera Smirnova', 'Vera Smirnova', 'Vera\u00A0 Smirnova ', ' ', 7]) {
+      wallet.user = {
+        sub: wallet.user.sub,
+        name,
+        preferred_username: name === 'Vera Orlova' ? login : 'other',
+      };
+      const expected = name === 'Vera Orlova' ? name : 'Vera Smirnova';
+      expect(await comeBack(agent)).toEqual({ login, name: expected });
+    }
+    const renaming = { detail: { by: 'provider', fields: ['name'] }, address: expect.any(String) };
+    expect(await renamings()).toEqual([renaming]);
+    expect((await agent.get('/account')).text).toContain('Vera Smirnova');
+    const history = await agent.get('/account/history');
+    expect(history.text).toContain('We changed your login, your name or your number with us');
+  });
+
+  it('does not change while the user is blocked', async () => {
+    wallet.user = { ...wallet.user, name: 'Vera' };
+    await comeBack();
+    await pool.query(`update users set status = 'blocked' where external_id = $1`, [wallet.user.sub]);
+    wallet.user = { ...wallet.user, name: 'Other' };
+    await goOn(wallet, browser(), '/account');
+    expect(await usersWith(server, { external_id: wallet.user.sub })).toMatchObject([{ name: 'Vera' }]);
+  });
+
+  it.each([
+    ['two spaces', 'Anna  Petrova', 'Anna Petrova'],
+    ['spaces around it', ' Anna\tPetrova\n', 'Anna Petrova'],
+    ['spaces of other kinds', 'Anna\u00A0\u2003\u3000\u0085Petrova\uFEFF', 'Anna Petrova'],
+    ['marks of direction', '\u200FAnna \u202APetrova\u202C', 'Anna Petrova'],
+    ['a soft hyphen', 'Petro\u00ADva', 'Petrova'],
+    ['letters in parts', 'Zoe\u0308 И\u0438\u0306', 'Zoë Ий'],
+    ['a joiner that its script needs', 'می\u200cخواهم', 'می\u200cخواهم'],
+  ])('is shown in plain form, with %s', async (_what, name, expected) => {
+    wallet.user = { ...wallet.user, name };
+    expect((await comeBack()).name).toBe(expected);
+  });
+});
+
+describe('a failing provider', () => {
+  const refusedAt = async (agent: Agent, path: string) => {
+    const answer = await agent.get(path);
+    expect([answer.status, answer.page, answer.headers.get('retry-after')]).toEqual([503, 'error', '5']);
+    return answer;
+  };
+
+  it('affects only sign-in, from the start on, and is asked again at the next sign-in', async () => {
+    const away = await openWallet();
+    await away.down();
+    const there = await startServer({ provider: away.settings });
+    const agent = new Agent(there.baseUrl);
+    expect(await logOf(there, await refusedAt(agent, '/sign-in'))).toMatchObject({
+      rule_id: 'provider',
+      rule: expect.stringMatching(/^SIGN_IN_ISSUER does not respond correctly: .*ECONNREFUSED/),
+    });
+    expect((await agent.get('/health/ready')).status).toBe(200);
+    const shop = await there.createClient();
+    const exchange = await agent.post('/oauth/token', tokenRequestOf(shop, 'x'));
+    expect([exchange.status, JSON.parse(exchange.body).error]).toEqual([400, 'invalid_grant']);
+    const counted = readSeries((await agent.get('/metrics')).body);
+    expect(counted.get('assent_unavailable_total{reason="provider"}')).toBe(1);
+    await away.up();
+    expect((await goOn(away, agent, '/account')).page).toBe('account');
+
+    const left = new Agent(there.baseUrl);
+    const callback = await callbackOf(left, await leaveFor(away, left, '/account'));
+    await away.down();
+    const answer = await refusedAt(left, callback);
+    expect(answer.body).toContain('href="/sign-in"');
+    expect(left.cookies.has('assent_session')).toBe(false);
+    expect((await agent.get('/account')).page).toBe('account');
+    await there.close();
+  });
+
+  it.each([
+    ['fails', { status: 500, body: '{"error":"server_error"}' }],
+    ['is replaced by its proxy', { status: 502, body: '<h1>Bad Gateway</h1>' }],
+    ['is asked too often', { status: 429, body: '{"error":"slow_down"}' }],
+    ['is asked too often behind its proxy', { status: 429, body: '<h1>Too Many Requests</h1>' }],
+    ['says so', { status: 400, body: '{"error":"temporarily_unavailable"}' }],
+    ['never comes', null],
+  ])('is reported unreachable when its token endpoint %s', async (_what, token) => {
+    const agent = browser();
+    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+    wallet.replaced = { token };
+    expect(await logOf(server, await refusedAt(agent, callback))).toMatchObject({ rule_id: 'provider' });
+    expect(agent.cookies.has('assent_session')).toBe(false);
+  });
+
+  it.each([
+    ['refuses us at length', { status: 400, body: '{"error":"SECRET of the wallet"}' }],
+    ['refuses us', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
+    ['answers what is none', { status: 200, body: '{"access_token":"SECRET-1234","id_token":"SECRET" oops' }],
+    ['answers a page', { status: 200, body: '<h1>SECRET</h1>' }],
+  ])(
+    'is blamed when its token endpoint %s, without showing or logging the response',
+    async (_what, token) => {
+      const agent = browser();
+      const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+      wallet.replaced = { token };
+      const answer = await agent.get(callback);
+      expect([answer.status, answer.page]).toEqual([400, 'error']);
+      expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
+      expect(answer.body + server.logLines.join('')).not.toMatch(/SECR/);
+    },
+  );
+
+  it.each([
+    ['/token', {}],
+    ['/token', { 'content-encoding': 'gzip' }],
+    ['/jwks', {}],
+    ['/.well-known/openid-configuration', {}],
+  ])('is refused when its %s exceeds one megabyte: %o', async (path, headers) => {
+    const isFirst = path.startsWith('/.well-known');
+    await at({}, async (agent) => {
+      const callback = isFirst ? '' : await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+      wallet.replaced = { huge: { path, headers } };
+      const answer = await refusedAt(agent, isFirst ? '/sign-in' : callback);
+      expect(answer.text).not.toContain('xxx');
+    });
+  });
+
+  it('is refused when its issuer differs', async () => {
+    wallet.replaced = { metadata: { issuer: 'https://wallet.example' } };
+    await at({}, (agent) => refusedAt(agent, '/sign-in'));
+  });
+});
+
+it('no callback exists without a provider, and Assent signs users in', async () => {
+  const own = await startServer({ database: server.database });
+  const agent = new Agent(own.baseUrl);
+  expect((await agent.get('/sign-in/callback?code=x&state=y')).status).toBe(404);
+  expect((await agent.get('/account')).page).toBe('sign-in');
+  expect((await (await signedIn(own, await server.createUser())).get('/account')).page).toBe('account');
+  await own.close();
+});

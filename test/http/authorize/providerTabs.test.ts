@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import { logOf } from '../../attacks/refusals.ts';
+import { copyOf, fieldsFor } from '../../support/account.ts';
+import { codeOf, decide, requestOf } from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { newSecret } from '../../support/ledger.ts';
+import { rowsOf } from '../../support/postgres/rows.ts';
+import { useServer } from '../../support/server.ts';
+import { callbackOf, goOn, leaveFor, passWallet, useWallet } from '../../support/wallet.ts';
+
+// Each sign-in at the provider is bound to its own try: its cookie, its request, its answer.
+
+const wallet = await useWallet();
+const server = await useServer({ provider: wallet.settings });
+const [shop, other] = [await server.createClient(), await server.createClient()];
+
+const linkTo = (client = shop, fields: Record<string, string> = {}) =>
+  `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const browser = () => new Agent(server.baseUrl);
+const namesOf = ({ cookies }: Agent) => [...cookies.keys()].filter((name) => name.includes('sign_in'));
+
+/** Leaves for the wallet and signs in there. @returns the address of the answer, which isn't asked for yet */
+const answered = async (agent: Agent, from = linkTo()) =>
+  callbackOf(agent, await leaveFor(wallet, agent, from));
+
+/** Where "Sign in again" or "Try again" leads. */
+const againOf = ({ body }: Answer) => /href="(\/sign-in[^"]*)"/.exec(body)?.[1] ?? null;
+
+describe('several tabs', () => {
+  it('return to their own requests, in any order, with separate decisions', async () => {
+    const agent = browser();
+    const [first, second] = [await answered(agent, linkTo(shop)), await answered(agent, linkTo(other))];
+    for (const [callback, client] of [
+      [second, other],
+      [first, shop],
+    ] as const) {
+      const answer = await agent.get(callback);
+      expect([answer.status, answer.location]).toEqual([303, expect.stringContaining(client.clientId)]);
+      expect(codeOf(await decide(agent, await agent.get(answer.location ?? ''), 'allow'))).toMatch(
+        /^assent_ac_/,
+      );
+    }
+  });
+
+  it('share one session: the first page stays valid after the second signs in the same user', async () => {
+    const agent = browser();
+    const [first, second] = [await answered(agent, linkTo(shop)), await answered(agent, linkTo(other))];
+    const consent = await goOn(wallet, agent, first);
+    const session = agent.cookies.get('assent_session');
+    await agent.get(second);
+    expect(agent.cookies.get('assent_session')).toBe(session);
+    expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
+  });
+
+  it('still work after the provider failed at the code: a reload asks again', async () => {
+    const agent = browser();
+    const callback = await answered(agent);
+    wallet.replaced = { token: { status: 503, body: '' } };
+    expect((await agent.get(callback)).status).toBe(503);
+    wallet.replaced = {};
+    const again = await agent.get(callback);
+    expect([again.status, again.location]).toEqual([303, expect.stringContaining(shop.clientId)]);
+  });
+
+  it('belong to the last signed-in user', async () => {
+    const agent = browser();
+    const first = await answered(agent);
+    wallet.user = { sub: 'another-user', name: 'Boris' };
+    const second = await answered(agent, '/account');
+    await agent.get(first);
+    expect((await goOn(wallet, agent, second)).text).toContain('Boris');
+  });
+
+  it('are limited to four: a fifth ends the oldest', async () => {
+    const agent = browser();
+    const [oldest = '', ...callbacks] = await inOrder(5, () => answered(agent, linkTo(shop)));
+    expect(namesOf(agent)).toHaveLength(4);
+    const lost = await agent.get(oldest);
+    expect([lost.status, lost.page, againOf(lost)]).toEqual([400, 'error', '/sign-in']);
+    for (const callback of callbacks) expect((await agent.get(callback)).status).toBe(303);
+  });
+
+  it('share 6,500 characters of cookies: the oldest of a long request is dropped', async () => {
+    const agent = browser();
+    const long = () =>
+      linkTo(shop, {
+        state: Buffer.from(crypto.getRandomValues(new Uint8Array(2_400))).toString('base64url'),
+      });
+    const [oldest = '', ...callbacks] = await inOrder(3, () => answered(agent, long()));
+    const values = [...agent.cookies].filter(([name]) => name.includes('sign_in')).map(([, value]) => value);
+    expect(values.join('').length).toBeLessThanOrEqual(6_500);
+    expect((await agent.get(oldest)).status).toBe(400);
+    expect((await agent.get(callbacks.at(-1) ?? '')).status).toBe(303);
+  });
+});
+
+describe('a repeated provider response', () => {
+  it('leads back to its request during the session: on reload, or Back and Continue', async () => {
+    const agent = browser();
+    const address = await leaveFor(wallet, agent, linkTo());
+    const callback = await callbackOf(agent, address);
+    await agent.get(callback);
+    for (const again of [callback, await callbackOf(agent, address)]) {
+      const answer = await agent.get(again);
+      expect([answer.status, answer.location]).toEqual([303, expect.stringContaining(shop.clientId)]);
+      expect((await agent.get(answer.location ?? '')).page).toBe('consent');
+    }
+    expect(wallet.exchanges).toHaveLength(1);
+  });
+
+  it('offers sign-in for its own request once the session has ended', async () => {
+    const agent = browser();
+    const [callback] = [await answered(agent), await answered(agent, linkTo(other))];
+    const page = await goOn(wallet, agent, callback);
+    await agent.post('/sign-out', fieldsFor(page, '/sign-out'));
+    const answer = await agent.get(callback);
+    expect([answer.status, againOf(answer)]).toEqual([400, expect.stringContaining(shop.clientId)]);
+    expect(answer.body).not.toContain(other.clientId);
+    expect(Buffer.from(fieldsFor(answer, '/language').back ?? '', 'base64url').toString()).toBe(
+      againOf(answer)?.replaceAll('&amp;', '&'),
+    );
+  });
+
+  it('works for a user who left at the provider, went Back there and signed in', async () => {
+    const agent = browser();
+    const address = await leaveFor(wallet, agent, linkTo());
+    wallet.replaced = { callback: { code: undefined, error: 'access_denied' } };
+    const denied = await callbackOf(agent, address);
+    for (let times = 0; times < 5; times += 1)
+      expect((await agent.get(denied)).text).toContain('The sign-in is not complete Nothing was allowed.');
+    wallet.replaced = {};
+    expect((await goOn(wallet, agent, await callbackOf(agent, address))).page).toBe('consent');
+  });
+});
+
+describe('a browser without cookies', () => {
+  it('is told so each time', async () => {
+    for (let times = 0; times < 2; times += 1) {
+      const callback = await answered(browser());
+      const answer = await browser().get(callback);
+      expect([answer.status, againOf(answer)]).toEqual([400, '/sign-in']);
+      expect(answer.text).toContain('Your browser blocks the cookies of this site');
+    }
+  });
+});
+
+describe('prefetching a link', () => {
+  it('by HEAD begins no sign-in and uses none up', async () => {
+    const agent = browser();
+    const callback = await answered(agent);
+    const [rows, cookies] = [await rowsOf(server.database), copyOf(agent).cookies];
+    for (const path of ['/sign-in', callback]) {
+      const answer = await agent.send(path, { method: 'HEAD', headers: {} });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
+    }
+    expect([wallet.exchanges, agent.cookies, await rowsOf(server.database)]).toEqual([[], cookies, rows]);
+    expect((await agent.get(callback)).status).toBe(303);
+  });
+
+  it.each(['prefetch', 'prefetch;prerender'])(
+    'before a click begins no sign-in and uses none up: %s',
+    async (purpose) => {
+      const agent = browser();
+      const callback = await answered(agent);
+      for (const path of ['/sign-in', callback]) {
+        const answer = await agent.get(path, { 'sec-purpose': purpose, 'sec-fetch-dest': 'document' });
+        expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
+      }
+      expect(wallet.exchanges).toEqual([]);
+      expect((await agent.get(callback)).status).toBe(303);
+    },
+  );
+});
+
+describe('a sign-in that the provider could not finish', () => {
+  it.each([
+    'temporarily_unavailable',
+    'server_error',
+    'login_required',
+    'interaction_required',
+    'consent_required',
+  ])('is restarted for the same request: %s', async (error) => {
+    const agent = browser();
+    wallet.replaced = { callback: { code: undefined, error, error_description: 'authentication_expired' } };
+    const answer = await passWallet(wallet, agent, linkTo());
+    expect([answer.status, againOf(answer)]).toEqual([400, expect.stringContaining(shop.clientId)]);
+    expect(answer.text).toContain('could not finish your sign-in');
+    expect(answer.text).toContain('Sign in again.');
+    expect(await logOf(server, answer)).toMatchObject({
+      rule_id: 'sign_in_unfinished',
+      rule: `the provider answered ${error}`,
+    });
+    wallet.replaced = {};
+    const again = againOf(answer)?.replaceAll('&amp;', '&') ?? '';
+    expect((await goOn(wallet, agent, again)).page).toBe('consent');
+  });
+
+  it('is reported as a registration error if the provider refuses the client', async () => {
+    const agent = browser();
+    wallet.replaced = {
+      token: { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="w"' },
+    };
+    const answer = await passWallet(wallet, agent, linkTo());
+    expect(answer.status).toBe(400);
+    expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
+  });
+});
+
+describe('sign-in cookies', () => {
+  it('that are forged or too many are removed, at most 20 at once', async () => {
+    const agent = browser();
+    const made = Array.from({ length: 30 }, (_, index) => `assent_sign_in_${index}`);
+    for (const name of [...made, 'assent_sign_in_', 'assent_sign_in_x-y'])
+      agent.cookies.set(name, newSecret());
+    const callback = await answered(agent);
+    expect(namesOf(agent).length).toBeLessThanOrEqual(32 - 20 + 1);
+    await answered(agent);
+    expect(namesOf(agent).length).toBeLessThanOrEqual(4);
+    expect((await agent.get(callback)).status).toBe(303);
+  });
+});
+
+async function inOrder<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let time = 0; time < times; time += 1) results.push(await work());
+  return results;
+}

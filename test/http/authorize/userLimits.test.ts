@@ -1,0 +1,345 @@
+import * as cheerio from 'cheerio';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { copyOf, follow } from '../../support/account.ts';
+import {
+  codeOf,
+  confirm,
+  introspect,
+  leadsTo,
+  obtainCode,
+  reachConsent,
+  requestOf,
+  returnFrom,
+  tokenRequestOf,
+} from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { newSecret } from '../../support/ledger.ts';
+import { rowsOf } from '../../support/postgres/rows.ts';
+import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+
+// Where the operator lets them, users grant smaller sums than are asked.
+
+const server = await useServer();
+const { pool } = server.database;
+const replica = await useServer({ database: server.database });
+const resource = await server.createResource();
+
+const SCOPE = 'account-info payment-shop.limit(30, 45000) payment-p2p';
+const LOWERED = 'account-info payment-shop.limit(30,5000.50) payment-p2p';
+const LOWER = { limit_1: '5 000,50', limit_2: '3000' };
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeEach(async () => {
+  client = await server.createClient({ userLimits: true });
+  [user, agent] = [await server.createUser({ paymentPassword: null }), new Agent(server.baseUrl)];
+});
+
+const consentFor = (scope = SCOPE, state = 'state') =>
+  reachConsent(agent, requestOf(client, { scope, state }), user);
+
+const allow = (page: Answer, typed: Record<string, string>, by = agent) =>
+  by.submit(page, 'decision', { decision: 'allow', ...typed });
+
+const reject = (page: Answer, typed: Record<string, string>) =>
+  agent.submit(page, 'decision', { decision: 'reject', ...typed });
+
+/** The fields of limits as a page has them: what stands in them, and what is said beside those that are wrong. */
+function fieldsOf({ body }: Answer): Record<string, [value: string, problem: string | null]> {
+  const $ = cheerio.load(body);
+  const fields = $('input[name^=limit_]:not([type=hidden])')
+    .toArray()
+    .map((field) => {
+      const textOf = (id: string) => $(`#${id}`).text().replaceAll(/\s+/g, ' ').trim();
+      const problem = $(field).attr('aria-describedby');
+      const labels = $(field).attr('aria-labelledby')?.split(' ') ?? [`${$(field).attr('id')}-label`];
+      expect(labels.map(textOf)).not.toContain('');
+      expect($(`label[for=${$(field).attr('id')}] .small`).text()).toMatch(
+        /you can lower it|можно уменьшить/,
+      );
+      expect($(field).closest('form').find('[name=decision_token]')).toHaveLength(1);
+      expect(problem !== undefined).toBe($(field).attr('aria-invalid') === 'true');
+      return [$(field).attr('name'), [$(field).attr('value'), problem ? textOf(problem) : null]] as const;
+    });
+  return Object.fromEntries(fields);
+}
+
+async function exchange(code: string): Promise<Record<string, unknown>> {
+  const answer = await agent.post('/oauth/token', tokenRequestOf(client, code));
+  expect(answer.status).toBe(200);
+  return JSON.parse(answer.body) as Record<string, unknown>;
+}
+
+async function events(): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    `select kind, scope, limits, detail from audit_events where client_id = $1 and user_id = $2 order by at`,
+    [client.clientId, user.userId],
+  );
+  return rows;
+}
+
+const scopeOf = async () => {
+  const { rows } = await pool.query('select scope from grants where client_id = $1', [client.clientId]);
+  return rows.map(({ scope }) => scope);
+};
+
+describe('a limit that the user lowers', () => {
+  it('has a field with the requested sum, in the format of the language', async () => {
+    const page = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
+    expect(fieldsOf(page)).toEqual({ limit_0: ['999.50', null], limit_1: ['3000', null] });
+    expect(page.text).toMatch(
+      /At most RUB 999\.50 in any 7 days ?Your limit, RUB in any 7 days you can lower it/,
+    );
+    agent.cookies.set('assent_language', 'ru');
+    const russian = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
+    expect(fieldsOf(russian)).toEqual({ limit_0: ['999,50', null], limit_1: ['3000', null] });
+  });
+
+  it('is granted in the token response, introspection, the trail and on the account page', async () => {
+    const answer = await exchange(codeOf(await allow(await consentFor(), LOWER)));
+    expect(answer.scope).toBe(LOWERED);
+    const told = await introspect(server, resource, String(answer.access_token));
+    expect(told).toMatchObject({ active: true, scope: LOWERED });
+    expect(JSON.stringify(told)).toContain('5000.50');
+    expect(JSON.stringify(told)).not.toContain('45000');
+    const account = await agent.get('/account');
+    expect(account.text).toContain('At most RUB 5,000.50 in any 30 days');
+    expect(account.text).not.toContain('45,000');
+    const limits = [
+      { right: 'payment-shop', period_days: 30, amount: '5000.50', currency: 'RUB' },
+      { right: 'payment-p2p', period_days: 1, amount: '3000', currency: 'RUB' },
+    ];
+    expect(await events()).toEqual([
+      { kind: 'approved', scope: LOWERED, limits, detail: { asked_scope: SCOPE } },
+      { kind: 'exchanged', scope: LOWERED, limits: null, detail: null },
+    ]);
+  });
+
+  it('is shown on the payment password page and the receipt, and granted', async () => {
+    user = await server.createUser();
+    const page = await follow(agent, await allow(await consentFor(), LOWER));
+    const answer = await confirm(agent, page, user.paymentPassword);
+    for (const { text } of [page, await follow(agent, answer)]) {
+      expect(text).toContain('At most RUB 5,000.50 in any 30 days');
+      expect(text).not.toContain('45,000');
+    }
+    expect((await exchange(codeOf(await returnFrom(agent, answer)))).scope).toBe(LOWERED);
+    const confirmed = { confirmed_by: 'payment_password', session: expect.any(String) };
+    expect(await events()).toMatchObject([{ detail: { asked_scope: SCOPE, ...confirmed } }, {}]);
+  });
+
+  it('keeps the scope byte for byte if it is not lower, without a scope in the response', async () => {
+    const same = { limit_1: '45 000,00', limit_2: '3000.0' };
+    const answer = await exchange(codeOf(await allow(await consentFor(), same)));
+    expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in']);
+    expect(await scopeOf()).toEqual([SCOPE]);
+    expect(await events()).toMatchObject([{ scope: SCOPE, detail: null }, { scope: SCOPE }]);
+  });
+
+  it('is raised again by the same request, and then the response has no scope', async () => {
+    await exchange(codeOf(await allow(await consentFor(), LOWER)));
+    const page = await consentFor();
+    expect(page.text).toMatch(
+      /Raised Pay any shop At most RUB 45,000 in any 30 days ?Before: at most RUB 5,000\.50 in any 30 days/,
+    );
+    expect(fieldsOf(page)).toEqual({ limit_1: ['45000', null], limit_2: ['3000', null] });
+    const answer = await exchange(codeOf(await allow(page, { limit_1: '45000', limit_2: '3000' })));
+    expect(answer).not.toHaveProperty('scope');
+    expect(await scopeOf()).toEqual([SCOPE]);
+  });
+
+  it.each([
+    ['1', null],
+    ['2 999.50', newSecret()],
+  ])(
+    'may be each of the maximum number in a request, whatever else is sent: %s',
+    async (sum, paymentPassword) => {
+      user = await server.createUser({ paymentPassword });
+      const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
+      const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
+      const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, sum]));
+      const pressed = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
+      const confirmed = async () => confirm(agent, await follow(agent, pressed), paymentPassword);
+      const answer = paymentPassword === null ? pressed : await returnFrom(agent, await confirmed());
+      await exchange(codeOf(answer));
+      const limit = sum.replace(' ', '');
+      expect(String(await scopeOf()).split(`.limit(1,${limit})`)).toHaveLength(186);
+    },
+  );
+
+  it('is compared with the application’s maximum as requested', async () => {
+    client = await server.createClient({ userLimits: true, most: { days: 30, sum: '44999' } });
+    const answer = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
+    expect([answer.status, answer.text.includes('invalid_scope')]).toEqual([400, true]);
+  });
+});
+
+describe('an invalid sum', () => {
+  it.each([
+    [{ limit_1: '45000.01', limit_2: '3000' }, 'limit_1', 'The most you can allow here is RUB 45,000.'],
+    [
+      { limit_1: '1', limit_2: '3,000' },
+      'limit_2',
+      'Use at most two digits after the decimal point. Write thousands without a comma: 2500.',
+    ],
+    [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
+    [
+      { limit_1: '1', limit_2: '0,00' },
+      'limit_2',
+      'The amount must be more than zero. To allow nothing, press “Reject”.',
+    ],
+  ])('decides nothing, and is shown again as typed: %j', async (typed, wrong, problem) => {
+    const page = await consentFor();
+    const before = await rowsOf(server.database);
+    const again = await follow(agent, await allow(page, typed));
+    expect([again.status, again.page]).toEqual([200, 'consent']);
+    expect(await rowsOf(server.database)).toBe(before);
+    const shown = Object.entries(typed).map(([name, text]) => [
+      name,
+      [text, name === wrong ? problem : null],
+    ]);
+    expect(fieldsOf(again)).toEqual(Object.fromEntries(shown));
+    expect(again.text).toContain('Your answer was not accepted');
+    expect(again.body).toMatch(/<title>Error: /);
+    expect(again.headers.get('content-security-policy')).not.toContain('form-action');
+    expect(server.logLines.join('')).toContain('wrong_limits');
+    const { scope } = await exchange(codeOf(await allow(again, LOWER)));
+    expect(scope).toBe(LOWERED);
+  });
+
+  it('is not accepted by changing the language', async () => {
+    const typed = { limit_1: '', limit_2: '5000' };
+    const again = await follow(agent, await allow(await consentFor(), typed));
+    const russian = await follow(agent, await agent.submit(again, 'language', { language: 'ru' }));
+    expect(russian.text).toContain('Ваш ответ пока не принят');
+    expect(Object.values(fieldsOf(russian)).map(([value]) => value)).toEqual(Object.values(typed));
+    expect(await scopeOf()).toEqual([]);
+  });
+
+  it('is reported before the payment password is requested', async () => {
+    user = await server.createUser();
+    const again = await follow(agent, await allow(await consentFor(), { limit_1: '', limit_2: '' }));
+    expect(again.page).toBe('consent');
+    expect((await follow(agent, await allow(again, LOWER))).page).toBe('confirm');
+  });
+});
+
+describe('a form', () => {
+  it('without a field of its page decides nothing', async () => {
+    const page = await consentFor();
+    for (const typed of [{}, { limit_1: '1' }, { limit_2: '1' }, { limit_0: '1', limit_1: '1' }]) {
+      expect((await allow(page, typed)).status).toBe(303);
+    }
+    expect(await scopeOf()).toEqual([]);
+  });
+
+  it.each([
+    ['a one-time payment', true, 'payment-shop.limit(,5000)'],
+    ['nothing to spend', true, 'account-info'],
+    ['an application whose users may not lower', false, 'payment-shop.limit(7,5000)'],
+  ])('for %s has no field, and accepts none', async (_what, userLimits, scope) => {
+    client = await server.createClient({ userLimits });
+    const page = await consentFor(scope);
+    expect(fieldsOf(page)).toEqual({});
+    expect(page.text).not.toContain('you can lower it');
+    const answer = await exchange(codeOf(await allow(page, { limit_0: '1' })));
+    expect(answer).not.toHaveProperty('scope');
+    expect(await scopeOf()).toEqual([scope]);
+  });
+
+  it('loaded before the operator switched lowering on or off decides nothing', async () => {
+    client = await server.createClient({});
+    for (const typed of [{}, LOWER]) {
+      const page = await consentFor();
+      await pool.query('update clients set user_limits = not user_limits, revision = revision + 1');
+      expect((await allow(page, typed)).status).toBe(303);
+    }
+    expect(await scopeOf()).toEqual([]);
+  });
+});
+
+describe('a decided page', () => {
+  it('returns the same code for the same sums, in any notation', async () => {
+    const page = await consentFor();
+    const codes = [];
+    for (const typed of [LOWER, LOWER, { limit_1: '5000.5', limit_2: '3 000' }])
+      codes.push(codeOf(await allow(page, typed)));
+    expect(new Set(codes).size).toBe(1);
+    expect(await events()).toHaveLength(1);
+    expect((await exchange(codes[0] ?? '')).scope).toBe(LOWERED);
+    const spent = await follow(agent, await allow(page, LOWER));
+    expect(spent.text).toContain('You already allowed this');
+    const russian = await follow(agent, await agent.submit(spent, 'language', { language: 'ru' }));
+    expect(russian.text).toContain('Вы уже разрешили это');
+  });
+
+  it('returns no second code for other sums: it is shown again with the granted sums', async () => {
+    const page = await consentFor();
+    const code = codeOf(await allow(page, LOWER));
+    const other = await allow(page, { limit_1: '45000', limit_2: '3000' });
+    expect([other.status, other.location]).toEqual([303, expect.stringContaining('/oauth/authorize?')]);
+    expect((await exchange(code)).scope).toBe(LOWERED);
+    expect((await allow(page, { limit_1: '5000.50', limit_2: '2999' })).status).toBe(303);
+    expect(await scopeOf()).toEqual([LOWERED]);
+    expect((await consentFor()).text).toContain('Before: at most RUB 5,000.50');
+  });
+
+  it('is confirmed once, for the sums confirmed first', async () => {
+    user = await server.createUser();
+    const consent = await consentFor();
+    const asked = [];
+    for (const typed of [LOWER, { limit_1: '100', limit_2: '3000' }])
+      asked.push(await follow(agent, await allow(consent, typed)));
+    const answers = [];
+    for (const page of [...asked, ...asked]) answers.push(await confirm(agent, page, user.paymentPassword));
+    const [first, other, again] = answers as [Answer, Answer, Answer];
+    for (const answer of [other, answers[3] as Answer])
+      expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
+    const code = codeOf(await returnFrom(agent, first));
+    expect(codeOf(await returnFrom(agent, again))).toBe(code);
+    expect((await exchange(code)).scope).toBe(LOWERED);
+  });
+
+  it.each([
+    ['the same sums', LOWER],
+    ['other sums', { limit_1: '1', limit_2: '1' }],
+    ['what can’t be granted', { limit_1: 'none', limit_2: '' }],
+  ])('shows on Reject that Allow came first, with %s in its fields', async (_which, typed) => {
+    const page = await consentFor();
+    const code = codeOf(await allow(page, LOWER));
+    const answer = await follow(agent, await reject(page, typed));
+    expect(answer.text).toContain('You already allowed this');
+    expect((await exchange(code)).scope).toBe(LOWERED);
+  });
+
+  it('is rejected once, whatever its fields contain', async () => {
+    const page = await consentFor();
+    for (const typed of [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }])
+      expect((await reject(page, typed)).location).toContain('error=access_denied');
+    expect(await events()).toMatchObject([{ kind: 'rejected', scope: SCOPE, detail: null }]);
+  });
+
+  it('returns one code when sent with different sums at once, on two replicas', async () => {
+    const page = await consentFor();
+    const elsewhere = copyOf(agent, replica.baseUrl);
+    const presses = Array.from({ length: 12 }, (_, index) =>
+      allow(page, { limit_1: String(100 + index), limit_2: '3000' }, index % 2 === 0 ? agent : elsewhere),
+    );
+    const answers = await Promise.all(presses);
+    const taken = answers.filter(({ status }) => status === 302);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(11);
+    expect(taken).toHaveLength(1);
+    const index = answers.findIndex(({ status }) => status === 302);
+    const granted = `account-info payment-shop.limit(30,${100 + index}) payment-p2p`;
+    expect((await exchange(codeOf(taken[0] as Answer))).scope).toBe(granted);
+    expect(await events()).toHaveLength(2);
+  });
+});
+
+it('returns the scope only of the newest authorization', async () => {
+  await exchange(codeOf(await allow(await consentFor(), LOWER)));
+  const answer = await exchange(await obtainCode(agent, requestOf(client), user));
+  expect(answer).not.toHaveProperty('scope');
+});

@@ -1,0 +1,168 @@
+import { pino } from 'pino';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../../src/store/database/database.ts';
+import { reachConsent, requestOf, signIn } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { openLine } from '../../support/http/line.ts';
+import { createDatabase } from '../../support/postgres/database.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+/** Closes what a test opened besides. */
+let closers: (() => unknown)[] = [];
+const TOKEN_REQUEST = { grant_type: 'authorization_code', code: 'x', client_id: 'x', redirect_uri: 'x' };
+const SOON = { timeout: 20_000, interval: 10 };
+const REQUEST = '/oauth/authorize?client_id=x';
+
+afterEach(async () => {
+  await server.close();
+  for (const close of closers) await close();
+  closers = [];
+});
+
+/** Starts the server with a pool of its own to a new database, on a line that can be cut. */
+async function startOnLine() {
+  const [database, line] = [await createDatabase(), await openLine()];
+  const pool = openDatabase(line.url(database));
+  closers = [line.close, () => pool.end(), database.drop];
+  server = await startServer({ database: { ...database, pool } });
+  return { line, pool, agent: new Agent(server.baseUrl) };
+}
+
+/** What the log says above `info`, each line with its level, what it says, and why. */
+function warnings(): unknown[] {
+  return server.logLines
+    .map((line) => JSON.parse(line) as { level: number; msg: string; reason?: string })
+    .filter(({ level }) => level > 30)
+    .map(({ level, msg, reason }) => [pino.levels.labels[level], msg, reason]);
+}
+
+async function isUp(): Promise<boolean> {
+  const { body } = await new Agent(server.baseUrl).get('/metrics');
+  return /^assent_database_up 1$/m.test(body);
+}
+
+describe('while the database is unreachable', () => {
+  it('answers 503 with Retry-After at once', async () => {
+    const pool = openDatabase({ host: '127.0.0.1', port: 9, user: 'x', database: 'x' });
+    server = await startServer({ database: { pool, url: '', drop: () => pool.end() } });
+    const agent = new Agent(server.baseUrl);
+    const page = await agent.get(REQUEST);
+    const exchange = await agent.post('/oauth/token', TOKEN_REQUEST);
+    const others = [await signIn(agent, 'a', 'b'), await agent.get('/health/ready')];
+    expect([page.page, JSON.parse(exchange.body).error]).toEqual(['error', 'temporarily_unavailable']);
+    for (const answer of [page, exchange, ...others]) {
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('retry-after')).toBe('5');
+      expect(answer.body).not.toMatch(/ECONN|127\.0\.0\.1:9|postgres/i);
+    }
+    expect((await agent.get('/health/live')).status).toBe(200);
+    const reason =
+      "the database can't be reached: while connecting to PostgreSQL: connect ECONNREFUSED 127.0.0.1:9";
+    expect(warnings()).toEqual([['error', 'the database is unreachable', reason]]);
+    expect(await isUp()).toBe(false);
+    const rules = server.logLines.map((line) => JSON.parse(line).rule).filter((rule) => rule !== undefined);
+    expect(rules).toEqual(Array(3).fill("the database can't be reached (ECONNREFUSED)"));
+    await pool.end();
+  });
+
+  it('reports a read-only database at the start, not with the first request', async () => {
+    const database = await createDatabase();
+    await database.pool.query(
+      `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
+    );
+    const pool = openDatabase(database.url);
+    closers = [() => pool.end(), database.drop];
+    server = await startServer({ database: { ...database, pool } });
+    const reason = expect.stringMatching(/^PostgreSQL accepts no writes: most likely it is a standby, .+/);
+    await expect.poll(warnings, SOON).toEqual([['error', 'the database is unreachable', reason]]);
+    const { status } = await new Agent(server.baseUrl).get('/health/ready');
+    expect([await isUp(), status]).toEqual([false, 503]);
+  });
+
+  it('is reported when a query gets no answer', async () => {
+    const { line, agent } = await startOnLine();
+    expect((await agent.get('/health/ready')).status).toBe(200);
+    line.cut();
+    await expect.poll(async () => (await agent.get('/health/ready')).status, SOON).toBe(503);
+    const away = ['error', 'the database is unreachable', 'no answer within 2 seconds'];
+    expect([await isUp(), warnings()]).toEqual([false, [away]]);
+    await expect.poll(isUp, SOON).toBe(true);
+    expect(warnings()).toEqual([away, ['warn', 'the database is reachable again', undefined]]);
+  });
+
+  it('does not wait for a cut-off database, and uses another connection next time', async () => {
+    const { line, agent } = await startOnLine();
+    expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
+    line.cut();
+    expect((await agent.get(REQUEST)).status).toBe(503);
+    expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
+  });
+
+  it('waits at most once per request', async () => {
+    const { line, pool, agent } = await startOnLine();
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    await reachConsent(agent, requestOf(client), user);
+    // Whoever asks has two questions in turn here, each of which is answered in time.
+    line.delay(4_000);
+    const request = `/oauth/authorize?${new URLSearchParams(requestOf(client))}`;
+    const page = await agent.get(request);
+    expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([503, 'error', '5']);
+    await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), SOON);
+    line.delay(0);
+    expect((await agent.get(request)).page).toBe('consent');
+    // What the handler answers after that is dropped without a word.
+    expect(server.logLines.filter((entry) => JSON.parse(entry).level > 30)).toEqual([]);
+  });
+});
+
+describe('a reachable database', () => {
+  it('is not reported unreachable for a cancelled statement, which is logged once', async () => {
+    server = await startServer();
+    const { pool } = server.database;
+    const waiting = async () => (await pool.query(WAITING)).rows.map(({ pid }) => pid as number);
+    const holder = await pool.connect();
+    try {
+      await holder.query('begin; lock table client_secrets');
+      const answer = new Agent(server.baseUrl).post('/oauth/token', TOKEN_REQUEST);
+      await expect.poll(waiting, SOON).toHaveLength(1);
+      await pool.query('select pg_cancel_backend($1)', await waiting());
+      expect((await answer).status).toBe(503);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    const cancelled = 'a statement was cancelled: it took too long, or an administrator cancelled it';
+    const reason = `${cancelled} (canceling statement due to user request)`;
+    await expect
+      .poll(warnings, SOON)
+      .toEqual([['warn', 'a database error, but the database responds', reason]]);
+    expect(server.logLines.join('')).toContain('"rule":"a statement was cancelled (57014)"');
+    expect(await isUp()).toBe(true);
+  });
+
+  it('is not reported unreachable for broken idle connections, which are logged once', async () => {
+    server = await startServer();
+    const { pool } = server.database;
+    const agent = new Agent(server.baseUrl);
+    await agent.get('/health/ready'); // what is asked at the start is answered
+    for (let round = 0; round < 3; round += 1) {
+      const connections = await Promise.all(Array.from({ length: 5 }, () => pool.connect()));
+      for (const connection of connections) connection.release();
+      const broken = new Promise((resolve) => pool.once('error', resolve));
+      await pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+      await broken;
+      expect((await agent.get('/health/ready')).status).toBe(200);
+    }
+    const reason = expect.stringMatching(/^PostgreSQL ended the connection: .+ administrator command\)$/);
+    await expect
+      .poll(warnings, SOON)
+      .toEqual([['warn', 'a database error, but the database responds', reason]]);
+  });
+});
+
+const WAITING = `
+select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { converse } from '../../support/http/rawHttp.ts';
+import { useSockets } from '../../support/http/sockets.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+/** As `localhost` is two addresses on most machines; Linux has all of 127.0.0.0/8. */
+const ADDRESSES = ['127.0.0.1', '127.0.0.2'];
+const MOST = 5;
+const LIVE = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
+
+const { open, isTaken } = useSockets();
+const at = (host: string, { baseUrl }: TestServer) => baseUrl.replace('localhost', host);
+
+describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server with two addresses, at %s', (host) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ addresses: ADDRESSES, maxConnections: MOST });
+  });
+  afterAll(() => server?.close());
+
+  const statusesOf = async (text: string) =>
+    (await converse(at(host, server), text)).answers.map(({ status }) => status);
+
+  it('answers in order, with an error for garbage after the last request', async () => {
+    expect(await statusesOf(`${LIVE}${LIVE}garbage\r\n\r\n`)).toEqual([200, 200, 400]);
+  });
+
+  it('refuses CONNECT, because it is not a proxy', async () => {
+    expect(await statusesOf('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n')).toEqual([400]);
+  });
+
+  it('counts connections at both addresses together', async () => {
+    const other = at(ADDRESSES.find((one) => one !== host) ?? '', server);
+    const idle = await Promise.all(Array.from({ length: MOST - 1 }, () => open(other)));
+    const closed = Promise.race(idle.map(({ socket }) => once(socket, 'close')));
+    expect(await statusesOf(`${LIVE}garbage\r\n\r\n`)).toEqual([200, 400]);
+    await closed;
+  });
+
+  it('answers requests in progress before it closes, and ends the connections', async () => {
+    const own = await startServer({ addresses: ADDRESSES });
+    const lines =
+      'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\nExpect: 100-continue';
+    const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\n${lines}\r\n\r\n`;
+    const { socket, received } = await open(at(host, own), head);
+    await expect.poll(received).toContain('100 Continue'); // from here on the request is under way
+    const closed = own.close();
+    await expect.poll(() => isTaken(at(host, own))).toBe(false);
+    socket.write('a=b');
+    await once(socket, 'close');
+    expect(received().match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['100', '400']);
+    expect(received()).toMatch(/\r\nconnection: close\r\n/i); // or closing would wait until it is idle for too long
+    await closed;
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { revokeByBearer } from '../../../src/flows/token/revoke.ts';
+import { obtainToken } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { intercept } from '../../support/postgres/intercept.ts';
+import { CALLER, type TestClient, useServer } from '../../support/server.ts';
+import { isLive } from '../../support/state.ts';
+
+// What one caller may ask thousands of times a second must not cost the database a statement each.
+
+const server = await useServer();
+const resource = await server.createResource();
+let statements: string[] = [];
+const pool = intercept(server.database.pool, (statement, run) => {
+  statements.push(statement.name ?? '');
+  return run();
+});
+/** On the same database, with its statements counted by their names. */
+const counted = await useServer({ database: { ...server.database, pool } });
+
+/** A token of the application for each of so many users. */
+const tokensOf = (client: TestClient, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, async () =>
+      obtainToken(new Agent(server.baseUrl), client, await server.createUser()),
+    ),
+  );
+
+const times = (name: string) => statements.filter((statement) => statement === name).length;
+
+describe('many concurrent callers', () => {
+  it('share one readiness query per second', async () => {
+    const agent = new Agent(counted.baseUrl);
+    await agent.get('/health/ready');
+    statements = [];
+    const begun = performance.now();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => agent.get('/health/ready')));
+    const seconds = (performance.now() - begun) / 1000;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(times('health-tables')).toBeLessThanOrEqual(Math.ceil(seconds));
+  });
+
+  it('revoke exactly their own tokens', async () => {
+    const client = await server.createClient();
+    const tokens = await tokensOf(client, 40);
+    const [kept, foreign, ...given] = tokens as [string, string, ...string[]];
+    const other = await server.createClient();
+    const idsOf = ({ clientId, clientSecret }: TestClient) => ({
+      client_id: clientId,
+      client_secret: clientSecret ?? '',
+    });
+    const agent = new Agent(counted.baseUrl);
+    const answers = await Promise.all([
+      ...given.map((token, n) =>
+        n % 2 === 0
+          ? agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` })
+          : agent.post('/oauth/revoke', { token, ...idsOf(client) }),
+      ),
+      agent.post('/oauth/revoke', { token: foreign, ...idsOf(other) }),
+      agent.post('/oauth/revoke', { token: kept, ...idsOf(client), client_secret: 'wrong' }),
+      agent.post('/api/revoke', {}, { authorization: `Bearer ${kept}x` }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([...given.map(() => 200), 200, 400, 200]);
+    const active = await Promise.all(tokens.map((token) => isLive(server, resource, token)));
+    expect(active).toEqual(tokens.map((token) => token === kept || token === foreign));
+    const { rows } = await server.database.pool.query<{ count: number; references: number }>(
+      `select count(*)::int as count, count(distinct reference)::int as references from audit_events
+        where client_id = $1 and kind = 'revoked_by_application'`,
+      [client.clientId],
+    );
+    expect(rows).toEqual([{ count: given.length, references: given.length }]);
+  });
+
+  it('share a statement when they revoke tokens at the same moment', async () => {
+    const client = await server.createClient();
+    const tokens = await tokensOf(client, 10);
+    statements = [];
+    await Promise.all(tokens.map((token) => revokeByBearer(counted.context, token, CALLER)));
+    expect(times('grant-revoke-by-token')).toBe(1);
+    for (const token of tokens) expect(await isLive(server, resource, token)).toBe(false);
+  });
+});

@@ -1,0 +1,324 @@
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { listenAt } from '../../../src/http/connections/listen.ts';
+import { buildMetricsApp } from '../../../src/http/metrics/server.ts';
+import { actorsAt, follow, press } from '../../support/account.ts';
+import {
+  confirm,
+  decide,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  signIn,
+  tokenRequestOf,
+} from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { askAndCut } from '../../support/http/askAndCut.ts';
+import { newSecret } from '../../support/ledger.ts';
+import { growth, namesOf, readSeries, type Series } from '../../support/metrics.ts';
+import { freePort, startServer, type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { expireCode } from '../../support/state.ts';
+
+const server = await useServer({ trustProxy: 1 });
+const { pool } = server.database;
+
+const PAYS = { scope: 'payment.to-account("410011161616877").limit(30,200)' };
+
+async function scrape(): Promise<Series> {
+  return readSeries((await new Agent(server.baseUrl).get('/metrics')).body);
+}
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+beforeEach(async () => {
+  ({ client, user, agent } = await actorsAt(server));
+});
+
+const exchange = (code: string, fields = {}) =>
+  agent.post('/oauth/token', tokenRequestOf(client, code, fields));
+const giveBack = (token: string) => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
+
+const HAPPENED = /^assent_(decisions|grants_ended|exchanges|sign_ins|payment_confirmations|throttled)_total/;
+
+/** What was counted meanwhile, without the beginning and the end that all names have. */
+async function counted(work: () => Promise<unknown>, pattern = HAPPENED): Promise<Record<string, number>> {
+  const before = await scrape();
+  await work();
+  const grown = Object.entries(growth(before, await scrape(), pattern));
+  return Object.fromEntries(
+    grown.map(([series, by]) => [series.replace(/^assent_(.+?)(_total)?\{\w+="([^"]+)"\}$/, '$1: $3'), by]),
+  );
+}
+
+describe('/metrics', () => {
+  it('counts requests by route, status and error, without request content', async () => {
+    const before = await scrape();
+    const query = new URLSearchParams(requestOf(client, { state: 'not-to-be-told' }));
+    await agent.get(`/oauth/authorize?${query}`);
+    await exchange('not-to-be-told');
+    await agent.get('/not-to-be-told');
+    const { body } = await agent.get('/metrics');
+    expect(
+      growth(before, readSeries(body), /requests_total.+route="(?!\/metrics)|seconds_count.+token"/),
+    ).toEqual({
+      'assent_requests_total{method="GET",route="/oauth/authorize",status="200",error=""}': 1,
+      'assent_requests_total{method="POST",route="/oauth/token",status="400",error="invalid_grant"}': 1,
+      'assent_requests_total{method="GET",route="none",status="404",error="not_found"}': 1,
+      'assent_request_seconds_count{route="/oauth/token"}': 1,
+    });
+    expect(body).not.toContain('not-to-be-told');
+    expect(body).not.toContain(client.clientId);
+  });
+
+  it('starts every counter at 0, so that the first event is an increase', async () => {
+    const own = await startServer();
+    const body = readSeries((await new Agent(own.baseUrl).get('/metrics')).body);
+    await own.close();
+    const zeros = [...body].filter(([series, value]) => /^assent_\w+_total/.test(series) && value === 0);
+    const told = zeros.map(([series]) => series);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        'assent_decisions_total{decision="rejected"}',
+        'assent_exchanges_total{outcome="code_replayed"}',
+        'assent_faults_total',
+        'assent_grants_ended_total{by="replay"}',
+        'assent_sign_ins_total{outcome="unavailable"}',
+        'assent_statement_failures_total{statement="grant-exchange",reason="timeout"}',
+        'assent_batch_refused_total{batch="grant-exchange"}',
+        'assent_throttled_total{by="failures"}',
+        'assent_unavailable_total{reason="overload"}',
+      ]),
+    );
+  });
+
+  it('reports the state of the process and its pool, and the range of partitions', async () => {
+    const series = await scrape();
+    const states = ['assent_database_up', 'assent_ready', 'assent_draining', 'assent_audit_months_ahead'];
+    expect(states.map((name) => series.get(name))).toEqual([1, 1, 0, 12]);
+    expect(series.get('assent_pool_max_connections{pool="primary"}')).toBe(pool.options.max);
+    const open = series.get('assent_pool_connections{pool="primary"}') ?? 0;
+    expect(open).toBeGreaterThan(0);
+    expect(series.get('assent_pool_idle_connections{pool="primary"}')).toBeLessThanOrEqual(open);
+    expect([...series.keys()].join('\n')).toMatch(
+      /^assent_build_info\{version="\d[^"]+",node="v\d[^"]+"\}$/m,
+    );
+    expect([...series.keys()].join('\n')).toMatch(/^nodejs_eventloop_lag_p99_seconds$/m);
+  });
+
+  it('queries the database once for many scrapes', async () => {
+    const own = await startServer();
+    const agent = new Agent(own.baseUrl);
+    const first = readSeries((await agent.get('/metrics')).body);
+    const scrapes = await Promise.all(Array.from({ length: 20 }, () => agent.get('/metrics')));
+    await own.close();
+    expect(first.get('assent_schema_version')).toBeGreaterThan(0);
+    const last = readSeries(scrapes.at(-1)?.body ?? '');
+    expect(growth(first, last, /statements_total.+schema-facts/)).toEqual({
+      'assent_statements_total{statement="schema-facts"}': 1,
+    });
+  });
+});
+
+it('has every metric that the alerts use', async () => {
+  const rules = readFileSync(new URL('../../../deploy/prometheus/assent.rules.yml', import.meta.url), 'utf8');
+  const asked = [...new Set(rules.match(/\b(?:assent|nodejs|process)_\w+/g))];
+  expect(asked).toContain('process_start_time_seconds');
+  const told = namesOf(await scrape());
+  expect(asked.filter((name) => !told.has(name))).toEqual([]);
+});
+
+describe('a metric counts once, by its outcome,', () => {
+  it('a whole flow', async () => {
+    expect(await counted(() => obtainToken(agent, client, user, PAYS))).toEqual({
+      'sign_ins: signed_in': 1,
+      'payment_confirmations: confirmed': 1,
+      'decisions: approved': 1,
+      'exchanges: issued': 1,
+    });
+  });
+
+  it('a decision submitted twice', async () => {
+    for (const [decision, told] of [
+      ['allow', 'approved'],
+      ['reject', 'rejected'],
+    ] as const) {
+      const page = await reachConsent(agent, requestOf(client), user);
+      const twice = () => Promise.all([1, 2].map(() => decide(agent, page, decision)));
+      expect(await counted(twice)).toEqual({ [`decisions: ${told}`]: 1 });
+    }
+  });
+
+  it('an approval that annuls an earlier code or token, and one that annuls nothing', async () => {
+    const again = () => obtainCode(agent, requestOf(client), user);
+    await again();
+    expect(await counted(again)).toEqual({ 'decisions: approved': 1, 'grants_ended: approval': 1 });
+    await obtainToken(agent, client, user);
+    expect(await counted(again)).toEqual({ 'decisions: approved': 1, 'grants_ended: approval': 1 });
+    const token = await obtainToken(agent, client, user);
+    await giveBack(token);
+    expect(await counted(again)).toEqual({ 'decisions: approved': 1 });
+  });
+
+  it('a code that is replayed twice', async () => {
+    const code = await obtainCode(agent, requestOf(client), user);
+    await exchange(code);
+    const again = () => counted(() => exchange(code));
+    expect(await again()).toEqual({ 'exchanges: code_replayed': 1, 'grants_ended: replay': 1 });
+    expect(await again()).toEqual({ 'exchanges: code_used': 1 });
+  });
+
+  it('a code that has expired, an unknown code, a wrong secret, another redirect_uri', async () => {
+    const code = await obtainCode(agent, requestOf(client), user);
+    const refusals = async () => {
+      await exchange('nobody gave this');
+      await exchange(code, { client_secret: newSecret() });
+      await exchange(code, { redirect_uri: 'http://127.0.0.1:9/other' });
+      await expireCode(server, client);
+      await exchange(code);
+    };
+    expect(await counted(refusals)).toEqual({
+      'exchanges: code_unknown': 1,
+      'exchanges: secret_wrong': 1,
+      'exchanges: redirect_uri_differs': 1,
+      'exchanges: code_expired': 1,
+    });
+  });
+
+  it('a token revoked twice, and what the user disconnects, singly and all together', async () => {
+    const token = await obtainToken(agent, client, user, { instance_name: 'one' });
+    const twice = () => Promise.all([giveBack(token), giveBack(token)]);
+    expect(await counted(twice)).toEqual({ 'grants_ended: application': 1 });
+    for (const instance_name of ['two', 'three', 'four'])
+      await obtainToken(agent, client, user, { instance_name });
+    const pressOnPage = async (action: string, page = '/account') =>
+      press(agent, await agent.get(page), action);
+    expect(await counted(() => pressOnPage('/account/disconnect'))).toEqual({ 'grants_ended: user': 1 });
+    expect(await counted(() => pressOnPage('/account/stop', '/account/stop'))).toEqual({
+      'grants_ended: user': 2,
+    });
+  });
+
+  it('wrong passwords, and the counter that throttles the next', async () => {
+    const guess = () =>
+      signIn(new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.7' }), user.login, 'wrong');
+    const guesses = async () => {
+      for (let times = 0; times < 5; times += 1) await guess();
+      await pool.query(
+        `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`,
+      );
+      await guess();
+    };
+    expect(await counted(guesses)).toEqual({
+      'sign_ins: wrong': 5,
+      'sign_ins: wait': 1,
+      'throttled: place': 1,
+    });
+  });
+
+  it('an invalid sign-in form, a wrong payment password, and an invalid decision', async () => {
+    const page = await agent.get('/account');
+    const stale = { login: user.login, password: user.password, form_token: newSecret() };
+    expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
+    await signIn(agent, user.login, user.password);
+    const consent = await reachConsent(agent, requestOf(client, PAYS), user);
+    const form = await follow(agent, await agent.submit(consent, 'decision', { decision: 'allow' }));
+    expect(await counted(() => confirm(agent, form, 'wrong'))).toEqual({ 'payment_confirmations: wrong': 1 });
+    const decision = { decision: newSecret(), payment_password: user.paymentPassword ?? '' };
+    const altered = () => agent.submit(form, 'payment_password', decision);
+    expect(await counted(altered)).toEqual({ 'payment_confirmations: stale': 1 });
+  });
+
+  it('an exchange whose first response was lost with the connection', async () => {
+    const code = await obtainCode(agent, requestOf(client), user);
+    const lock = `select from grants where client_id = '${client.clientId}' for update`;
+    const cutOnce = async () => {
+      expect((await askAndCut(pool, lock, () => exchange(code))).status).toBe(200);
+    };
+    expect(await counted(cutOnce, /exchanges_total|failures_total.*grant-exchange/)).toEqual({
+      'exchanges: issued': 1,
+      'assent_statement_failures_total{statement="grant-exchange",reason="connection"}': 1,
+    });
+  });
+});
+
+describe('statements, batches and passwords are measured', () => {
+  it('by statement name, with the size of each batch', async () => {
+    const codes: string[] = [];
+    for (const instance_name of ['one', 'two', 'three']) {
+      codes.push(await obtainCode(agent, requestOf(client, { instance_name }), user));
+    }
+    const before = await scrape();
+    await Promise.all(codes.map((code) => exchange(code)));
+    const after = await scrape();
+    const grown = growth(before, after, /grant-exchange/);
+    const statements = grown['assent_statements_total{statement="grant-exchange"}'];
+    expect(statements).toBeGreaterThan(0);
+    expect(grown['assent_batch_size_sum{batch="grant-exchange"}']).toBe(3);
+    expect(grown['assent_batch_size_count{batch="grant-exchange"}']).toBe(statements);
+    expect(grown['assent_batch_wait_seconds_count{batch="grant-exchange"}']).toBe(statements);
+    expect(grown['assent_statement_seconds_total{statement="grant-exchange"}']).toBeGreaterThan(0);
+  });
+
+  it('by cause of failure, such as a lock timeout', async () => {
+    const code = await obtainCode(agent, requestOf(client), user);
+    const holder = await pool.connect();
+    await holder.query('begin');
+    await holder.query(`select from grants where client_id = '${client.clientId}' for update`);
+    const failed = await counted(async () => {
+      expect((await exchange(code)).status).toBe(503);
+    }, /failures_total/);
+    await holder.query('rollback');
+    holder.release();
+    expect(failed).toEqual({
+      'assent_statement_failures_total{statement="grant-exchange",reason="lock"}': 1,
+    });
+  });
+
+  it('by queue: strangers and known devices', async () => {
+    const asked = /^assent_password_wait_seconds_count/;
+    expect(await counted(() => signIn(agent, user.login, user.password), asked)).toEqual({
+      'password_wait_seconds_count: stranger': 1,
+    });
+    agent.cookies.delete('assent_session');
+    expect(await counted(() => signIn(agent, user.login, user.password), asked)).toEqual({
+      'password_wait_seconds_count: known': 1,
+    });
+  });
+});
+
+describe('METRICS_TOKEN', () => {
+  const TOKEN = 'a token of Prometheus, without spaces'.replaceAll(' ', '-');
+
+  it('is required, and nothing is returned without it', async () => {
+    const guarded = await startServer({ metrics: { onThisPort: true, token: TOKEN } });
+    const agent = new Agent(guarded.baseUrl);
+    for (const authorization of ['', `Bearer ${TOKEN}x`, 'Bearer', TOKEN, `Basic ${btoa(`:${TOKEN}`)}`]) {
+      const { status, headers, body } = await agent.get('/metrics', { authorization });
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
+      expect(body).not.toContain('assent_');
+    }
+    const { status, body } = await agent.get('/metrics', { authorization: `Bearer ${TOKEN}` });
+    expect([status, body.includes('assent_requests_total')]).toEqual([200, true]);
+    await guarded.close();
+  });
+
+  it('is not needed at METRICS_PORT, whose metrics the main port does not have', async () => {
+    const elsewhere = await startServer({ metrics: { onThisPort: false, token: TOKEN } });
+    const { status } = await new Agent(elsewhere.baseUrl).get('/metrics');
+    await elsewhere.close();
+    expect(status).toBe(404);
+  });
+
+  it('serves metrics at every address of a host on METRICS_PORT', async () => {
+    const port = await freePort();
+    const metrics = buildMetricsApp(server.metrics, null, pino({ level: 'silent' }));
+    const addresses = ['127.0.0.1', '127.0.0.2'];
+    await listenAt(metrics, addresses, port, (address) => address);
+    for (const address of addresses)
+      expect((await new Agent(`http://${address}:${port}`).get('/metrics')).status).toBe(200);
+    await metrics.close();
+  });
+});

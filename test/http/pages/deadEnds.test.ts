@@ -1,0 +1,115 @@
+import * as cheerio from 'cheerio';
+import { describe, expect, it } from 'vitest';
+import { renderPage } from '../../../src/http/pages/views.ts';
+import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
+import { DEAD_ENDS } from '../../pages/deadEnds.ts';
+import { BUILT_IN_LOOK } from '../../pages/looks.ts';
+import {
+  amid,
+  atWallet,
+  queryOf,
+  type Reach,
+  sent,
+  setStage,
+  withoutAccountInfo,
+} from '../../pages/reach.ts';
+import { pageSamplesIn } from '../../pages/samples.ts';
+import { requestOf } from '../../support/flow.ts';
+import { Agent, type Answer } from '../../support/http/agent.ts';
+import { useServer } from '../../support/server.ts';
+import { setClientStatus } from '../../support/state.ts';
+import { passWallet } from '../../support/wallet.ts';
+
+// The front door leads to every dead end, and shows its sample there: an error or a notice whole, of a form that comes again
+// the note over it. What the samples say is in test/pages/outlines.
+
+const server = await useServer({ maxInstances: 2 });
+const stage = await setStage(server);
+
+/** The forms that come again, by their pages. */
+const FORMS: Readonly<Record<string, string>> = {
+  'sign-in': '/sign-in',
+  consent: '/consent',
+  account: '/account/disconnect-all',
+  stop: '/account/stop',
+};
+
+describe.each(LANGUAGES)('in %s', (language) => {
+  it.each(DEAD_ENDS)('"$name" explains the problem and links onward', async ({ name, reach, ...deadEnd }) => {
+    const spoken = deadEnd.inEnglish ? 'en' : language;
+    const sample = pageSamplesIn(spoken)[name];
+    if (sample === undefined) throw new Error(`no sample ${name}`);
+    const html = renderPage(sample, spoken, BUILT_IN_LOOK, '');
+    const { status, page = sample.name } = deadEnd;
+
+    const answer = await reach(new Agent(server.baseUrl, { 'accept-language': language }), stage);
+    expect([answer.status, answer.page]).toEqual([status, page]);
+    const form = FORMS[page];
+    if (form === undefined) {
+      expect(mainOf(answer.body)).toBe(mainOf(html));
+      // `assent explain` is asked by the reference.
+      if (status >= 400) expect(answer.text).toContain(answer.headers.get('x-request-id'));
+    } else {
+      expect(noteOf(answer.body)).toBe(noteOf(html));
+      expect(answer.forms.map(({ action }) => action)).toContain(form);
+      if (page !== 'account' && page !== 'stop') expect(linksOf(answer)).toEqual([]);
+      expect(cheerio.load(answer.body)('h1')).toHaveLength(1);
+    }
+  });
+});
+
+/** Faults that are one to a user, by the error whose page they share. */
+const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, fault: string, Reach])[] = [
+  ['wrong_parameter', 'a parameter twice', sent({}, '&state=1&state=2')],
+  ['wrong_parameter', 'a parameter that is no UTF-8', sent({}, '&state=%FF')],
+  [
+    'wrong_parameter',
+    'parameters in two places',
+    (browser, { shop }) => browser.post(queryOf(requestOf(shop)), requestOf(shop)),
+  ],
+  ['unreadable_rights', 'a right that is not offered', amid(withoutAccountInfo, sent({}))],
+  [
+    'sign_in_failed',
+    'an error of the provider',
+    atWallet((browser, wallet) => {
+      wallet.replaced = { callback: { code: undefined, error: 'temporarily_unavailable' } };
+      return passWallet(wallet, browser, '/account');
+    }),
+  ],
+];
+
+it.each(ALIKE)('shows for %s also: %s', async (reason, _fault, reach) => {
+  const answer = await reach(new Agent(server.baseUrl), stage);
+  expect([answer.status, answer.page]).toEqual([400, 'error']);
+  expect(answer.text).toContain(TEXTS.en.errors.reasons[reason]);
+});
+
+/** The page for its reader, but for the reference, a port, and the request that a link leads to. */
+function mainOf(html: string): string {
+  const main = cheerio.load(html)('main').prop('outerHTML') ?? '';
+  const shown = main.replaceAll(/href="([^"?]*)\?[^"]*"/g, 'href="$1"').replace(/localhost:\d+/, 'localhost');
+  return shown.replace(/[0-9a-f]{10}|k3v9-7qxp/, '…');
+}
+
+/** The note over a form, at whichever time of day and whatever the host is called. */
+function noteOf(html: string): string {
+  const note = cheerio.load(html)('main p.note[role]').text();
+  return note.replaceAll(/\d\d:\d\d UTC/g, '…').replaceAll('localhost', 'pay.example');
+}
+
+/** The links of a page, but for those beside its form, for later. */
+function linksOf({ body }: Answer): (string | undefined)[] {
+  const $ = cheerio.load(body);
+  return $('main a:not(.asked a)')
+    .toArray()
+    .map((link) => $(link).attr('href'));
+}
+
+it('shows a blocked application the reason of an unknown one', async () => {
+  const client = await server.createClient();
+  await setClientStatus(server, client, 'blocked');
+  const { text } = await new Agent(server.baseUrl).get(
+    `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
+  );
+  expect(text).toContain(TEXTS.en.errors.reasons.unknown_application);
+});

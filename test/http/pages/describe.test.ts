@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from '../../../src/languages/catalogue.ts';
+import { TEXTS } from '../../../src/languages/languages.ts';
+import { type DescribedRight, describeRights } from '../../../src/languages/rights.ts';
+import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
+import { EMPTY_DIRECTORY } from '../../../src/rules/face/directory.ts';
+import { spends } from '../../../src/rules/scope/scope.ts';
+import { rights } from '../../rules/arbitraries.ts';
+import { parseScope } from '../../rules/rubles.ts';
+
+const BUILT_IN = {
+  catalogue: BUILT_IN_CATALOGUE,
+  directory: EMPTY_DIRECTORY,
+  timeZone: 'UTC',
+  brand: BUILT_IN_BRAND,
+  provider: null,
+  language: 'en',
+  texts: TEXTS.en,
+} as const;
+
+/** Amounts have a no-break space behind the currency; here it is written as a plain one. */
+const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
+/** The sentence as a page shows it, the target in quotes. */
+const titleOf = ({ before, target, after }: DescribedRight) =>
+  before + (target === null ? '' : `“${target.join(' ')}”`) + after;
+const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE) =>
+  describeRights(parseScope(scope), { ...BUILT_IN, catalogue }).map((right) => [
+    titleOf(right),
+    plain(right.limit),
+  ]);
+const WALLET = ['Paid from your wallet', null];
+
+describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
+  it.each([
+    ['account-info', 'See your account number, balance and status'],
+    ['operation-history', 'See the list of your transactions'],
+    ['operation-details', 'See the details of each transaction'],
+    ['incoming-transfers', 'Accept and reject transfers sent to you'],
+    ['money-source("card")', 'Paid from your linked card'],
+    ['money-source("card","wallet")', 'Paid from your linked card or your wallet'],
+  ])('%s: a right without a limit', (scope, title) => {
+    expect(describeScope(scope)).toEqual([[title, null]]);
+  });
+
+  it.each([
+    ['payment-shop.limit(7,300)', 'Pay any shop', 'At most RUB 300 in any 7 days'],
+    ['payment-p2p.limit(1,300)', 'Transfer money to anyone', 'At most RUB 300 in any 24 hours'],
+    ['payment.to-pattern("337").limit(,10.5)', 'Pay the shop “337”', 'One payment of exactly RUB 10.50'],
+    [
+      'payment.to-account("41").limit(2,1)',
+      'Transfer money to the account “41”',
+      'At most RUB 1 in any 2 days',
+    ],
+  ])('%s: a right with its limit', (scope, title, limit) => {
+    expect(describeScope(`${scope} money-source("card")`)[0]).toEqual([title, limit]);
+  });
+
+  it.each([
+    ['"79161234567","phone"', 'phone number “+7 916 123 45 67”'],
+    ['"4100112345678901"', 'account “4100 1123 4567 8901”'],
+    ['"7","phone"', 'phone number “7”'],
+    ['"a@b","email"', 'email address “a@b”'],
+  ])('the account %s is shown as the %s', (account, shown) => {
+    expect(describeScope(`payment.to-account(${account})`)[0]?.[0]).toBe(`Transfer money to the ${shown}`);
+  });
+
+  it('scopes.md shows the default limit as plainly as a written one', () => {
+    expect(describeScope('payment-shop')).toEqual(describeScope('payment-shop.limit(1,3000)'));
+    expect(describeScope('payment-shop')[0]).toEqual(['Pay any shop', 'At most RUB 3,000 in any 24 hours']);
+  });
+
+  it('shows the wallet as the source of money where a spending right names none', () => {
+    expect(describeScope('payment-shop')).toContainEqual(WALLET);
+    expect(describeScope('payment-shop')).toEqual(describeScope('payment-shop money-source("wallet")'));
+    expect(describeScope('payment-shop money-source("card")')).not.toContainEqual(WALLET);
+    expect(describeScope('account-info')).not.toContainEqual(WALLET);
+  });
+
+  it.each([
+    ['payment-shop', ['spends', 'source']],
+    ['account-info payment-p2p money-source("card")', ['', 'spends', 'source']],
+    ['account-info money-source("card")', ['', 'source']],
+  ])('marks by which of %s money can be spent, and which only name its source', (scope, marks) => {
+    const described = describeRights(parseScope(scope), BUILT_IN);
+    const marked = described.map(({ spending, isSource }) =>
+      [spending && 'spends', isSource && 'source'].filter(Boolean).join(),
+    );
+    expect(marked).toEqual(marks);
+  });
+
+  it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows the target %s as it is', (target) => {
+    expect(describeScope(`payment.to-pattern("${target}")`)[0]?.[0]).toBe(`Pay the shop “${target}”`);
+    expect(describeScope(`payment.to-account("${target}")`)[0]?.[0]).toBe(
+      `Transfer money to the account “${target}”`,
+    );
+  });
+
+  it("takes the operator's sentence, and the built-in one for a right that is no longer offered", () => {
+    const text = '{target}: pay there';
+    const catalogue = parseCatalogue(JSON.stringify({ 'payment.to-pattern': text }));
+    expect(describeScope('payment.to-pattern("337")', catalogue)[0]?.[0]).toBe('“337”: pay there');
+    expect(describeScope('account-info', catalogue)).toEqual([
+      ['See your account number, balance and status', null],
+    ]);
+  });
+
+  it('omits no right, and shows a limit exactly if the right spends', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        const described = describeRights(list, BUILT_IN);
+        const source = spends(list) && !list.some((right) => right.name === 'money-source') ? 1 : 0;
+        expect(described).toHaveLength(list.length + source);
+        list.forEach((right, index) => {
+          expect(described[index]?.before).not.toBe('');
+          expect(described[index]?.limit !== null).toBe(spends([right]));
+        });
+      }),
+    );
+  });
+});

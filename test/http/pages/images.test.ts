@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { logoOf } from '../../../src/config/operatorFiles.ts';
+import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
+import type { Logo } from '../../../src/rules/face/logo.ts';
+import { changeClient } from '../../support/operators.ts';
+import { png, svg } from '../../support/pictures.ts';
+import { useServer } from '../../support/server.ts';
+
+const brandLogo = logoOf(svg('<script>alert(1)</script><circle r="9"/>'));
+const path = `/brand/logo-${brandLogo.file}`;
+const server = await useServer({ brand: { ...BUILT_IN_BRAND, logo: { ...brandLogo, path } } });
+const { pool } = server.database;
+
+/** Of the same database, with nothing kept. */
+const fresh = await useServer({ database: server.database });
+
+const get = (address: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(server.baseUrl + address, { headers, redirect: 'manual' });
+
+const SVG = 'image/svg+xml; charset=utf-8';
+const HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+async function expectImage(answer: Response, type: string, body: Buffer): Promise<void> {
+  expect(answer.status).toBe(200);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({ ...HEADERS, 'content-type': type });
+  expect(answer.headers.get('set-cookie')).toBeNull();
+  expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+}
+
+async function expectNone(answer: Response): Promise<void> {
+  expect([answer.status, await answer.text()]).toEqual([404, '']);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+}
+
+describe('the logo of the service', () => {
+  it('is served unchanged under its hash, with headers that sandbox it', async () => {
+    await expectImage(await get(path), SVG, brandLogo.body);
+  });
+
+  it.each([
+    `/brand/logo-${'0'.repeat(32)}.svg`,
+    path.replace('.svg', '.png'),
+    '/brand/brand.json',
+    '/brand/__proto__',
+  ])('is the only file there: %s is refused', async (address) => {
+    await expectNone(await get(address));
+  });
+
+  it('is allowed within pages of other sites, unlike pages', async () => {
+    for (const destination of ['image', 'empty', 'object', 'iframe']) {
+      const headers = { 'sec-fetch-dest': destination };
+      expect((await get(path, headers)).status).toBe(200);
+      expect((await get('/account', headers)).status).toBe(403);
+    }
+  });
+});
+
+describe('the logo of an application', async () => {
+  const drawn = logoOf(svg());
+  const taken = logoOf(png(64, 64));
+  const { clientId } = await server.createClient({ logo: drawn });
+  const { clientId: other } = await server.createClient({ logo: taken });
+  const { clientId: none } = await server.createClient();
+  const change = (logo: Logo | null) => changeClient(pool, clientId, { logo }, 'tests');
+
+  it('is served under the application and its hash, again and again', async () => {
+    for (const _ of [1, 2]) {
+      await expectImage(await get(`/logo/${clientId}-${drawn.file}`), SVG, drawn.body);
+      await expectImage(await get(`/logo/${other}-${taken.file}`), 'image/png', taken.body);
+    }
+  });
+
+  it.each([
+    `/logo/${none}-${drawn.file}`,
+    `/logo/${other}-${drawn.file}`,
+    `/logo/${clientId}-${drawn.file.replace('svg', 'png')}`,
+    `/logo/${clientId}-${'0'.repeat(32)}.svg`,
+    `/logo/${clientId}`,
+    '/logo/%00',
+  ])('is served only under its own address: %s', async (address) => {
+    await expectNone(await get(address));
+  });
+
+  it('has another address after a change, also at a server that cached the first one', async () => {
+    const next = logoOf(svg('<rect width="3" height="4"/>'));
+    await change(next);
+    await expectImage(await get(`/logo/${clientId}-${next.file}`), SVG, next.body);
+    await change(null);
+    await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${next.file}`));
+    await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${drawn.file}`));
+  });
+
+  it('is read from the database once while it is requested', async () => {
+    const { clientId: loved } = await server.createClient({ logo: drawn });
+    const address = `/logo/${loved}-${drawn.file}`;
+    await expectImage(await get(address), SVG, drawn.body);
+    await pool.query('delete from client_logos where client_id = $1', [loved]);
+    await expectImage(await get(address), SVG, drawn.body);
+    // 256 others, and it is forgotten.
+    for (let count = 0; count < 256; count += 1) {
+      const other = logoOf(svg(`<desc>${count}</desc>`));
+      const { clientId: another } = await server.createClient({ logo: other });
+      await expectImage(await get(`/logo/${another}-${other.file}`), SVG, other.body);
+    }
+    await expectNone(await get(address));
+  });
+
+  it('is deleted with the application', async () => {
+    const { clientId: gone } = await server.createClient({ logo: taken });
+    await pool.query('delete from clients where client_id = $1', [gone]);
+    await expectNone(await get(`/logo/${gone}-${taken.file}`));
+  });
+});

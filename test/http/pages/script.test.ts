@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { requestOf } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { useServer } from '../../support/server.ts';
+
+const server = await useServer();
+const client = await server.createClient();
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(server.baseUrl + path, { headers });
+
+/** The address of the script that a page names; null where it names none. */
+const scriptOf = (body: string) => /<script type="module" src="([^"]+)"><\/script>/.exec(body)?.[1] ?? null;
+
+describe('the script of password pages', async () => {
+  const page = await new Agent(server.baseUrl).get(
+    `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
+  );
+  const path = scriptOf(page.body) ?? '';
+
+  it('is served under its hash, cached forever, to Assent’s pages only', async () => {
+    const answer = await get(path, { 'sec-fetch-dest': 'script' });
+    expect(path).toMatch(/^\/form-[0-9a-f]{32}\.js$/);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    expect(await answer.text()).toBe(
+      readFileSync(new URL('../../../views/form.js', import.meta.url), 'utf8'),
+    );
+  });
+
+  it('is the only script that the policy allows, and only on pages with a password', async () => {
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain(`; script-src ${server.baseUrl}${path};`);
+    expect(policy).not.toMatch(/unsafe|nonce/);
+    const unknown = await new Agent(server.baseUrl).get('/nothing');
+    expect(scriptOf(unknown.body)).toBeNull();
+    expect(unknown.headers.get('content-security-policy')).not.toContain('script-src');
+  });
+
+  it('is not served under another hash or by another method', async () => {
+    const other = await get(`/form-${'0'.repeat(32)}.js`);
+    expect([other.status, other.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    expect((await fetch(server.baseUrl + path, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('inserts no text as markup or code, and sends no requests', () => {
+    const script = readFileSync(new URL('../../../views/form.js', import.meta.url), 'utf8');
+    expect(script).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacent|eval|Function\(|fetch|XMLHttp|import|Storage|cookie/,
+    );
+  });
+});
+
+describe('the style sheet', async () => {
+  const { body, headers } = await new Agent(server.baseUrl).get('/nothing');
+  const path = /<link rel="stylesheet" href="([^"]+)">/.exec(body)?.[1] ?? '';
+
+  it('is the only allowed style, and is cached forever under its hash', async () => {
+    const answer = await get(path);
+    expect(path).toMatch(/^\/style-[0-9a-f]{32}\.css$/);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self';/);
+    expect(body).not.toMatch(/<style|style=/);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(await answer.text()).toContain(':root {');
+  });
+
+  it('is served but not cached under the hash of another replica during an upgrade', async () => {
+    const [own, other] = await Promise.all([get(path), get(`/style-${'0'.repeat(32)}.css`)]);
+    expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await other.text()).toBe(await own.text());
+    expect((await get('/style-other.css')).status).toBe(404);
+  });
+});

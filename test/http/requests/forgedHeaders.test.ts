@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { actorsAt } from '../../support/account.ts';
+import { reachConsent, requestOf } from '../../support/flow.ts';
+import { formWith } from '../../support/http/agent.ts';
+import { FUZZ_TIMEOUT_MS, fuzz } from '../../support/http/fuzz.ts';
+import { converse, linesOf, type RawAnswer } from '../../support/http/rawHttp.ts';
+import { sendRequest, spoiled, writeRequest } from '../../support/http/rawRequest.ts';
+import { prepareSamples, ROUTES, type Route, type Sample, type Samples } from '../../support/http/samples.ts';
+import { bytes } from '../../support/http/splice.ts';
+import { forgetTries } from '../../support/postgres/rows.ts';
+import { type TestServer, useServer } from '../../support/server.ts';
+import { expectSound, faultsOf } from '../../support/sound.ts';
+
+// What a caller says about itself, its address, the way it came or the request it "really" means, and nobody may believe.
+
+type Values = Readonly<Record<string, string>>;
+
+/** Headers that say the same, their names separated by spaces. */
+const all = (names: string, value: string): Values =>
+  Object.fromEntries(names.split(' ').map((name) => [name, value]));
+
+const FORGED: Record<string, Values> = {
+  'another host': {
+    ...all('host x-forwarded-host x-forwarded-server x-host x-original-host', 'evil.example'),
+    'x-forwarded-port': '1',
+    'x-forwarded-prefix': '/evil',
+    forwarded: 'for=203.0.113.9;host=evil.example;proto=https;by=evil.example',
+  },
+  'another scheme': {
+    ...all('x-forwarded-proto x-forwarded-protocol x-forwarded-scheme x-url-scheme', 'https'),
+    ...all('x-forwarded-ssl front-end-https', 'on'),
+  },
+  'another address': {
+    ...all(
+      'x-real-ip x-client-ip x-cluster-client-ip x-remote-ip x-remote-addr x-originating-ip',
+      '203.0.113.8',
+    ),
+    ...all('client-ip true-client-ip cf-connecting-ip fastly-client-ip', '203.0.113.8'),
+    'x-forwarded-for': '203.0.113.7',
+    via: '1.1 evil.example',
+  },
+  'another request': {
+    'x-original-url': '/account?older=x',
+    ...all('x-rewrite-url x-forwarded-uri x-forwarded-path', '/health/live'),
+    ...all('x-http-method-override x-http-method x-method-override', 'DELETE'),
+    ...all('x-forwarded-method x-original-method', 'DELETE'),
+  },
+  'another reference': {
+    ...all('x-request-id request-id x-correlation-id x-trace-id', 'forged-reference'),
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  },
+  'another user': {
+    ...all('x-remote-user x-forwarded-user x-auth-request-user x-user x-api-key', 'admin'),
+    'x-forwarded-email': 'admin@localhost',
+  },
+};
+
+const EVERYTHING: Values = Object.assign({}, ...Object.values(FORGED));
+
+/** A code that expired meanwhile would change the account page. */
+const codeLifetimeSeconds = 3600;
+const direct = await useServer({ codeLifetimeSeconds });
+const behindOne = await useServer({ codeLifetimeSeconds, trustProxy: 1 });
+const behindNetworks = await useServer({ codeLifetimeSeconds, trustProxy: ['127.0.0.0/8', '::1/128'] });
+
+const SERVERS = [
+  ['without TRUST_PROXY', direct],
+  ['with TRUST_PROXY as a number', behindOne],
+  ['with TRUST_PROXY as networks', behindNetworks],
+] as const;
+const samplesOf = new Map<TestServer, Samples>();
+
+beforeAll(async () => {
+  for (const [, server] of SERVERS) samplesOf.set(server, await prepareSamples(server));
+});
+
+/** Requests that are right and may be sent again and again. */
+const REPEATABLE: readonly Route[] = ['POST /oauth/authorize', 'POST /sign-in', 'POST /consent'];
+
+function requestTo(server: TestServer, route: Route): string {
+  const sample = samplesOf.get(server)?.[route];
+  if (sample === undefined) throw new Error(`no sample of ${route}`);
+  const { text } = writeRequest(route, REPEATABLE.includes(route) ? sample : spoiled(sample));
+  return text;
+}
+
+describe.each(SERVERS)('%s', (_how, server) => {
+  const honest = new Map<Route, unknown>();
+
+  beforeAll(async () => {
+    // The second time: a language is chosen in the first one, and kept with the user.
+    for (const route of [...ROUTES, ...ROUTES]) honest.set(route, await seen(server, route, {}));
+    await forgetTries(server.database);
+  });
+
+  it.each(Object.entries(FORGED))('%s changes no answer and no line of the log', async (_what, forged) => {
+    await forgetTries(server.database);
+    for (const route of ROUTES) expect(await seen(server, route, forged), route).toEqual(honest.get(route));
+  });
+});
+
+describe('the recorded address of a decision', () => {
+  /** Allows a request, with headers that say something about the address. @returns what the trail says */
+  async function addressNoted(server: TestServer, headers: Values): Promise<string> {
+    const { client, user, agent } = await actorsAt(server);
+    const { action, fields } = formWith(await reachConsent(agent, requestOf(client), user), 'decision');
+    const answer = await agent.post(action, { ...fields, decision: 'allow' }, headers);
+    const { rows } = await server.database.pool.query<{ address: string }>(
+      'select address from audit_events where reference = $1',
+      [answer.headers.get('x-request-id')],
+    );
+    expect(rows).toHaveLength(1);
+    return rows[0]?.address ?? '';
+  }
+
+  it('is that of the connection, whatever headers claim', async () => {
+    expect(await addressNoted(direct, EVERYTHING)).toMatch(/^(127\.0\.0\.1|::1)$/);
+  });
+
+  it.each([
+    ['one proxy', behindOne],
+    ['the proxies of a network', behindNetworks],
+  ])('is the last one in X-Forwarded-For that %s did not have', async (_what, server) => {
+    const several = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' };
+    expect(await addressNoted(server, EVERYTHING)).toBe('203.0.113.7');
+    expect(await addressNoted(server, several)).toBe('203.0.113.7');
+    expect(await addressNoted(server, { 'x-forwarded-for': 'evil' })).toBe('unknown');
+  });
+});
+
+describe('forged addresses', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it('are answered, also by a server behind a proxy', async () => {
+    const route = 'POST /oauth/token';
+    const sample = spoiled(samplesOf.get(behindNetworks)?.[route] as Sample);
+    const value = fc.oneof(bytes, fc.ipV4(), fc.ipV6());
+    await fuzz('X-Forwarded-For', 150, fc.array(value, { maxLength: 4 }), async (values) => {
+      const headers = { ...sample.headers, 'x-forwarded-for': values.join(', ') };
+      const answers = await sendRequest(behindNetworks.baseUrl, writeRequest(route, { ...sample, headers }));
+      for (const answer of answers) expectSound(behindNetworks, answer, 'program');
+    });
+    expect(faultsOf(behindNetworks)).toEqual([]);
+  });
+});
+
+/** Everything that a request leads to, without what is different each time and the address, which has tests of its own (also in forwarded.test.ts). */
+async function seen(server: TestServer, route: Route, forged: Values) {
+  const logged = server.logLines.length;
+  const { answers } = await converse(server.baseUrl, withHeaders(requestTo(server, route), forged));
+  const ofRequest = server.logLines
+    .slice(logged)
+    .filter((line) => !line.includes('X-Forwarded-For is ignored'));
+  const lines = ofRequest.map((line) => {
+    const { time: _t, ms: _m, ref: _r, address: _a, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    return rest;
+  });
+  return { answers: answers.map((answer) => lasting(answer, route)), lines };
+}
+
+function withHeaders(text: string, headers: Values): string {
+  const kept = 'host' in headers ? text.replace(/host: .*\r\n/, '') : text;
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return kept.replace('\r\n', `\r\n${lines.join('')}`);
+}
+
+/** An answer without its time, its reference, and the secrets and signatures that are new each time. */
+function lasting({ status, headers, body }: RawAnswer, route: Route) {
+  const kept = linesOf(headers).filter(
+    ([name]) => !['date', 'x-request-id', 'content-length'].includes(name),
+  );
+  const fresh = /[0-9a-f]{10}(?=<\/code>)|(?<=[="])[\w-]{35,}/g;
+  // Each sign-in before is told of in the browsers of the next.
+  const warnings = /<section class="warnings".*?<\/section>/s;
+  const lines = kept.map((line) => line.join(': ').replaceAll(fresh, '…'));
+  return {
+    status,
+    lines,
+    body: route === 'GET /metrics' ? '' : body.replace(warnings, '').replaceAll(fresh, '…'),
+  };
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { trySignIn } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { useServer } from '../../support/server.ts';
+
+// How proxies write an address, and what is said when no address can be read.
+
+const behindOne = await useServer({ trustProxy: 1 });
+const behindNetworks = await useServer({ trustProxy: ['127.0.0.0/8', '::1/128', '10.0.0.0/8', 'fd00::/8'] });
+const direct = await useServer();
+type Server = typeof direct;
+
+/** The address that the log tells of a request with this header. */
+async function addressOf(server: Server, forwarded: string): Promise<string> {
+  const headers = { 'x-forwarded-for': forwarded };
+  const answer = await fetch(`${server.baseUrl}/health/live`, { headers });
+  const ref = answer.headers.get('x-request-id') ?? '';
+  const line = server.logLines.findLast((each) => each.includes(ref)) ?? '{}';
+  return (JSON.parse(line) as { address: string }).address;
+}
+
+const SPELLINGS = [
+  ['203.0.113.7:4711', '203.0.113.7'],
+  ['"203.0.113.7:4711"', '203.0.113.7'],
+  ['203.0.113.7', '203.0.113.7'],
+  ['[2001:db8::1]:443', '2001:db8::1'],
+  ['"[2001:DB8::1]:443"', '2001:DB8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['[::ffff:203.0.113.7]:443', '203.0.113.7'],
+  ['::ffff:cb00:7107', '203.0.113.7'],
+  ['0:0:0:0:0:ffff:cb00:7107', '203.0.113.7'],
+  ['198.51.100.1:1, 203.0.113.7:4711', '203.0.113.7'],
+];
+
+const NO_ADDRESSES = [
+  'unknown',
+  '_hidden',
+  '203.0.113.7:',
+  '203.0.113:80',
+  '[]',
+  '[203',
+  'a[2001:db8::1]',
+  '1:2',
+  '999.0.113.7:1',
+];
+
+describe.each([
+  ['a number of proxies', behindOne],
+  ['networks', behindNetworks],
+])('X-Forwarded-For by %s', (_how, server) => {
+  it.each(SPELLINGS)('is read with a port, in brackets and in quotes: %s', async (sent, address) => {
+    expect(await addressOf(server, sent)).toBe(address);
+  });
+
+  it.each(NO_ADDRESSES)(
+    'is not read as an address if it is invalid, whatever precedes it: %s',
+    async (sent) => {
+      expect(await addressOf(server, `203.0.113.9, ${sent}`)).toBe('unknown');
+    },
+  );
+});
+
+it('is read past trusted proxies that add their port, and no further', async () => {
+  expect(await addressOf(behindNetworks, '203.0.113.7:1, 10.0.0.1:2, [fd00::1]:3')).toBe('203.0.113.7');
+  expect(await addressOf(behindNetworks, '10.0.0.9, 203.0.113.7:1, 10.0.0.1:2')).toBe('203.0.113.7');
+  expect(await addressOf(behindNetworks, '10.0.0.9, junk, 10.0.0.1:2')).toBe('unknown');
+});
+
+it('separates networks although each request has another port: guesses from one don’t limit others', async () => {
+  const user = await behindOne.createUser();
+  const from = (address: string) => new Agent(behindOne.baseUrl, { 'x-forwarded-for': address });
+  for (let n = 0; n < 8; n += 1)
+    await trySignIn(from(`203.0.113.7:${5000 + n}`), user.login, 'a wrong guess');
+  expect(await trySignIn(from('203.0.113.7:6000'), user.login, 'a wrong guess')).toBe('wait');
+  expect(await trySignIn(from('198.51.100.20:4000'), user.login, user.password)).toBe('right');
+});
+
+describe('an ignored X-Forwarded-For header', () => {
+  const warnings = (server: Server) =>
+    server.logLines.filter((line) => line.includes('X-Forwarded-For is ignored'));
+  const noted = async (server: Server) => {
+    const text = `select rule from refusals where reference = 'x-forwarded-for'`;
+    return (await server.database.pool.query<{ rule: string }>(text)).rows.map(({ rule }) => rule);
+  };
+
+  it('is warned about once, not with each request', async () => {
+    for (let n = 0; n < 5; n += 1) await addressOf(direct, `203.0.113.${n}`);
+    expect(warnings(direct)).toEqual([expect.stringMatching(/"level":40.*TRUST_PROXY does not name/)]);
+    for (let n = 0; n < 5; n += 1) await addressOf(behindOne, 'unknown');
+    expect(warnings(behindOne)).toEqual([expect.stringMatching(/"level":40.*it has no address/)]);
+    await expect.poll(() => noted(direct)).toEqual([expect.stringContaining('TRUST_PROXY does not name')]);
+  });
+
+  it('is not warned about if it is used or not sent', async () => {
+    const quiet = behindNetworks.logLines.length;
+    await addressOf(behindNetworks, '127.0.0.1');
+    await addressOf(behindNetworks, '203.0.113.7:1');
+    await fetch(`${behindNetworks.baseUrl}/health/live`);
+    expect(behindNetworks.logLines.slice(quiet).filter((line) => line.includes('is not used'))).toEqual([]);
+  });
+});

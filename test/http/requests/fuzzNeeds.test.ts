@@ -1,0 +1,205 @@
+import { fastifyCookie } from '@fastify/cookie';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AUTHORIZATION_PARAMETERS } from '../../../src/rules/request/authorizationRequest.ts';
+import { fieldsFor } from '../../support/account.ts';
+import { signIn } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { FUZZ_TIMEOUT_MS, fuzz } from '../../support/http/fuzz.ts';
+import {
+  needOf,
+  type RawRequest,
+  sendRequest,
+  withNeed,
+  writeRequest,
+} from '../../support/http/rawRequest.ts';
+import { prepareSamples, ROUTES, type Route } from '../../support/http/samples.ts';
+import { splice, spliced } from '../../support/http/splice.ts';
+import { forgetTries, rowsOf } from '../../support/postgres/rows.ts';
+import { useServer } from '../../support/server.ts';
+import { contentOf, expectDone, expectSound, faultsOf } from '../../support/sound.ts';
+
+// Requests that are right, with real cookies, tokens and secrets, and then have one of them changed in one place: none
+// is carried out, and the untouched one still is.
+
+const server = await useServer({ codeLifetimeSeconds: 3600 });
+
+const samples = await prepareSamples(server);
+const ofSomebodyElse = await prepareSamples(server);
+
+/** What a form is carried out without, or with another value of. */
+const FREE = ['new_password', 'page'];
+const needsOf = (route: Route) => samples[route].needs.filter((need) => !FREE.includes(need));
+
+/** The routes that somebody has to have a right to. */
+const GUARDED = ROUTES.filter((route) => needsOf(route).length > 0);
+const OWN_FORMS = GUARDED.filter((route) => route.startsWith('POST ') && samples[route].reader === 'person');
+
+/** Where it is nobody's business whose the one thing is: who holds it has the right. */
+const BEARERS_ONLY: readonly Route[] = ['GET /account', 'POST /oauth/introspect', 'POST /api/revoke'];
+
+/** For each thing that a request needs. */
+const RUNS = 10;
+/** Where a password is looked at, which is slow on purpose. */
+const SLOW_RUNS = 4;
+
+/** Sends the request with another value of one thing that it needs, and expects that it is not carried out. */
+function expectNotDoneWith(route: Route, need: string, value: string): Promise<void> {
+  return expectNotDone(route, writeRequest(route, withNeed(samples[route], need, value)));
+}
+
+async function expectNotDone(route: Route, request: RawRequest): Promise<void> {
+  const { reader, gives } = samples[route];
+  const rows = await rowsOf(server.database);
+  await forgetTries(server.database);
+  for (const answer of await sendRequest(server.baseUrl, request)) {
+    expectSound(server, answer, reader);
+    if (gives) expect(contentOf(answer)).not.toMatch(gives);
+  }
+  expect(await rowsOf(server.database)).toBe(rows);
+}
+
+describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it.each(GUARDED.filter((route) => !BEARERS_ONLY.includes(route)))(
+    'from another user is not carried out by %s',
+    async (route) => {
+      const [own, others] = [samples[route], ofSomebodyElse[route]];
+      const needs = needsOf(route).filter((need) => needOf(own, need) !== needOf(others, need));
+      expect(needs).not.toHaveLength(0);
+      for (const need of needs) await expectNotDoneWith(route, need, needOf(others, need));
+    },
+  );
+
+  it.each([
+    'POST /consent',
+    'POST /account/disconnect',
+    'POST /account/disconnect-all',
+    'POST /sign-out',
+  ] as const)('from another session of the same user is not carried out by %s', async (route) => {
+    const { login = '', password = '' } = samples['POST /sign-in'].fields;
+    const elsewhere = new Agent(server.baseUrl);
+    await signIn(elsewhere, login, password);
+    const consent = `/oauth/authorize?${samples['POST /consent'].fields.request}`;
+    const page = await elsewhere.get(route === 'POST /consent' ? consent : '/account');
+    const token = route === 'POST /consent' ? 'decision_token' : 'form_token';
+    const { [token]: foreign = '' } = fieldsFor(page, route.replace('POST ', ''));
+    expect(foreign).not.toBe('');
+    await expectNotDoneWith(route, token, foreign);
+    await expectNotDoneWith(
+      route,
+      'header cookie',
+      `assent_session=${elsewhere.cookies.get('assent_session')}`,
+    );
+  });
+
+  it.each(OWN_FORMS)('from another site is not carried out by %s', async (route) => {
+    const elsewhere = { ...samples[route].headers, 'sec-fetch-site': 'cross-site' };
+    await expectNotDone(route, writeRequest(route, { ...samples[route], headers: elsewhere }));
+  });
+
+  it.each(GUARDED.filter((route) => route.startsWith('POST ')))(
+    'sent twice is not carried out by %s',
+    async (route) => {
+      for (const need of needsOf(route).filter((name) => !name.startsWith('header '))) {
+        const again = `${need}=${encodeURIComponent(needOf(samples[route], need))}&`;
+        const edit = { place: 'body', splice: { at: 0, drop: 0, insert: again } };
+        await expectNotDone(route, writeRequest(route, samples[route], [edit]));
+      }
+    },
+  );
+
+  it.each(GUARDED)(
+    'replaced with any value is not carried out by %s, and the valid one is',
+    async (route) => {
+      const right = samples[route];
+      for (const need of needsOf(route)) {
+        const value = needOf(right, need);
+        const runs = /password|sign-in/.test(`${route} ${need}`) ? SLOW_RUNS : RUNS;
+        const check = async (changed: string) => {
+          fc.pre(meaningOf(need, changed) !== meaningOf(need, value));
+          await expectNotDoneWith(route, need, changed);
+        };
+        await fuzz(
+          `${need} for ${route}`,
+          runs,
+          changeOf(value),
+          check,
+          need === 'request' ? otherRequests(value) : [],
+        );
+      }
+      const rows = await rowsOf(server.database);
+      await forgetTries(server.database);
+      await expectDone(server, route, right);
+      expect((await rowsOf(server.database)) === rows).toBe(READS_ONLY.test(route));
+      expect(faultsOf(server)).toEqual([]);
+    },
+  );
+});
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** The value with a change in one place, often one that leaves it well-formed. */
+function changeOf(value: string): fc.Arbitrary<string> {
+  const anything = splice.map((change) => spliced(value, change));
+  const anotherLetter = fc
+    .record({ at: fc.nat(5_000), drop: fc.constant(1), insert: fc.constantFrom(...LETTERS) })
+    .map((change) => spliced(value, change));
+  return fc.oneof(anything, anotherLetter);
+}
+
+/** Requests that are as valid as this one and ask for something else, and what is left when one parameter is not there. */
+function otherRequests(value: string): string[] {
+  const print = (pairs: readonly (readonly [string, string])[]) =>
+    pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join('&');
+  const pairs = [...new URLSearchParams(value)];
+  const valid = {
+    state: 'another',
+    scope: 'account-info',
+    instance_name: 'another',
+    code_challenge: 'A'.repeat(43),
+  };
+  return [
+    ...Object.entries(valid).map(([other, text]) =>
+      print(pairs.map(([name, old]) => [name, name === other ? text : old])),
+    ),
+    ...pairs.map(([left]) => print(pairs.filter(([name]) => name !== left))),
+    print(pairs.filter(([name]) => !name.startsWith('code_challenge'))),
+  ];
+}
+
+const READS_ONLY = /^GET |^POST (\/account\/warnings|\/oauth\/introspect)$/;
+
+/** What the server makes of a value: two of the same meaning are the same. */
+function meaningOf(need: string, value: string): string {
+  const meaning = MEANINGS[need];
+  return meaning === undefined ? value : meaning(value);
+}
+
+const MEANINGS: Record<string, (value: string) => string> = {
+  request: (value) => {
+    const query = new URLSearchParams(value);
+    return JSON.stringify(AUTHORIZATION_PARAMETERS.map((name) => query.getAll(name)));
+  },
+  login: (value) =>
+    value
+      .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+      .trim()
+      .normalize('NFKC')
+      .toLowerCase(),
+  password: (value) => value.normalize('NFKC'),
+  payment_password: (value) => value.normalize('NFKC'),
+  'header cookie': (value) => {
+    const { assent_session, assent_visit } = fastifyCookie.parse(firstLine(value));
+    return JSON.stringify({ assent_session, assent_visit });
+  },
+  'header authorization': (value) => {
+    const [scheme = '', ...credentials] = firstLine(value).trim().split(/ +/);
+    const decoded = Buffer.from(credentials.join(''), 'base64').toString('latin1');
+    return /^basic$/i.test(scheme) ? decoded : `${scheme.toLowerCase()} ${credentials.join(' ')}`;
+  },
+};
+
+/** A header's value ends where its line does. */
+function firstLine(value: string): string {
+  return value.split(/[\r\n]/, 1)[0] ?? '';
+}

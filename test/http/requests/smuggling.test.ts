@@ -1,0 +1,327 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { obtainCode, requestOf, tokenRequestOf } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { converse } from '../../support/http/rawHttp.ts';
+import { rowsOf } from '../../support/postgres/rows.ts';
+import { useServer } from '../../support/server.ts';
+
+// Where one request ends and the next begins, said in ways that two readers on a line could understand differently.
+// Each connection carries a spoiled request, maybe with another one hidden in it, and an honest one behind it.
+
+const server = await useServer();
+let logged: number;
+
+beforeEach(() => {
+  logged = server.logLines.length;
+});
+
+/** The addresses of the requests that were read in this test, in any order; `-` for what was no request. */
+function asked(): string[] {
+  const lines = server.logLines
+    .slice(logged)
+    .map((line) => JSON.parse(line) as { msg: string; path?: string });
+  return lines.flatMap(({ msg, path = '-' }) => (msg === 'request' ? [path] : [])).toSorted();
+}
+
+const HIDDEN = 'GET /sign-in HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const NEXT = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+
+/** A request to the token endpoint with some header lines of its own. */
+function post(lines: string, body = ''): string {
+  return `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n${body}`;
+}
+
+function get(lines: string, target = '/health/live', version = 'HTTP/1.1'): string {
+  return `GET ${target} ${version}\r\nHost: localhost\r\n${lines}\r\n`;
+}
+
+const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
+const chunked = (body: string) => post('Transfer-Encoding: chunked\r\n', body);
+const END = '0\r\n\r\n';
+
+describe('a request with ambiguous framing', () => {
+  it.each([
+    ['both lengths', post(`Content-Length: ${END.length}\r\nTransfer-Encoding: chunked\r\n`, END)],
+    [
+      'both, with a request hidden behind the last chunk',
+      post(`Transfer-Encoding: chunked\r\nContent-Length: ${END.length + HIDDEN.length}\r\n`, END + HIDDEN),
+    ],
+    ['two lengths', post('Content-Length: 0\r\nContent-Length: 42\r\n', HIDDEN)],
+    ['one length twice', post('Content-Length: 3\r\nContent-Length: 3\r\n', 'a=b')],
+    ['a list of lengths', post('Content-Length: 3, 3\r\n', 'a=b')],
+    ['a length beyond 64 bits', post('Content-Length: 18446744073709551619\r\n', 'a=b')],
+    ['an unknown encoding', post('Transfer-Encoding: xchunked\r\n', END)],
+    ['chunks that are not the last encoding', post('Transfer-Encoding: chunked, identity\r\n', END)],
+    ['two encodings', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', END)],
+    ['an encoding behind a vertical tab', post('Transfer-Encoding: \x0bchunked\r\n', END)],
+    ['a space before the colon', post('Transfer-Encoding : chunked\r\n', END)],
+    ['a folded line', post('X: a\r\n Content-Length: 42\r\nContent-Length: 0\r\n')],
+    ['a line without a colon', post('Content-Length\r\n')],
+    ['a line without a name', post(': 0\r\n')],
+    ['a bare LF behind a line', post('X: a\nContent-Length: 42\r\n')],
+    ['a bare CR in a value', post('X: a\rContent-Length: 42\r\n')],
+    ['bare LFs only', 'POST /oauth/token HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n'],
+    [
+      'a bare LF as the empty line',
+      'POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\n',
+    ],
+    ['a NUL in a value', get('X: a\0b\r\n')],
+    ['a NUL in a name', get('X\0Y: a\r\n')],
+    ['a control character in a value', get('X: a\x01b\r\n')],
+    ['a chunk size that is no number', chunked(`z\r\na=b\r\n${END}`)],
+    ['a chunk size beyond 64 bits', chunked(`10000000000000003\r\na=b\r\n${END}`)],
+    ['a chunk size with a space before it', chunked(` 3\r\na=b\r\n${END}`)],
+    ['a chunk with less in it than it says', chunked(`4\r\na=b\r\n${END}`)],
+    ['a chunk with more in it than it says', chunked(`3\r\na=b&c=d\r\n${END}`)],
+    ['chunks that end in bare LFs', chunked('3\na=b\n0\n\n')],
+    ['a bare LF in a chunk extension', chunked(`3;\nx\r\na=b\r\n${END}`)],
+    ['more chunk extension than anybody needs', chunked(`3;${'x'.repeat(20_000)}\r\na=b\r\n${END}`)],
+    ['a length among the trailers', chunked('3\r\na=b\r\n0\r\nContent-Length: 42\r\n\r\n')],
+    ['a trailer that is no header', chunked('3\r\na=b\r\n0\r\nGET /hidden HTTP/1.1\r\n\r\n')],
+    ['a version in small letters', get('', '/health/live', 'http/1.1')],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a space in the address', get('', '/health/live /hidden')],
+    ['a NUL in the address', get('', '/health\0/live')],
+    ['bytes beyond ASCII in the address', get('', '/health/l\xc3\xafve')],
+    ['only a host for an address', get('', 'localhost:80')],
+    ['no address', get('', '')],
+    ['more headers than anybody needs', get(`X: ${'x'.repeat(33_000)}\r\n`)],
+    ['more address than anybody needs', get('', `/health/live?${'x'.repeat(33_000)}`)],
+  ])('is refused for %s, and no bytes after it are read', async (_what, bytes) => {
+    const { answers } = await converse(server.baseUrl, bytes + NEXT);
+    expect(answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
+    expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+    expect(asked()).toEqual(['-']);
+  });
+
+  it('is refused without a Host header, and no bytes after it are read', async () => {
+    const { answers } = await converse(server.baseUrl, 'GET /health/live HTTP/1.1\r\n\r\n');
+    expect(answers).toMatchObject([{ status: 400 }]);
+    expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+    expect(asked()).toEqual([]);
+  });
+});
+
+describe('a request with unambiguous framing', () => {
+  const hidden = `Content-Length: ${HIDDEN.length}\r\n`;
+  const hiddenChunk = `${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n${END}`;
+  const inChunks = `${FORM}Transfer-Encoding: chunked\r\n`;
+
+  it.each([
+    ['a body that looks like a request', post(FORM + hidden, HIDDEN), 400],
+    ['such a body where none is read', get(hidden) + HIDDEN, 200],
+    ['such a body where the method is wrong', get(hidden, '/oauth/token') + HIDDEN, 405],
+    ['such a body where nothing is', get(hidden, '/nothing') + HIDDEN, 404],
+    ['such a body in chunks', post(inChunks, hiddenChunk), 400],
+    ['such chunks where none are read', get('Transfer-Encoding: chunked\r\n') + hiddenChunk, 200],
+    ['an encoding behind a tab', post(`${FORM}Transfer-Encoding:\tchunked\r\n`, `3\r\na=b\r\n${END}`), 400],
+    ['chunk extensions', post(inChunks, '3;a="\\"b";c\r\na=b\r\n0;d\r\n\r\n'), 400],
+    ['zeros before the size of a chunk', post(inChunks, `0003\r\na=b\r\n${END}`), 400],
+    ['trailers', post(inChunks, '3\r\na=b\r\n0\r\nX: y\r\n\r\n'), 400],
+    ['empty lines before it', `\r\n\r\n${get('')}`, 200],
+    ['an empty host', 'GET /health/live HTTP/1.1\r\nHost:\r\n\r\n', 200],
+    ['a whole address of elsewhere', get('', 'http://evil.example/health/live'), 200],
+    ['HTTP/1.0 that stays', get('Connection: keep-alive\r\n', '/health/live', 'HTTP/1.0'), 200],
+    ['an expectation that nobody meets', get('Expect: 200-ok\r\n'), 417],
+    ['as many headers as we read', get('a: b\r\n'.repeat(998)), 200],
+  ])('is read to its end with %s, and so is the next', async (_what, bytes, status) => {
+    const { answers } = await converse(server.baseUrl, bytes + NEXT);
+    expect(answers.map((answer) => answer.status)).toEqual([status, 200]);
+    expect(asked()).not.toContain('/sign-in');
+    expect(asked()).not.toContain('-');
+  });
+
+  // Some versions of Node show a thousand headers, and cut the request by those that they don't show. Newer ones refuse
+  // the request and end the connection, so the one behind it may be answered or not.
+  it.each([
+    ['one header more than we read', get('a: b\r\n'.repeat(999))],
+    ['very many headers', get('a: b\r\n'.repeat(3_000))],
+    ['a second host behind very many headers', get(`${'a: b\r\n'.repeat(3_000)}Host: elsewhere\r\n`)],
+    ['a length behind very many headers', get('a: b\r\n'.repeat(3_000) + hidden) + HIDDEN],
+    ['chunks behind very many headers', post(`${'a: b\r\n'.repeat(3_000)}${inChunks}`, hiddenChunk)],
+  ])('is refused with %s, and split where it ends', async (_what, bytes) => {
+    const { answers } = await converse(server.baseUrl, bytes + NEXT);
+    expect([[400], [400, 200]]).toContainEqual(answers.map(({ status }) => status));
+    expect(answers[0]?.body).toMatch(/too many headers|This request can’t be read/);
+    expect(asked()).not.toContain('/sign-in');
+  });
+
+  it.each([
+    ['a body of another kind', post(`Content-Type: text/plain\r\n${hidden}`, HIDDEN)],
+    ['a body of no kind', post(hidden, HIDDEN)],
+    ['a body that is too long', post(`${FORM}Content-Length: 10000\r\n`, HIDDEN.repeat(400))],
+    ['a body longer than any', post(`${FORM}Content-Length: 9999999999\r\n`, HIDDEN.repeat(400))],
+    ['chunks that are too long', post(inChunks, `${hiddenChunk.slice(0, -END.length)}`.repeat(400))],
+  ])('closes the connection after its response: %s', async (_what, bytes) => {
+    const { answers } = await converse(server.baseUrl, bytes);
+    expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
+    expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+    expect(asked()).toEqual(['/oauth/token']);
+  });
+
+  it.each([
+    ['HTTP/1.0', 'GET /health/live HTTP/1.0\r\n\r\n'],
+    ['no version', 'GET /health/live\r\n\r\n'],
+    ['the version of another protocol', get('', '/health/live', 'HTTP/2.0')],
+  ])('is answered once with %s, and the connection is closed', async (_what, bytes) => {
+    const { answers } = await converse(server.baseUrl, bytes);
+    expect(answers).toMatchObject([{ status: 200, body: '{"status":"ok"}' }]);
+    expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+  });
+
+  it('gets 100 Continue on request, and is answered once', async () => {
+    const bytes = post(`${FORM}Expect: 100-continue\r\nContent-Length: 3\r\nConnection: close\r\n`, 'a=b');
+    const { answers, interim } = await converse(server.baseUrl, bytes);
+    expect(interim).toEqual([100]);
+    expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
+  });
+
+  it('gets no headers from a trailer', async () => {
+    const resource = await server.createResource();
+    const body = `7\r\ntoken=x\r\n0\r\nAuthorization: ${resource}\r\n\r\n`;
+    const head = (lines: string) => `POST /oauth/introspect HTTP/1.1\r\nHost: x\r\n${inChunks}${lines}\r\n`;
+    const { answers } = await converse(server.baseUrl, [
+      head(''),
+      body,
+      head(`Authorization: ${resource}\r\n`),
+      body,
+      NEXT,
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 200, 200]);
+  });
+});
+
+/** The body of a right exchange. */
+async function exchange(): Promise<string> {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const code = await obtainCode(new Agent(server.baseUrl), requestOf(client), user);
+  logged = server.logLines.length; // what led to the code is not what is looked at
+  return new URLSearchParams(tokenRequestOf(client, code)).toString();
+}
+
+describe('a valid exchange', () => {
+  const head = (length: number) => post(`${FORM}Content-Length: ${length}\r\n`);
+
+  it('is not carried out before its whole body has arrived', async () => {
+    const body = await exchange();
+    const rows = await rowsOf(server.database);
+    const cutOff = await converse(server.baseUrl, head(body.length + 1) + body, { hangUp: true });
+    expect(cutOff.answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
+    expect(await rowsOf(server.database)).toBe(rows);
+    const { answers } = await converse(server.baseUrl, head(body.length) + body, { answers: 1 });
+    expect(answers).toMatchObject([{ status: 200, body: /"access_token":/ }]);
+  });
+
+  it('reads the next request as its body if its length says so, and is answered once', async () => {
+    const body = await exchange();
+    const { answers } = await converse(server.baseUrl, head(body.length + HIDDEN.length) + body + HIDDEN, {
+      answers: 1,
+    });
+    expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
+    expect(asked()).toEqual(['/oauth/token']);
+  });
+
+  it('is answered before the next request', async () => {
+    const body = await exchange();
+    const { answers } = await converse(server.baseUrl, head(body.length) + body + HIDDEN + NEXT);
+    expect(answers).toMatchObject([
+      { status: 200, body: /"access_token":/ },
+      { status: 405 },
+      { status: 200, body: '{"status":"ok"}' },
+    ]);
+  });
+
+  it('is carried out once when sent twice on one connection', async () => {
+    const body = await exchange();
+    const { answers } = await converse(server.baseUrl, (head(body.length) + body).repeat(2) + NEXT);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 400]);
+    expect(answers.filter((answer) => answer.body.includes('access_token'))).toHaveLength(1);
+  });
+});
+
+const READY = get('', '/health/ready');
+
+describe('bytes after a request that are not HTTP', () => {
+  const right = async (lines = '') => {
+    const body = await exchange();
+    return post(`${FORM}${lines}Content-Length: ${body.length}\r\n`, body);
+  };
+
+  it.each([
+    ['in the same packet', (request: string) => [`${request}&garbage`]],
+    ['in the next packet', (request: string) => [request, '&garbage']],
+  ])('don’t replace its response: %s', async (_where, pieces) => {
+    const { answers } = await converse(server.baseUrl, pieces(await right()));
+    expect(answers).toMatchObject([
+      { status: 200, body: /"access_token":/ },
+      { status: 400, body: /This request can’t be read/ },
+    ]);
+  });
+
+  it('don’t replace the last response of a connection', async () => {
+    const { answers } = await converse(server.baseUrl, (await right('Connection: close\r\n')) + READY);
+    expect(answers).toMatchObject([{ status: 200, body: /"access_token":/ }]);
+  });
+
+  it('are answered after earlier responses, in the body of the second of two', async () => {
+    const broken = post(`${FORM}Transfer-Encoding: chunked\r\n`, 'z\r\n');
+    const { answers } = await converse(server.baseUrl, READY + broken);
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+  });
+});
+
+describe('a request answered before its whole body arrived', () => {
+  it.each([
+    ['no such address', 'POST /nothing'],
+    ['no such method', 'PUT /oauth/token'],
+  ])('gets no second response: %s', async (_what, line) => {
+    const head = (lines: string) => `${line} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`;
+    const cutOff = await converse(server.baseUrl, [head('Content-Length: 500\r\n'), 'a=b'], { hangUp: true });
+    expect(cutOff.answers).toHaveLength(1);
+    const broken = await converse(server.baseUrl, [head('Transfer-Encoding: chunked\r\n'), 'z\r\n']);
+    expect(broken.answers).toHaveLength(1);
+  });
+});
+
+describe('a connection', () => {
+  it('with an Upgrade request still answers the next request, or closes', async () => {
+    const wish = get('Connection: upgrade\r\nUpgrade: h2c\r\n');
+    const { answers } = await converse(server.baseUrl, wish + NEXT);
+    expect(answers[0]?.status).toBe(200);
+    if (answers.length === 1) expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+  });
+
+  it('of HTTP/1.0 closes after chunks (RFC 9112 section 6.1)', async () => {
+    const head = 'POST /oauth/token HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { answers } = await converse(server.baseUrl, `${head}${END}${NEXT}`);
+    expect(answers).toHaveLength(1);
+  });
+});
+
+it('two Host headers are refused (RFC 9112 section 3.2)', async () => {
+  const { answers } = await converse(server.baseUrl, get('Host: y\r\nConnection: close\r\n'));
+  expect(answers).toMatchObject([{ status: 400 }]);
+  expect(answers[0]?.headers.get('x-request-id'), 'by which `assent explain` knows it').toHaveLength(1);
+});
+
+it.each([
+  'http://localhost/oauth/token',
+  'HTTP://evil.example/oauth/token',
+  '/oauth/tok%65n',
+  '/oauth/token#x',
+])('a wrong method gets 405 and JSON in every form of the request target: %s', async (target) => {
+  const bytes = `PUT ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  const { answers } = await converse(server.baseUrl, bytes);
+  expect(answers).toMatchObject([{ status: 405, body: /"error":"invalid_request"/ }]);
+  expect(answers[0]?.headers.get('allow')).toEqual(['POST']);
+});
+
+describe('a request target without a path', () => {
+  it.each(['*', '*metrics', 'xhealth/ready', '?metrics', 'ftp://localhost/metrics'])(
+    'is refused: %s',
+    async (target) => {
+      const { answers } = await converse(server.baseUrl, [get('Connection: close\r\n', target)]);
+      expect(answers.map(({ status }) => status)).toEqual([400]);
+    },
+  );
+});

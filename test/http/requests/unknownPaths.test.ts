@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { Agent } from '../../support/http/agent.ts';
+import { useServer } from '../../support/server.ts';
+
+const server = await useServer();
+
+/** At and below these paths there are only endpoints of programs. */
+const OF_PROGRAMS = [
+  '/oauth/token/x',
+  '/oauth/introspect/x/y',
+  '/api',
+  '/api/x/y/z',
+  '/health',
+  '/.well-known/openid-configuration',
+];
+
+const OF_PEOPLE = [
+  '/nothing',
+  '/oauth',
+  '/oauth/authorize/x',
+  '/account/x',
+  '//api/revoke',
+  '/API/revoke',
+  '/x/api/revoke',
+  '/api;x',
+  '/health%2Flive',
+  '/%zz',
+  '/..%2f..%2fetc/passwd',
+];
+
+it.each([
+  ...OF_PROGRAMS.map((path) => [path, 'application/json']),
+  ...OF_PEOPLE.map((path) => [path, 'text/html; charset=utf-8']),
+])('answers 404 at %s with %s', async (path, type) => {
+  const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, { headers: {} });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, type]);
+});
+
+it.each(['/.well-known/openid-configuration', '/userinfo', '/oauth/userinfo'])(
+  'says at %s that Assent is not an OpenID provider, with the OAuth metadata instead',
+  async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, {
+        method,
+        headers: {},
+      });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
+      expect(JSON.parse(answer.body)).toEqual({
+        error: 'not_found',
+        error_description: expect.stringMatching(/Not an OpenID provider: .+\/oauth-authorization-server/),
+      });
+    }
+  },
+);

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { obtainToken } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { type TestUser, useServer } from '../../support/server.ts';
+
+const server = await useServer();
+const { pool } = server.database;
+const agent = new Agent(server.baseUrl);
+const [resource, client, user] = await Promise.all([
+  server.createResource(),
+  server.createClient(),
+  server.createUser({ paymentPassword: null }),
+]);
+
+const ask = (token: string, authorization = resource) =>
+  agent.post('/oauth/introspect', { token }, { authorization });
+
+/** What introspection tells of a token. */
+const told = async (token: string) =>
+  JSON.parse((await ask(token)).body) as { active: boolean; grant_id?: string; username?: string };
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe('RFC 7662: introspection', () => {
+  it('returns user, grant, lifetime and limits, and omits absent values', async () => {
+    const scope =
+      'account-info payment.to-account("41001").limit(7,250.50) payment-shop money-source("card")';
+    const account = { right: 'payment.to-account', target: '41001', target_type: 'account' };
+    const spending = [
+      { ...account, period_days: 7, amount: '250.50', currency: 'RUB' },
+      { right: 'payment-shop', period_days: 1, amount: '3000', currency: 'RUB' },
+    ];
+    const token = await obtainToken(agent, client, user, { scope, instance_name: 'phone' });
+    const answer = await ask(token);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const { iat, exp, ...document } = JSON.parse(answer.body) as Record<string, unknown>;
+    expect(document).toEqual({
+      active: true,
+      scope,
+      client_id: client.clientId,
+      username: user.login,
+      sub: user.userId,
+      grant_id: expect.stringMatching(UUID),
+      token_type: 'bearer',
+      instance_name: 'phone',
+      rights: [{ right: 'account-info' }, ...spending, { right: 'money-source', sources: ['card'] }],
+      payment_limits: spending,
+      money_sources: ['card'],
+    });
+    const threeYears = new Date(Number(iat) * 1000);
+    threeYears.setUTCFullYear(threeYears.getUTCFullYear() + 3);
+    expect(exp).toBe(threeYears.getTime() / 1000);
+  });
+
+  it('omits instance_name if there is none, and never returns null', async () => {
+    const document = await told(await obtainToken(agent, client, user));
+    expect(document).not.toHaveProperty('instance_name');
+    expect(document).toMatchObject({ payment_limits: [], money_sources: [] });
+    expect(Object.values(document)).not.toContain(null);
+  });
+
+  it('returns one grant_id for all authorizations of a user, an application and an instance', async () => {
+    const [other, someone] = await Promise.all([server.createClient(), server.createUser()]);
+    const idOf = async (token: string) => (await told(token)).grant_id;
+    const authorize = async (fields: Record<string, string> = {}, as = client) =>
+      idOf(await obtainToken(agent, as, user, fields));
+    const first = await authorize();
+    expect(await authorize({ scope: 'payment-shop.limit(,5)' })).toBe(first);
+    const others = [
+      await authorize({ instance_name: 'one' }),
+      await authorize({ instance_name: 'two' }),
+      await authorize({}, other),
+      await idOf(await obtainToken(new Agent(server.baseUrl), client, someone)),
+    ];
+    expect(new Set([first, ...others]).size).toBe(5);
+    expect(await authorize({ instance_name: 'two' })).toBe(others[1]);
+    const { rows } = await pool.query(
+      'select 1 from grants where user_id = $1 and client_id = $2 and grant_id = $3 and instance_name is null',
+      [user.userId, client.clientId, first],
+    );
+    expect(rows).toHaveLength(1);
+  });
+
+  it('returns the grant_id of the token or nothing while a new authorization replaces it', async () => {
+    const instance = { instance_name: 'raced' };
+    let token = await obtainToken(agent, client, user, instance);
+    const { grant_id } = await told(token);
+    for (let round = 0; round < 5; round += 1) {
+      const next = obtainToken(agent, client, user, instance);
+      const seen: Awaited<ReturnType<typeof told>>[] = [];
+      do seen.push(await told(token));
+      while (seen.at(-1)?.active);
+      expect(seen.slice(0, -1).filter((one) => one.grant_id !== grant_id)).toEqual([]);
+      expect(seen.at(-1)).toEqual({ active: false });
+      token = await next;
+      expect(await told(token)).toMatchObject({ active: true, grant_id });
+    }
+  });
+
+  it('returns rights granted before targets were limited to text without white space', async () => {
+    const token = await obtainToken(agent, client, user, { scope: 'payment.to-pattern("1").limit(1,1)' });
+    const target = '1 account-info\u00a0\u3164 incoming-transfers 1';
+    const scope = `payment.to-pattern("${target}").limit(1,1)`;
+    const { grant_id } = await told(token);
+    await pool.query('update grants set scope = $1 where grant_id = $2', [scope, grant_id]);
+    const limit = { period_days: 1, amount: '1', currency: 'RUB' };
+    const right = { right: 'payment.to-pattern', target, ...limit };
+    expect(await told(token)).toMatchObject({
+      active: true,
+      scope,
+      rights: [right],
+      payment_limits: [right],
+    });
+  });
+
+  it('answers many at once correctly', async () => {
+    const users = await Promise.all(Array.from({ length: 20 }, () => server.createUser()));
+    const tokens = await Promise.all(users.map((one) => obtainToken(new Agent(server.baseUrl), client, one)));
+    const answers = await Promise.all(
+      tokens.flatMap((token) => [ask(token), ask(`${token.slice(0, -1)}!`), ask(token, 'Basic eDp5')]),
+    );
+    const logins = answers.map(({ status, body }) => [status, JSON.parse(body).username]);
+    const each = ({ login }: TestUser) => [
+      [200, login],
+      [200, undefined],
+      [401, undefined],
+    ];
+    expect(logins).toEqual(users.flatMap(each));
+  });
+
+  it.each(['', 'Basic', 'Basic !!!', `Basic ${btoa('x:')}`, `Basic ${btoa('x:y')}`, 'Bearer x'])(
+    'answers 401 to %j, whatever the token',
+    async (authorization) => {
+      const answer = await ask('x', authorization);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Basic realm="introspection"');
+      expect(JSON.parse(answer.body)).toMatchObject({ error: 'invalid_client' });
+    },
+  );
+
+  it('refuses the credentials of an application', async () => {
+    const asClient = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`;
+    expect((await ask('x', asClient)).status).toBe(401);
+  });
+
+  it('reports a missing token', async () => {
+    const answer = await agent.post('/oauth/introspect', {}, { authorization: resource });
+    expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { perform } from '../../../src/operations/operation.ts';
+import * as resources from '../../../src/operations/resources.ts';
+import { SECRETS } from '../../../src/store/common/secrets.ts';
+import { obtainToken } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { agree, registerResource, removeResource, setResourceStatus } from '../../support/operators.ts';
+import { useServer } from '../../support/server.ts';
+
+const server = await useServer();
+const { pool } = server.database;
+const olga = { db: pool, operator: 'olga' };
+
+const agent = new Agent(server.baseUrl);
+const token = await obtainToken(agent, await server.createClient(), await server.createUser());
+
+interface Known {
+  readonly resourceId: string;
+  readonly resourceSecret: string;
+}
+
+const register = (): Promise<Known> => registerResource(pool, 'payment API', 'olga');
+const ask = async ({ resourceId, resourceSecret }: Known) => {
+  const authorization = `Basic ${btoa(`${resourceId}:${resourceSecret}`)}`;
+  const { status, body } = await agent.post('/oauth/introspect', { token }, { authorization });
+  return { status, body };
+};
+const wrongSecret = async () => ask({ ...(await register()), resourceSecret: 'wrong' });
+
+describe('a resource server', () => {
+  it('has several secrets at a time, and a retired one is refused like a wrong one', async () => {
+    const first = await register();
+    const { resourceId } = first;
+    const added = await perform(resources.secret.add, olga, { resourceId });
+    const second = { resourceId, resourceSecret: String(added.resourceSecret) };
+    for (const secret of [first, second]) expect((await ask(secret)).body).toContain('"active":true');
+    const [one] = await SECRETS.resource.list(pool, { ownerId: resourceId });
+    await perform(resources.secret.retire, olga, { resourceId, secretId: one?.secretId ?? '' });
+    expect(await ask(first)).toEqual(await wrongSecret());
+    const last = { resourceId, secretId: added.secretId };
+    await expect(perform(resources.secret.retire, olga, last)).rejects.toThrow('not confirmed');
+    expect((await ask(second)).status).toBe(200);
+    await perform(resources.secret.retire, { ...olga, confirm: agree }, last);
+    expect(await ask(second)).toEqual(await wrongSecret());
+  });
+
+  it('is refused like a wrong secret while it is blocked, and once it is deleted', async () => {
+    const resource = await register();
+    await setResourceStatus(pool, resource.resourceId, 'blocked', 'olga');
+    expect(await ask(resource)).toEqual(await wrongSecret());
+    await setResourceStatus(pool, resource.resourceId, 'active', 'olga');
+    expect((await ask(resource)).status).toBe(200);
+    expect(await removeResource(pool, resource.resourceId, 'olga')).toMatchObject({ status: 'deleted' });
+    expect(await ask(resource)).toEqual(await wrongSecret());
+    expect(await removeResource(pool, resource.resourceId, 'olga')).toBeNull();
+    const { rows } = await pool.query(
+      `select kind from audit_events where resource_id = $1 and operator = 'olga' order by at`,
+      [resource.resourceId],
+    );
+    expect(rows.map(({ kind }) => kind)).toEqual([
+      'resource_created',
+      'resource_secret_added',
+      'resource_blocked',
+      'resource_unblocked',
+      'resource_deleted',
+    ]);
+  });
+
+  it('records the day of last use of each secret that was used', async () => {
+    const resource = await register();
+    const { resourceId } = resource;
+    await perform(resources.secret.add, olga, { resourceId });
+    const used = async () =>
+      (await SECRETS.resource.list(pool, { ownerId: resourceId })).map(({ lastUsedOn }) => lastUsedOn);
+    await ask({ resourceId, resourceSecret: 'wrong' });
+    expect(await used()).toEqual([null, null]);
+    await Promise.all([ask(resource), ask(resource), ask(resource)]);
+    const [{ today }] = (await pool.query(`select to_char(current_date, 'YYYY-MM-DD') as today`)).rows;
+    expect(await used()).toEqual([today, null]);
+  });
+});

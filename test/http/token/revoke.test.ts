@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { introspect, obtainToken } from '../../support/flow.ts';
+import { Agent } from '../../support/http/agent.ts';
+import { newSecret } from '../../support/ledger.ts';
+import { type TestClient, useServer } from '../../support/server.ts';
+
+const server = await useServer();
+const [resource, user] = [await server.createResource(), await server.createUser()];
+const agent = new Agent(server.baseUrl);
+
+const isActive = async (token: string) => (await introspect(server, resource, token)).active;
+
+function credentialsOf(client: TestClient): Record<string, string> {
+  return {
+    client_id: client.clientId,
+    ...(client.clientSecret === null ? {} : { client_secret: client.clientSecret }),
+  };
+}
+
+async function events(client: TestClient): Promise<string[]> {
+  const { rows } = await server.database.pool.query<{ kind: string }>(
+    'select kind from audit_events where client_id = $1 and grant_id is not null order by at',
+    [client.clientId],
+  );
+  return rows.map(({ kind }) => kind);
+}
+
+describe('RFC 7009: token revocation', () => {
+  it.each([true, false])(
+    'revokes the token of the application (verified: %s), with the same response the second time',
+    async (verified) => {
+      const client = await server.createClient({ verified });
+      const token = await obtainToken(agent, client, user);
+      for (let times = 0; times < 2; times += 1) {
+        const answer = await agent.post('/oauth/revoke', {
+          token,
+          token_type_hint: 'access_token',
+          ...credentialsOf(client),
+        });
+        expect([answer.status, answer.body]).toEqual([200, '{}']);
+        expect(await isActive(token)).toBe(false);
+      }
+      expect(await events(client)).toEqual(['approved', 'exchanged', 'revoked_by_application']);
+    },
+  );
+
+  it('answers unknown, malformed and foreign tokens alike, and leaves those alone', async () => {
+    const [client, other] = [await server.createClient(), await server.createClient()];
+    const foreign = await obtainToken(agent, other, user);
+    const neverIssued = `${foreign.slice(0, -43)}${newSecret()}`;
+    for (const token of [foreign, 'nothing', `${foreign.slice(0, -1)}A`, neverIssued]) {
+      const answer = await agent.post('/oauth/revoke', { token, ...credentialsOf(client) });
+      expect([answer.status, answer.body]).toEqual([200, '{}']);
+    }
+    expect(await isActive(foreign)).toBe(true);
+  });
+
+  it('refuses a wrong or missing secret, an unknown client and a missing token', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(agent, client, user);
+    const right = credentialsOf(client);
+    for (const [error, fields] of [
+      ['unauthorized_client', { ...right, client_secret: '', token }],
+      ['unauthorized_client', { ...right, client_secret: 'wrong', token }],
+      ['unauthorized_client', { ...right, client_id: 'unknown', token }],
+      ['invalid_request', right],
+    ] as const) {
+      const answer = await agent.post('/oauth/revoke', fields);
+      expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, error]);
+      expect(answer.headers.get('www-authenticate')).toBeNull();
+    }
+    expect(await isActive(token)).toBe(true);
+  });
+});
+
+describe('POST /api/revoke of payment SDKs', () => {
+  const giveBack = (authorization: string) =>
+    agent.send('/api/revoke', { method: 'POST', headers: { authorization } });
+
+  it('revokes the presented token', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(agent, client, user);
+    expect((await giveBack(`Bearer ${token}`)).status).toBe(200);
+    expect(await isActive(token)).toBe(false);
+    expect(await events(client)).toEqual(['approved', 'exchanged', 'revoked_by_application']);
+  });
+
+  it('answers unknown tokens alike, and requires a token', async () => {
+    expect((await giveBack(`Bearer assent_at_${newSecret()}${newSecret().slice(0, 21)}`)).status).toBe(200);
+    for (const authorization of ['', 'Bearer', 'Basic eDp5']) {
+      const answer = await giveBack(authorization);
+      expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
+    }
+  });
+});

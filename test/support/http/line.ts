@@ -1,0 +1,133 @@
+import { connect, createServer, type Socket } from 'node:net';
+import pg from 'pg';
+import { inject } from 'vitest';
+import type { TestDatabase } from '../postgres/database.ts';
+import { listen } from '../process/program.ts';
+
+/** Where a line ends: a host, or the folder of a Unix socket. */
+export interface FarEnd {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A line to PostgreSQL, or anywhere else, on which what networks do can be done. */
+export interface Line {
+  /** The address of a database at its end. */
+  url(database: Pick<TestDatabase, 'url'>): string;
+  /** Where it begins, on 127.0.0.1. */
+  readonly port: number;
+  /** Both ends of what is connected now hear nothing more of each other, and are not told. */
+  cut(): void;
+  /** Ends all connections by RST, as a firewall does that was restarted. */
+  reset(): void;
+  /** Until `false`: also what connects now hears nothing. */
+  silence(on: boolean): void;
+  /** Until `false`: what the far end answers is lost, and the connection with it. */
+  loseAnswers(on: boolean): void;
+  /** Whatever is sent from now on arrives that much later. */
+  delay(ms: number): void;
+  /** Keeps statements of these names on their way, and what else comes on their connections. */
+  holdBack(names: readonly string[]): void;
+  held(): number;
+  /** Lets arrive what was held back. Resolves when PostgreSQL has answered all of it, whoever still listens. */
+  letThrough(): Promise<void>;
+  close(): void;
+}
+
+interface Connection {
+  readonly near: Socket;
+  readonly far: Socket;
+  /** What is held back of it; undefined while it flows. */
+  kept?: Buffer[] | undefined;
+}
+
+/** @param farEnd the PostgreSQL of the tests, unless another is named */
+export async function openLine(farEnd: FarEnd = new pg.Client(inject('postgres'))): Promise<Line> {
+  const { host, port } = farEnd;
+  const connections: Connection[] = [];
+  let names: readonly string[] = [];
+  let delayMs = 0;
+  let [isSilent, losesAnswers] = [false, false];
+  const server = createServer((near) => {
+    const connection: Connection = {
+      near,
+      far: host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host),
+    };
+    const { far } = connection;
+    connections.push(connection);
+    for (const end of [near, far]) end.on('error', () => undefined);
+    if (isSilent) return cut(connection);
+    far.on('data', (chunk) => {
+      if (losesAnswers) reset(connection);
+      else if (near.writable) near.write(chunk);
+    });
+    near.on('data', (chunk) => {
+      if (names.some((name) => chunk.includes(name))) connection.kept ??= [];
+      if (connection.kept) connection.kept.push(chunk);
+      else if (delayMs > 0) setTimeout(() => far.write(chunk), delayMs);
+      else far.write(chunk);
+    });
+    near.on('close', () => connection.kept ?? far.end());
+    far.on('close', () => near.destroy());
+  });
+  const ownPort = await listen(server);
+  const holding = () => connections.filter(({ kept }) => kept !== undefined);
+
+  return {
+    url(database) {
+      const url = new URL(database.url);
+      for (const name of ['host', 'port']) url.searchParams.delete(name);
+      url.host = `127.0.0.1:${ownPort}`;
+      return url.href;
+    },
+    port: ownPort,
+    cut: () => connections.forEach(cut),
+    reset: () => connections.forEach(reset),
+    silence(on) {
+      isSilent = on;
+      if (on) connections.forEach(cut);
+    },
+    loseAnswers(on) {
+      losesAnswers = on;
+    },
+    delay(ms) {
+      delayMs = ms;
+    },
+    holdBack(given) {
+      names = given;
+    },
+    held: () => holding().length,
+    async letThrough() {
+      names = [];
+      await Promise.all(holding().map(deliver));
+    },
+    close() {
+      for (const { near, far } of connections) for (const end of [near, far]) end.destroy();
+      server.close();
+    },
+  };
+}
+
+function cut({ near, far }: Connection): void {
+  far.removeAllListeners('close');
+  for (const end of [near, far]) end.removeAllListeners('data').pause();
+}
+
+/** The far end may be a Unix socket, which knows no RST. */
+function reset({ near, far }: Connection): void {
+  near.resetAndDestroy();
+  far.destroy();
+}
+
+/** What comes afterwards flows again. The last byte of an answer is the state in which PostgreSQL waits for more: idle. */
+async function deliver(connection: Connection): Promise<void> {
+  const { near, far, kept = [] } = connection;
+  connection.kept = undefined;
+  await new Promise<void>((resolve) => {
+    const isReady = (chunk: Buffer) => chunk.subarray(-6).equals(Buffer.from('Z\0\0\0\x05I', 'latin1'));
+    far.on('data', (chunk) => isReady(chunk) && resolve());
+    far.on('close', () => resolve());
+    for (const chunk of kept) far.write(chunk);
+  });
+  if (near.destroyed) far.end();
+}

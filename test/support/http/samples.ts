@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import { expect, vi } from 'vitest';
+import { sha256 } from '../../../src/secrets/digest.ts';
+import type { Approval } from '../../../src/store/authorize/approvals.ts';
+import { fieldsFor, signedIn } from '../account.ts';
+import {
+  confirm,
+  introspect,
+  obtainCode,
+  obtainToken,
+  press,
+  reachConsent,
+  requestOf,
+  tokenRequestOf,
+} from '../flow.ts';
+import { newSecret } from '../ledger.ts';
+import { CALLER, type TestClient, type TestServer, type TestUser } from '../server.ts';
+import { Agent, type Answer } from './agent.ts';
+
+type Values = Readonly<Record<string, string>>;
+
+/** A request that is right in every way, and what it gets. */
+export interface Sample {
+  /** Programs are answered in JSON, people with pages. */
+  readonly reader: 'program' | 'person';
+  /** Its parameters: in the body of a POST, in the query otherwise. */
+  readonly fields: Values;
+  readonly headers: Values;
+  readonly status: number;
+  /** What an answer holds, in its headers or its body, only when the request is right in all that it `needs`. */
+  readonly gives?: RegExp;
+  /** Fields, and headers as `header cookie`, that have to be what they are. */
+  readonly needs: readonly string[];
+}
+
+/** The answer's cookie remembers it, as JSON in base64url. The field `what` is only repeated to its user. */
+const ofDisconnecting = (field: string) => ({
+  gives: new RegExp(`assent_outcome=${Buffer.from('["disconnected"').toString('base64url')}`),
+  needs: [field, 'form_token', 'header cookie'],
+});
+const VERIFIER = newSecret();
+const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
+const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
+const OF_DECISION = { needs: ['decision', 'header cookie'] };
+
+/** A right request to every route, with each parameter that is read there. In this order none takes away what another needs. */
+const SAMPLES = {
+  'GET /': () => person({}, 303),
+  'GET /oauth/authorize': ({ look, session }) => person(look, 200, session),
+  'POST /oauth/authorize': ({ look, session }) => person(look, 303, session),
+  'POST /sign-in': ({ user: { login, password }, signIn, visit }) =>
+    form(signIn, '/sign-in', { login, password }, { ...visit, gives: /assent_session=[\w-]{43};/ }),
+  'POST /consent': ({ consent, session }) => {
+    const more = { ...session, status: 302, gives: /[?&]code=/ };
+    const sample = form(consent, '/consent', { decision: 'allow' }, more);
+    return { ...sample, fields: { ...sample.fields, language: 'ru' } }; // it is read, and not needed
+  },
+  'GET /confirm': ({ confirm, session }) =>
+    person(queryOf(confirm), 200, { ...session, ...OF_DECISION, gives: /name="payment_password"/ }),
+  'POST /confirm': ({ user: { paymentPassword }, confirmPage, session }) => {
+    const gives = /location: \S+\/receipt\?/;
+    return form(confirmPage, '/confirm', { payment_password: paymentPassword ?? '' }, { ...session, gives });
+  },
+  'GET /receipt': ({ receipt, session }) =>
+    person(queryOf(receipt), 200, { ...session, ...OF_DECISION, gives: /refresh: 0; url=\/return/ }),
+  'GET /return': ({ receipt, session }) =>
+    person(queryOf(receipt), 302, { ...session, ...OF_DECISION, gives: /[?&]code=/ }),
+  'GET /account': ({ session }) =>
+    person({ older: 'x' }, 200, {
+      ...session,
+      gives: /action="\/account\/disconnect"/,
+      needs: ['header cookie'],
+    }),
+  'POST /account/disconnect': ({ account, session }) =>
+    form(account, '/account/disconnect', {}, { ...session, ...ofDisconnecting('grant_id') }),
+  'POST /account/disconnect-all': ({ account, session }) =>
+    form(account, '/account/disconnect-all', {}, { ...session, ...ofDisconnecting('client_id') }),
+  'GET /account/history': (stage) => ownPage(stage, { from: 'x' }),
+  'GET /account/security': (stage) => ownPage(stage),
+  'POST /account/sessions/end': (stage) => ownForm(stage, '/account/security', '/account/sessions/end'),
+  'GET /account/stop': (stage) => ownPage(stage),
+  'POST /account/stop': (stage) => ownForm(stage, '/account/stop', '/account/stop'),
+  'POST /account/warnings': (stage) => ownForm(stage, '/account', '/account/warnings'),
+  'GET /account/password': (stage) => ownPage(stage),
+  'POST /account/password': (stage) =>
+    ownForm(stage, '/account/password', '/account/password', ({ password }) => ({
+      password,
+      new_password: newSecret(),
+    })),
+  'GET /account/payment-password': (stage) => ownPage(stage),
+  'POST /account/payment-password': (stage) =>
+    ownForm(stage, '/account/payment-password', '/account/payment-password', ({ paymentPassword }) => ({
+      payment_password: paymentPassword ?? '',
+      new_password: newSecret(),
+    })),
+  'POST /sign-out': ({ account, session }) =>
+    form(account, '/sign-out', {}, { ...session, gives: /assent_session=;/ }),
+  'POST /language': ({ account }) =>
+    form(account, '/language', { language: 'ru' }, { gives: /assent_language=ru;/, needs: [] }),
+  'GET /brand/:name': () => person({}, 404), // a picture of no such name; images.test.ts has those that are there
+  'GET /logo/:name': () => person({}, 404),
+  'POST /oauth/token': ({ exchange }) => program(exchange, {}, { gives: /"access_token":/ }),
+  'POST /oauth/introspect': ({ asked: token, asks }) => program({ token }, asks, { gives: /"active":true/ }),
+  'POST /oauth/revoke': async ({ exchange: { client_id = '', client_secret = '' }, issue }) =>
+    program({ token: await issue('revoked'), client_id, client_secret }),
+  'POST /api/revoke': async ({ issue }) => program({}, { authorization: `Bearer ${await issue('held')}` }),
+  'GET /.well-known/oauth-authorization-server': () => program(),
+  'GET /health/live': () => program(),
+  'GET /health/ready': () => program(),
+  'GET /metrics': () => program(),
+} satisfies Record<string, (stage: Stage) => Sample | Promise<Sample>>;
+
+export type Route = keyof typeof SAMPLES;
+export type Samples = Readonly<Record<Route, Sample>>;
+
+/** Every route; what `GET` answers, `HEAD` answers too. */
+export const ROUTES = Object.keys(SAMPLES) as Route[];
+
+/** Whether it looks at a password, which is slow on purpose, and where a wrong one makes others wait. */
+export const isSlow = (route: Route) => /^POST .*(sign-in|confirm|account\/.*password)$/.test(route);
+
+export async function prepareSamples(server: TestServer): Promise<Samples> {
+  const stage = await setStage(server);
+  const samples: [string, Sample][] = [];
+  for (const route of ROUTES) samples.push([route, await SAMPLES[route](stage)]);
+  return Object.fromEntries(samples) as Samples;
+}
+
+type Stage = Awaited<ReturnType<typeof setStage>>;
+
+/** An application, a user, and the pages that both have come to. */
+async function setStage(server: TestServer) {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const [agent, visitor] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
+  const issue = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
+  const code = await obtainCode(agent, everythingAsked(client, 'code'), user);
+  const asks = { authorization: await server.createResource() };
+  const asked = await issue('asked');
+  // The first introspection of a day is noted, after its answer: the sample's changes nothing any more.
+  await introspect(server, asks.authorization, asked);
+  const noted = 'select from grants where client_id = $1 and last_used_on is not null';
+  const { pool } = server.database;
+  await vi.waitFor(async () => expect((await pool.query(noted, [client.clientId])).rowCount).toBe(1));
+
+  const look = everythingAsked(client, 'look');
+  const consent = await reachConsent(agent, everythingAsked(client, 'consent'), user);
+  const other = await server.createClient(); // so that disconnecting takes nothing from the samples of programs
+  const toConfirm = async (of: TestClient, instance: string) => {
+    const page = await reachConsent(agent, { ...everythingAsked(of, instance), scope: SPENDING }, user);
+    return (await press(agent, page, 'allow')).location ?? '';
+  };
+  const confirmAt = await toConfirm(client, 'confirm');
+  const toPay = await toConfirm(other, 'paid');
+  const receipt = await confirm(agent, await agent.get(toPay), user.paymentPassword);
+  for (const instance_name of ['one', 'two'])
+    await obtainCode(agent, requestOf(other, { instance_name }), user);
+  return {
+    server,
+    user,
+    issue,
+    exchange: tokenRequestOf(client, code, { code_verifier: VERIFIER }),
+    asks,
+    asked,
+    look,
+    consent,
+    confirm: confirmAt,
+    confirmPage: await agent.get(confirmAt),
+    receipt: receipt.location,
+    account: await agent.get('/account'),
+    session: cookieOf(agent, 'assent_session'),
+    signIn: await visitor.get(`/oauth/authorize?${new URLSearchParams(look)}`),
+    visit: cookieOf(visitor, 'assent_visit'),
+  };
+}
+
+/** A page of the account of a user of its own. */
+async function ownPage({ server }: Stage, fields: Values = {}): Promise<Sample> {
+  return person(fields, 200, cookieOf(await signedIn(server, await server.createUser()), 'assent_session'));
+}
+
+/** A form that changes what a user is signed in with, of a user of its own who is warned and has another session. */
+async function ownForm(
+  { server }: Stage,
+  page: string,
+  action: string,
+  typed: (user: TestUser) => Values = () => ({}),
+): Promise<Sample> {
+  const user = await server.createUser();
+  const [, agent] = [await signedIn(server, user), await signedIn(server, user)];
+  const warn = `insert into audit_events (kind, user_id) values ('user_password_set', $1)`;
+  await server.database.pool.query(warn, [user.userId]);
+  // The outcome cookie: JSON in base64url, of which three bytes at a time stay the same.
+  const outcomes = ['["ende', '["changed', '["pressed'].map((text) =>
+    Buffer.from(text).toString('base64url'),
+  );
+  const gives = new RegExp(`assent_outcome=(${outcomes.join('|')})|assent_seen=`);
+  const session = cookieOf(agent, 'assent_session');
+  return form(await agent.get(page), action, typed(user), { ...session, gives });
+}
+
+function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
+  const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+  return requestOf(client, { instance_name, state: 's t/a+t%e', ui_locales: 'en', ...challenge });
+}
+
+/** The one cookie that counts: others that the browser has are noise. */
+function cookieOf(agent: Agent, name: string): { headers: Values } {
+  return { headers: { cookie: `${name}=${agent.cookies.get(name)}` } };
+}
+
+function program(fields: Values = {}, headers: Values = {}, more: Partial<Sample> = {}): Sample {
+  return { reader: 'program', fields, headers, status: 200, needs: allOf(fields, headers), ...more };
+}
+
+function person(fields: Values, status: number, more: Partial<Sample> = {}): Sample {
+  return { reader: 'person', fields, headers: {}, status, needs: [], ...more };
+}
+
+function queryOf(location: string | null): Values {
+  return Object.fromEntries(new URL(location ?? '').searchParams);
+}
+
+/** A form as the page has it, filled in. */
+function form(page: Answer, action: string, typed: Values, more: Partial<Sample>): Sample {
+  const fields = { ...fieldsFor(page, action), ...typed };
+  return person(fields, 303, { needs: allOf(fields, more.headers), ...more });
+}
+
+function allOf(fields: Values, headers: Values = {}): string[] {
+  return [...Object.keys(fields), ...Object.keys(headers).map((name) => `header ${name}`)];
+}
+
+/** A first approval, as it is handed to the store. */
+export function approvalOf(
+  { clientId, redirectUri }: TestClient,
+  { userId }: Pick<TestUser, 'userId'>,
+): Approval {
+  return {
+    grantId: '00000000-0000-4000-8000-000000000001',
+    userId,
+    clientId,
+    clientRevision: 1,
+    instanceName: null,
+    revision: 0,
+    scope: 'account-info',
+    askedScope: null,
+    redirectUri,
+    codeHash: sha256(''),
+    codeLifetimeSeconds: 50,
+    codeChallenge: null,
+    sessionHash: sha256(''),
+    page: sha256('page'),
+    limits: '[]',
+    maxInstances: 100,
+    confirmsPayments: false,
+    proof: { paymentPasswordHash: null, externalId: null },
+    caller: CALLER,
+  };
+}

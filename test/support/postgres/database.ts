@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { afterAll, inject, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/store/database/database.ts';
+import { ledger, refuse } from '../ledger.ts';
+import { makeRole, urlOf, withClient } from './postgres.ts';
+import { type LogSizes, logSince, logSizes } from './postgresLog.ts';
+
+/** A database of one's own, migrated and empty. */
+export interface TestDatabase {
+  readonly pool: pg.Pool;
+  readonly url: string;
+  /** @throws {Error} when a row tells a secret that the tests know; the database is gone all the same */
+  drop(): Promise<void>;
+}
+
+/** Copies the template: a real PostgreSQL database in some tens of milliseconds. @param how another way to make it */
+export async function createDatabase(how = `template ${inject('run')}_template`): Promise<TestDatabase> {
+  const database = ownName();
+  const url = urlOf(inject('postgres'), { database });
+  const log = await withClient(inject('postgres'), async (client) => {
+    await client.query(`create database ${database} ${how}`);
+    return logSizes(client, inject('postgresLog'));
+  });
+  const pool = openDatabase(url);
+  const drop = async () => {
+    await pool.end();
+    try {
+      await refuseLeaks(url, log);
+    } finally {
+      await withClient(inject('postgres'), (client) =>
+        client.query(`drop database ${database} with (force)`),
+      );
+    }
+  };
+  return { pool, url, drop };
+}
+
+/** A role of one's own that needs its password. It is dropped after the run. */
+export interface TestRole {
+  readonly name: string;
+  readonly password: string;
+  urlOf(database: TestDatabase): string;
+}
+
+/** @param attributes what `create role` is told besides, for example `createrole` */
+export async function createRole(
+  attributes = '',
+  password = randomBytes(12).toString('hex'),
+): Promise<TestRole> {
+  const name = ownName();
+  await makeRole(inject('postgres'), name, password, attributes);
+  return { name, password, urlOf: ({ url }) => urlOf(url, { user: name, password }) };
+}
+
+/** A name by which the keeper knows what to drop. */
+export function ownName(): string {
+  return `${inject('run')}_${randomBytes(6).toString('hex')}`;
+}
+
+export async function useDatabase(): Promise<TestDatabase> {
+  const database = await createDatabase();
+  afterAll(() => database.drop());
+  return database;
+}
+
+/** A database for one test. @param how as of {@link createDatabase} */
+export async function ownDatabase(how?: string): Promise<TestDatabase> {
+  const database = await createDatabase(how);
+  onTestFinished(() => database.drop());
+  return database;
+}
+
+/** Searches every row, as a dump would have it, and what PostgreSQL logged since. @throws {Error} */
+async function refuseLeaks(url: string, since: LogSizes): Promise<void> {
+  const findings = await withClient(url, async (client) => {
+    const log = await logSince(client, inject('postgresLog'), since);
+    const found = ledger.search('the log of PostgreSQL', log.split('\n'));
+    const tables = await client.query<{ name: string }>(TABLES);
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<{ row: string }>(`select to_json(t)::text as row from ${name} t`);
+      const lines = rows.map(({ row }) => row);
+      found.push(...ledger.search(`the table ${name}`, lines));
+    }
+    return found;
+  });
+  refuse(findings);
+}
+
+/** The rows of a partition are among those of its table. */
+const TABLES = `
+select c.oid::regclass::text as name from pg_class c
+ where c.relkind in ('r', 'p', 'm') and not c.relispartition
+   and c.relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'`;

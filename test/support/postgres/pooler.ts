@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { PATH, startProgram } from '../process/program.ts';
+import { freePort } from '../server.ts';
+
+const [, major, minor] =
+  /PgBouncer (\d+)\.(\d+)/.exec(
+    spawnSync('pgbouncer', ['--version'], { env: { PATH } }).stdout?.toString(),
+  ) ?? [];
+
+/** The version of the PgBouncer that is installed, such as `1.18`; undefined where there is none. */
+export const poolerVersion = major && `${major}.${minor}`;
+
+/** Whether it keeps prepared statements for its clients. */
+export const poolerKeepsNames = Number(major) > 1 || Number(minor) >= 21;
+
+const NOBODY = { uid: 65_534, gid: 65_534 };
+
+/** A PgBouncer in front of the PostgreSQL of the tests. */
+export interface Pooler {
+  /** The address of a database behind it. */
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+/** Starts one, with fewer connections to PostgreSQL than a server opens to it where they can be shared. */
+export async function startPooler(mode: 'session' | 'transaction'): Promise<Pooler> {
+  const { host, port, user, password } = new pg.Client(inject('postgres'));
+  const folder = mkdtempSync(join(tmpdir(), 'assent-pooler-'));
+  const ownPort = await freePort();
+  const settings = join(folder, 'pgbouncer.ini');
+  writeFileSync(
+    settings,
+    `[databases]
+* = host=${host} port=${port} user=${user} ${password ? `password='${password.replaceAll("'", "''")}'` : ''}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${ownPort}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+default_pool_size = ${mode === 'transaction' ? 3 : 30}
+${poolerKeepsNames ? 'max_prepared_statements = 100' : ''}`,
+  );
+  // It refuses to run as root, and only PostgreSQL's own user may enter the folder of an embedded one's socket.
+  const { uid, gid } = host.startsWith('/') ? statSync(host) : NOBODY;
+  const runAs = process.getuid?.() === 0 ? { uid, gid } : {};
+  if (process.getuid?.() === 0) for (const file of [folder, settings]) chownSync(file, uid, gid);
+  const pooler = await startProgram(['pgbouncer', settings], ownPort, { ...runAs, env: { PATH } });
+  return {
+    url: (database) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
+    async stop() {
+      await pooler.stop('SIGKILL'); // at once, whoever is connected
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

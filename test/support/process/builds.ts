@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// Builds of other schema versions, each in a folder of its own: this one with one more migration, and earlier ones from the
+// history of the checkout.
+
+const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+const BUILT = ['bin', 'dist', 'migrations', 'views', 'package.json'];
+const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 'tsconfig.json'];
+
+export interface Build {
+  readonly folder: string;
+  /** Its `assent`. */
+  readonly executable: string;
+  /** The texts of all its statements. */
+  statements(): string[];
+  remove(): void;
+}
+
+/** This build. @param sql of one more migration, on whose schema this build can serve */
+export function copyOfBuild(sql?: string): Build {
+  const folder = emptyFolder();
+  for (const part of BUILT) cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
+  if (sql !== undefined) {
+    const version = versionOf(readdirSync(join(folder, 'migrations')));
+    const name = `${String(version + 1).padStart(4, '0')}_made.sql`;
+    writeFileSync(
+      join(folder, 'migrations', name),
+      `-- Serves builds from schema version ${version} on.\n${sql};\n`,
+    );
+  }
+  return buildIn(folder);
+}
+
+/** Beside them stand the schema that they make, and what must be true of all rows. */
+const isMigration = (file: string) => /\b\d{4}_\w+\.sql$/.test(file);
+const versionOf = (files: readonly string[]) => files.filter(isMigration).length;
+
+/** Which builds the newest migration says that it serves, by their schema version. */
+export function oldestServed(): number {
+  const newest = readdirSync(join(CHECKOUT, 'migrations')).filter(isMigration).toSorted().at(-1) ?? '';
+  const text = readFileSync(join(CHECKOUT, 'migrations', newest), 'utf8');
+  const [, oldest] = /^-- Serves builds from schema version (\d+) on\./.exec(text) ?? [];
+  if (oldest === undefined) throw new Error(`migrations/${newest} doesn't say which builds it serves`);
+  return Number(oldest);
+}
+
+/** The last commit whose schema has this version; undefined where the history does not reach so far. */
+export function lastCommitOf(schemaVersion: number): string | undefined {
+  try {
+    const touched = git('rev-list', '--first-parent', 'HEAD', '--', 'migrations').split('\n');
+    const candidates = ['HEAD', ...touched.map((commit) => `${commit}^1`)];
+    return candidates.find((commit) => versionAt(commit) === schemaVersion);
+  } catch {
+    return undefined; // no git, no history, or one that was cut off
+  }
+}
+
+function versionAt(commit: string): number {
+  return versionOf(git('ls-tree', '--name-only', commit, 'migrations/').split('\n'));
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, {
+    cwd: CHECKOUT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+}
+
+/** Compiles the build of a commit with the packages that are installed now. */
+export function buildOf(commit: string): Build {
+  const folder = emptyFolder();
+  const archive = execFileSync('git', ['archive', commit, ...PARTS], { cwd: CHECKOUT, maxBuffer: 2 ** 28 });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  execFileSync(process.execPath, [join(CHECKOUT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
+  return buildIn(folder);
+}
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-build-'));
+  symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+const buildIn = (folder: string): Build => ({
+  folder,
+  executable: join(folder, 'bin/assent.js'),
+  statements: () => statementsOf(join(folder, 'dist/store')),
+  remove: () => rmSync(folder, { recursive: true }),
+});
+
+/** Loads all of its store with a `statement.js` that keeps what it makes. */
+function statementsOf(store: string): string[] {
+  const place = join(store, 'database/statement.js');
+  renameSync(place, join(store, 'database/kept.js'));
+  writeFileSync(place, KEEPER);
+  const script = `for (const file of ${JSON.stringify(filesOf(store))}) await import(file);
+    console.log(JSON.stringify(globalThis.kept)); process.exit(0)`;
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  renameSync(join(store, 'database/kept.js'), place);
+  return JSON.parse(output) as string[];
+}
+
+function filesOf(store: string): string[] {
+  const files = readdirSync(store, { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => file.endsWith('.js')).map((file) => join(store, file));
+}
+
+const KEEPER = `
+import * as kept from './kept.js';
+globalThis.kept = [];
+const anything = new Proxy({}, { get: () => null });
+const keep = (make, values) => (globalThis.kept.push(make(values).text), make);
+export const statement = (...args) => keep(kept.statement(...args), anything);
+export const batchStatement = (...args) => keep(kept.batchStatement(...args), []);
+`;

@@ -1,0 +1,116 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { outputOf } from './program.ts';
+
+const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** `assent …` as it is run without npm. */
+export const ASSENT = [process.execPath, 'bin/assent.js'];
+
+/** How a command ended: with a code, or by a signal that it did not handle. */
+export interface End {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A command with all that it starts, in a process group of its own. */
+export class Launch {
+  readonly end: Promise<End>;
+  readonly output: () => string;
+  readonly #child: ChildProcess;
+
+  constructor([program = '', ...args]: readonly string[], variables: Record<string, string>) {
+    const env = {
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`, // npm is to run this Node
+      HOME: process.env.HOME ?? '/',
+      npm_config_update_notifier: 'false',
+      ...variables,
+    };
+    this.#child = spawn(program, args, { cwd: CHECKOUT, env, detached: true });
+    this.output = outputOf(this.#child);
+    this.end = once(this.#child, 'close').then(([code, signal]) => ({ code, signal }));
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('it could not be started');
+    return this.#child.pid;
+  }
+
+  async says(text: string): Promise<void> {
+    await expect.poll(this.output, { interval: 10 }).toContain(text);
+  }
+
+  /** Presses keys, where its input is a terminal's. */
+  type(keys: string): void {
+    this.#child.stdin?.write(keys);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    process.kill(this.pid, signal);
+  }
+
+  /** Sends a signal to the command and to what it started, as a terminal does, but for PostgreSQL. */
+  killGroup(signal: NodeJS.Signals): void {
+    process.kill(-this.pid, signal);
+  }
+
+  /** The processes that it has started, and those that these have started, eldest first; itself is not among them. */
+  family(): number[] {
+    return descendants(this.pid);
+  }
+}
+
+/** The processes below one of them, eldest first. */
+export function descendants(pid: number): number[] {
+  const all = listProcesses();
+  const below = (parent: number): number[] =>
+    all.filter((each) => each.parent === parent).flatMap((child) => [child.pid, ...below(child.pid)]);
+  return below(pid);
+}
+
+export function stillRunning(pids: readonly number[]): number[] {
+  return listProcesses()
+    .map(({ pid }) => pid)
+    .filter((pid) => pids.includes(pid));
+}
+
+export function processesOf(text: string): number[] {
+  return listProcesses()
+    .filter(({ command }) => command.includes(text))
+    .map(({ pid }) => pid);
+}
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+/** All that run; what has ended and only waits for its parent to notice does not. */
+function listProcesses(): Process[] {
+  if (!existsSync('/proc/self/stat')) return listByPs();
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const [, state, parent] = /\) (\w) (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return state === 'Z' ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
+      } catch {
+        return []; // it has ended meanwhile
+      }
+    });
+}
+
+function listByPs(): Process[] {
+  const text = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' });
+  return [...text.matchAll(/^ *(\d+) +(\d+) +([^\sZ]\S*) +(.*)$/gm)].map(([, pid, parent, , command]) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    command: command ?? '',
+  }));
+}

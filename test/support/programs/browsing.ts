@@ -1,0 +1,78 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { noteCookie } from '../traffic.ts';
+import { launchChromium } from './chromium.ts';
+
+/** Against hanging only. */
+const PATIENCE_MS = 110_000;
+
+export interface Browsing {
+  /** Opens a window with cookies of its own; the one before is closed. */
+  open(options?: BrowserContextOptions): Promise<Page>;
+  readonly context: BrowserContext;
+  /** What a window complained of: nothing of ours may throw, or break our own policy. A test fails that leaves any. */
+  readonly complaints: string[];
+}
+
+/** Starts it for all tests of a file. @param standard what each window is, where its test says nothing else */
+export function useBrowser(standard: BrowserContextOptions = {}): Browsing {
+  const complaints: string[] = [];
+  let browser: Browser;
+  let context: BrowserContext | undefined;
+
+  async function close(): Promise<void> {
+    for (const { name, value } of (await context?.cookies()) ?? []) noteCookie(`${name}=${value}`);
+    await context?.close();
+    context = undefined;
+  }
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+  afterEach(async () => {
+    await close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  return {
+    complaints,
+    get context() {
+      if (context === undefined) throw new Error('no window is open');
+      return context;
+    },
+    async open(options) {
+      await close();
+      context = await browser.newContext({ ...standard, ...options });
+      context.setDefaultTimeout(PATIENCE_MS);
+      const page = await context.newPage();
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => {
+        if (/content security policy|refused to/i.test(message.text())) complaints.push(message.text());
+      });
+      return page;
+    },
+  };
+}
+
+export async function expectPage(page: Page, name: string): Promise<void> {
+  await page.locator(`main[data-page="${name}"]`).waitFor();
+}
+
+/** Signs in on the page that is open, with Enter in the field of the password. */
+export async function signIn(
+  page: Page,
+  { login, password }: { login: string; password: string },
+): Promise<void> {
+  await page.locator('[name=login]').fill(login);
+  await page.locator('[name=password]').fill(password);
+  await page.keyboard.press('Enter');
+  await page.locator('main[data-page]:not([data-page="sign-in"])').waitFor();
+}
+
+/** Types the payment password on the page that confirms a decision, which leads to the application. */
+export async function confirmPayment(page: Page, paymentPassword: string | null): Promise<void> {
+  await expectPage(page, 'confirm');
+  await page.locator('[name=payment_password]').fill(paymentPassword ?? '');
+  await page.keyboard.press('Enter');
+}

@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PATH, startProgram } from '../process/program.ts';
+import { freePort } from '../server.ts';
+import { makeCertificate } from './certificates.ts';
+
+/** A proxy for which `deploy/` has a configuration. */
+export interface ProxyKind {
+  readonly name: string;
+  /** What is installed, as it says itself; undefined for nothing. */
+  readonly version: string | undefined;
+  readonly file: string;
+  /** Whether it asks replicas if they are ready. */
+  readonly checks: boolean;
+  /** What an operator changes in it, and what a test besides. */
+  changes(place: Place): readonly (readonly [from: string, to: string])[];
+  /** The command that runs it, with the changed file. */
+  command(file: string, place: Place): string[];
+  /** What has it take a caller's address from the first line of the connection (PROXY protocol); absent if it limits nobody. */
+  readonly takesAddress?: readonly [from: string, to: string];
+}
+
+interface Place {
+  readonly folder: string;
+  readonly port: number;
+  readonly plainPort: number;
+  /** Ports of two servers on 127.0.0.1. */
+  readonly servers: readonly [number, number];
+}
+
+/** A proxy that runs, with a certificate that nobody else trusts. */
+export interface RunningProxy {
+  readonly baseUrl: string;
+  stop(): Promise<void>;
+}
+
+const NGINX: ProxyKind = {
+  name: 'nginx',
+  version: versionOf(['nginx', '-v'], /nginx\/(\S+)/),
+  file: 'nginx/assent.conf',
+  checks: false,
+  takesAddress: [
+    'ssl http2;',
+    'ssl http2 proxy_protocol; set_real_ip_from 127.0.0.1; real_ip_header proxy_protocol;',
+  ],
+  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+    ['listen 80;', `listen 127.0.0.1:${plainPort};`],
+    ['    listen [::]:80;\n', ''],
+    ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
+    ['    listen [::]:443 ssl http2;\n', ''],
+    ['server_name pay.example;', 'server_name localhost;'],
+    ['https://pay.example', `https://localhost:${port}`],
+    ['/etc/assent/tls', folder],
+    ['/var/log/nginx', folder],
+    ['127.0.0.1:3001', `127.0.0.1:${one}`],
+    ['127.0.0.1:3002', `127.0.0.1:${two}`],
+  ],
+  command(file, { folder }) {
+    const whole = join(folder, 'nginx.conf');
+    const user = process.getuid?.() === 0 ? 'user root;' : '';
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${folder}/${name};`,
+    );
+    writeFileSync(
+      whole,
+      `${user} daemon off; pid ${folder}/pid; error_log stderr; events {}
+       http { access_log off; ${paths.join(' ')} include ${file}; }`, // Debian's default log is root's
+    );
+    return ['nginx', '-e', 'stderr', '-c', whole];
+  },
+};
+
+const HAPROXY: ProxyKind = {
+  name: 'HAProxy',
+  version: versionOf(['haproxy', '-v'], /version (\S+)/),
+  file: 'haproxy/haproxy.cfg',
+  checks: true,
+  takesAddress: [' ssl crt', ' accept-proxy ssl crt'],
+  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+    ['bind :80', `bind 127.0.0.1:${plainPort}`],
+    ['bind :443', `bind 127.0.0.1:${port}`],
+    ['/etc/assent/tls', folder],
+    ['127.0.0.1:3001', `127.0.0.1:${one}`],
+    ['127.0.0.1:3002', `127.0.0.1:${two}`],
+  ],
+  command: (file) => ['haproxy', '-db', '-f', file],
+};
+
+const CADDY: ProxyKind = {
+  name: 'Caddy',
+  version: versionOf(['caddy', 'version'], /v?(\d\S+)/),
+  file: 'caddy/Caddyfile',
+  checks: true,
+  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+    ['\tservers {', `\tadmin off\n\thttp_port ${plainPort}\n\tservers {`],
+    [
+      'pay.example {',
+      `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${folder}/fullchain.pem ${folder}/privkey.pem`,
+    ],
+    ['127.0.0.1:3001', `127.0.0.1:${one}`],
+    ['127.0.0.1:3002', `127.0.0.1:${two}`],
+  ],
+  command: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
+};
+
+export const PROXIES = [NGINX, HAPROXY, CADDY];
+
+/** Starts a proxy with the file that operators get, changed by `more`, in front of two servers of this machine. */
+export async function startProxy(
+  kind: ProxyKind,
+  port: number,
+  servers: readonly [number, number],
+  more: readonly (readonly [from: string, to: string])[] = [],
+): Promise<RunningProxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-proxy-'));
+  chmodSync(folder, 0o755);
+  const [key = '', certificate = ''] = makeCertificate(
+    folder,
+    'localhost',
+    'localhost',
+    'subjectAltName=DNS:localhost',
+  );
+  const files = { 'privkey.pem': key, 'fullchain.pem': certificate, 'assent.pem': certificate + key };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  const place = { folder, port, plainPort: await freePort(), servers };
+  const file = join(folder, 'configuration');
+  const shipped = readFileSync(new URL(`../../../deploy/${kind.file}`, import.meta.url), 'utf8');
+  writeFileSync(file, change(shipped, [...kind.changes(place), ...more]));
+  const program = await startProgram(kind.command(file, place), port, { env: { PATH, HOME: folder } });
+  return {
+    baseUrl: `https://localhost:${port}`,
+    async stop() {
+      await program.stop('SIGTERM');
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Each change is to be found, so that the tests prove the file that operators get. */
+function change(text: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((changed, [from, to]) => {
+    if (!changed.includes(from)) throw new Error(`the configuration has no "${from}"`);
+    return changed.replaceAll(from, to);
+  }, text);
+}
+
+function versionOf([program = '', ...args]: string[], pattern: RegExp): string | undefined {
+  const { stdout, stderr } = spawnSync(program, args, { env: { PATH, HOME: tmpdir() }, encoding: 'utf8' });
+  return pattern.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[1];
+}
