@@ -81,9 +81,8 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
     const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
-    const schema = described(operation.input);
     const fields = names.map((name) => {
-      const derived = optionOf(operation.input, name, schema);
+      const derived = optionOf(operation.input, name);
       return { name, derived, options: settings.options?.[name]?.(derived) ?? [derived] };
     });
     const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
@@ -115,19 +114,14 @@ const SHORT: Readonly<Record<string, string>> = {
   oauth21: 'oauth-2.1',
 };
 
-const described = (input: z.ZodObject) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
-
-export function optionOf(
-  input: z.ZodObject,
-  name: string,
-  { properties = {}, required = [] } = described(input),
-): Option {
-  const schema = input.shape[name] ?? z.unknown();
-  const { type, title, description, default: preset } = properties[name] as z.core.JSONSchema.BaseSchema;
+export function optionOf({ shape }: z.ZodObject, name: string): Option {
+  const schema = shape[name] as z.ZodType;
+  const derived = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { type, title, description, default: preset } = derived;
   const flag = `--${SHORT[name] ?? name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
   if (type === 'boolean') return new Option(flag, description);
   const option = new Option(`${flag} <${title}>`, description)
-    .makeOptionMandatory(required.includes(name))
+    .makeOptionMandatory(schema._zod.optin === undefined)
     .argParser((text) => {
       // The schema's transforms run later, on all fields at once.
       const value = type === 'integer' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text;
