@@ -45,9 +45,9 @@ export function addCommands(program: Command, table: CommandTable, shell: Shell)
 /** Texts, options and prompts of a command, added to its operation's schemas. */
 interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   readonly summary?: string;
-  /** A field's options, instead of its schema's. `read` takes their values if the derived option is absent. */
+  /** A field's options, instead of its schema's. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
-  /** Reads the operation's fields from options, files and prompts. */
+  /** Reads fields from options, files and prompts, in place of the derived options' values. */
   readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
   /** The error if each field is valid, but not the whole. */
   readonly incomplete?: string;
@@ -91,10 +91,9 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
       operations: [operation],
       options: [...fields.flatMap(({ options }) => options), ...yes],
       async run(shell, given, args) {
-        const own = fields.filter(({ derived, options }) => options.includes(derived));
         const values = [
           ...named.map((name, index) => [name, args[index]]),
-          ...own.map(({ name, derived }) => [name, given[derived.attributeName()]]),
+          ...fields.map(({ name, derived }) => [name, given[derived.attributeName()]]),
         ].filter(([, value]) => value !== undefined);
         const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
         const input = readInput(operation, said, settings.incomplete);
