@@ -99,6 +99,8 @@ async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): 
   return isOperatorToken(token) ? findOperator(db, { tokenHash: sha256(token) }) : null;
 }
 
+type Turns = ReturnType<typeof takingTurns>;
+
 /** Runs at most so many works at once, the others after them in the order of their calls. */
 function takingTurns(most: number) {
   let free = most;
@@ -117,12 +119,7 @@ function takingTurns(most: number) {
 }
 
 /** The routes of one path; its other methods get 405. */
-function addRoutes(
-  app: FastifyInstance,
-  path: string,
-  surroundings: Surroundings,
-  inTurn: ReturnType<typeof takingTurns>,
-): void {
+function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings, inTurn: Turns): void {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const places = PLACES.filter((place) => place.path === path);
   for (const place of places) {
