@@ -3,10 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import { LIMIT } from '../operations/fields.ts';
 import {
   type AnyOperation,
+  type Loss,
   type OperationContext,
   type Pages,
+  perform,
   type Row,
-  readInput,
   snakeCase,
 } from '../operations/operation.ts';
 import { permits } from '../rules/account/role.ts';
@@ -33,25 +34,21 @@ export async function carryOut(
   if (operator === null || !permits(operator.role, operation.effect))
     throw new Refusal('not_permitted', `this requires an operator with the role ${operation.effect}`);
   const { isConfirmed, given } = readRequest(place, request);
-  const input = readInput(operation, given);
   const warnings: string[] = [];
-  const result = await operation.run(
-    {
-      ...surroundings,
-      operator: operator.name,
-      token: operator,
-      warn: (sentence) => warnings.push(sentence),
-      progress() {},
-      async confirm(loss) {
-        if (isConfirmed) return;
-        const { deed } = await loss();
-        throw new Refusal('not_confirmed', `This would ${deed}: it needs ?confirm=true.`);
-      },
+  const caller = {
+    ...surroundings,
+    operator: operator.name,
+    token: operator,
+    warn: (sentence: string) => warnings.push(sentence),
+    async confirm(loss: () => Promise<Loss>) {
+      if (isConfirmed) return;
+      const { deed } = await loss();
+      throw new Refusal('not_confirmed', `This would ${deed}: it needs ?confirm=true.`);
     },
-    input,
-  );
+  };
+  const result = await perform(operation, caller, given);
   const document = operation.isList
-    ? await pageOf(operation, result, input)
+    ? await pageOf(operation, result, given)
     : snakeCase(operation.output.parse(result) as Row);
   return warnings.length === 0 ? document : { ...document, warnings };
 }
@@ -93,8 +90,8 @@ const fromText = (value: unknown, type: unknown) =>
   type === 'integer' && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 
 /** A list up to {@link MAX_ROWS}, and the `after` of the next one; null if there is none. */
-async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { limit }: { limit?: number }) {
-  const most = Math.min(limit ?? MAX_ROWS, MAX_ROWS);
+async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { limit }: Row) {
+  const most = Math.min(Number(limit ?? MAX_ROWS), MAX_ROWS);
   const rows: unknown[] = [];
   for await (const page of pages) {
     if (rows.length === most) break; // only now: one that ends by itself gives its connection back

@@ -24,7 +24,6 @@ import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
 import { PLACES } from './places.ts';
 import { answerProblem } from './problems.ts';
-import { type Turns, takingTurns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -77,7 +76,12 @@ export function buildAdminApp(
   const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
   app.addHook('onRequest', async (request, reply) => {
     request.operator = await authenticate(request, surroundings);
-    if (request.operator === null) refuseStranger(reply, noteFailure(networkOf(addressOf(request))));
+    if (request.operator !== null) return;
+    const waitSeconds = noteFailure(networkOf(addressOf(request)));
+    if (waitSeconds === 0)
+      throw new Refusal('no_operator', 'Send an operator’s token as Authorization: Bearer.');
+    reply.header('retry-after', waitSeconds);
+    throw new Refusal('too_many_failures', 'Too many requests from this network had no operator’s token.');
   });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(answerProblem);
@@ -95,11 +99,23 @@ async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): 
   return isOperatorToken(token) ? findOperator(db, { tokenHash: sha256(token) }) : null;
 }
 
-/** @param wait seconds, after too many failures @throws {Refusal} */
-function refuseStranger(reply: FastifyReply, wait: number): never {
-  if (wait === 0) throw new Refusal('no_operator', 'Send an operator’s token as Authorization: Bearer.');
-  reply.header('retry-after', wait);
-  throw new Refusal('too_many_failures', 'Too many requests from this network had no operator’s token.');
+type Turns = ReturnType<typeof takingTurns>;
+
+/** Runs at most so many works at once, the others after them in the order of their calls. */
+function takingTurns(most: number) {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
 }
 
 /** The routes of one path; its other methods get 405. */

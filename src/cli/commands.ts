@@ -45,9 +45,9 @@ export function addCommands(program: Command, table: CommandTable, shell: Shell)
 /** Texts, options and prompts of a command, added to its operation's schemas. */
 interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   readonly summary?: string;
-  /** A field's options, instead of its schema's. `read` takes their values if the derived option is absent. */
+  /** A field's options, instead of its schema's. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
-  /** Reads the operation's fields from options, files and prompts. */
+  /** Reads fields from options, files and prompts, in place of the derived options' values. */
   readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
   /** The error if each field is valid, but not the whole. */
   readonly incomplete?: string;
@@ -81,9 +81,8 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
     const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
-    const schema = described(operation.input);
     const fields = names.map((name) => {
-      const derived = optionOf(operation.input, name, schema);
+      const derived = optionOf(operation.input, name);
       return { name, derived, options: settings.options?.[name]?.(derived) ?? [derived] };
     });
     const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
@@ -92,10 +91,9 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
       operations: [operation],
       options: [...fields.flatMap(({ options }) => options), ...yes],
       async run(shell, given, args) {
-        const own = fields.filter(({ derived, options }) => options.includes(derived));
         const values = [
           ...named.map((name, index) => [name, args[index]]),
-          ...own.map(({ name, derived }) => [name, given[derived.attributeName()]]),
+          ...fields.map(({ name, derived }) => [name, given[derived.attributeName()]]),
         ].filter(([, value]) => value !== undefined);
         const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
         const input = readInput(operation, said, settings.incomplete);
@@ -115,19 +113,14 @@ const SHORT: Readonly<Record<string, string>> = {
   oauth21: 'oauth-2.1',
 };
 
-const described = (input: z.ZodObject) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
-
-export function optionOf(
-  input: z.ZodObject,
-  name: string,
-  { properties = {}, required = [] } = described(input),
-): Option {
-  const schema = input.shape[name] ?? z.unknown();
-  const { type, title, description, default: preset } = properties[name] as z.core.JSONSchema.BaseSchema;
+export function optionOf({ shape }: z.ZodObject, name: string): Option {
+  const schema = shape[name] as z.ZodType;
+  const derived = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { type, title, description, default: preset } = derived;
   const flag = `--${SHORT[name] ?? name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
   if (type === 'boolean') return new Option(flag, description);
   const option = new Option(`${flag} <${title}>`, description)
-    .makeOptionMandatory(required.includes(name))
+    .makeOptionMandatory(schema._zod.optin === undefined)
     .argParser((text) => {
       // The schema's transforms run later, on all fields at once.
       const value = type === 'integer' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text;

@@ -7,7 +7,6 @@ import { isLoopback } from '../rules/common/network.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
 import type { Options } from './commands.ts';
 import { fieldLines, type Shell } from './shell.ts';
-import { storeLog } from './withStore.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
 
@@ -65,7 +64,7 @@ async function checkStore(
   look: (context: Pick<OperationContext, 'db' | 'operator'>) => Promise<Finding[]>,
 ): Promise<Finding[]> {
   try {
-    const store = await openServerStore(readDatabaseConfig(shell.streams.env), storeLog(shell));
+    const store = await openServerStore(readDatabaseConfig(shell.streams.env), shell.log);
     const context = { db: store.pool, operator: '' }; // it only reads: no operator in the audit trail
     return await look(context).finally(() => store.close());
   } catch (error) {

@@ -4,11 +4,11 @@ import { schemaState } from '../store/schema/schemaState.ts';
 import { grantServerRole } from '../store/schema/serverRole.ts';
 import type { Options } from './commands.ts';
 import type { Shell } from './shell.ts';
-import { storeLog, withStore } from './withStore.ts';
+import { withStore } from './withStore.ts';
 
 export function runMigrate(shell: Shell, { status = false, serverRole }: Options): Promise<void> {
   const work = async ({ db, operator }: OperationContext) => {
-    const applied = status ? [] : await migrateAndTell(db, storeLog(shell), true);
+    const applied = status ? [] : await migrateAndTell(db, shell.log, true);
     const { version, known, text } = await schemaState(db);
     if (serverRole !== undefined) {
       if (version > known)

@@ -24,6 +24,8 @@ export class Shell {
   readonly inJson: boolean;
   readonly streams: Streams;
   exitCode = 0;
+  /** For messages about the database; results go to standard output. */
+  readonly log = { info: (line: string) => this.say(line), warn: (line: string) => this.say(line) };
   readonly #console: Console;
   readonly #warnings: string[] = [];
 

@@ -1,15 +1,9 @@
 import { readDatabaseConfig, readOffer, readOperator, readServiceNames } from '../config/config.ts';
 import type { OperationContext } from '../operations/operation.ts';
-import { checkSchema, migrateAndTell, openStore, type StoreLog } from '../process/openStore.ts';
+import { checkSchema, migrateAndTell, openStore } from '../process/openStore.ts';
 import type { Effect } from '../rules/account/role.ts';
 import type { Shell } from './shell.ts';
 import { confirm } from './terminal.ts';
-
-/** Messages about the database; results go to standard output. */
-export function storeLog(shell: Shell): StoreLog {
-  const say = (line: string) => shell.say(line);
-  return { info: say, warn: say };
-}
 
 /**
  * Opens the database for a command, with or without a running server. @param yes confirms a loss in advance
@@ -20,10 +14,10 @@ export async function withStore(
   work: (context: OperationContext) => Promise<void>,
   { effect, yes = false }: { effect: Effect | null; yes?: boolean },
 ): Promise<void> {
-  const { env } = shell.streams;
+  const { log, streams } = shell;
+  const { env } = streams;
   const operator = readOperator(env);
   const config = readDatabaseConfig(env);
-  const log = storeLog(shell);
   const { pool, close } = await openStore(config, log);
   try {
     if (effect === 'reads' && config.databaseUrl !== null) await checkSchema(pool, log);

@@ -7,12 +7,6 @@ import type { Ceiling } from '../rules/scope/ceiling.ts';
 import { parseScope } from '../rules/scope/scope.ts';
 import type { Shell } from './shell.ts';
 
-const WORDS = {
-  directory: EMPTY_DIRECTORY,
-  language: 'en',
-  texts: TEXTS.en,
-} as const;
-
 /** A thing with scope and ceiling in the words of the pages, without unset fields. */
 export function inWords(thing: object, { streams }: Shell): object {
   const offer = readOffer(streams.env);
@@ -28,9 +22,11 @@ export function inWords(thing: object, { streams }: Shell): object {
 
 /** One line for each right. */
 function rightsIn(scope: string, { currency, catalogue }: ReturnType<typeof readOffer>): readonly string[] {
-  const rights = describeRights(parseScope(scope, currency), { ...WORDS, catalogue });
-  return rights.map(({ before, target, after, limit, quotes }) => {
-    const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
-    return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
-  });
+  const words = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
+  return describeRights(parseScope(scope, currency), words).map(
+    ({ before, target, after, limit, quotes }) => {
+      const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
+      return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
+    },
+  );
 }

@@ -68,25 +68,22 @@ export function readOperator(environment: Environment = process.env): string {
 export function readServiceNames(environment: Environment = process.env): string[] {
   const needed = ALL.pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
   const { BRAND, DATABASE_URL, BASE_URL } = parse(needed, environment);
-  const given = { BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) };
-  const brand = readFiles(given, (fromFile) => fromFile('BRAND', readBrand)) ?? BUILT_IN_BRAND;
+  const { brand } = readFiles({ BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) });
   return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
 }
 
 /** The rights on offer. @throws {ConfigError} */
 export function readOffer(environment: Environment = process.env) {
   const needed = ALL.pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
-  const values = parse(needed, environment, limitProblems);
-  return readFiles(values, (fromFile) => offerOf(values, fromFile));
+  const { CATALOGUE, ...limit } = parse(needed, environment, limitProblems);
+  return { catalogue: readFiles({ CATALOGUE }).catalogue, ...limitOf(limit) };
 }
 
-function offerOf(values: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>, fromFile: FromFile) {
-  return {
-    catalogue: fromFile('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
-    currency: values.CURRENCY,
-    defaultLimit: parseCeiling(values.DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
-  };
-}
+/** The limit of a right without one. */
+const limitOf = ({ CURRENCY, DEFAULT_LIMIT }: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>) => ({
+  currency: CURRENCY,
+  defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
+});
 
 /** A container may run as a user id without a name. */
 function systemUser(): string {
@@ -101,7 +98,7 @@ function systemUser(): string {
 export function readConfig(environment: Environment = process.env) {
   const values = readValues(environment);
   const { CATALOGUE, BRAND, DIRECTORY } = values;
-  return readFiles({ CATALOGUE, BRAND, DIRECTORY }, (fromFile) => ({
+  return {
     ...databaseConfig(values),
     warnings: findMistyped(NAMES, environment),
     host: values.HOST,
@@ -139,11 +136,9 @@ export function readConfig(environment: Environment = process.env) {
     /** True if spending needs a payment password, even if the user has none. */
     requiresPaymentPassword: values.PAYMENT_PASSWORD === 'required',
     timeZone: values.TIME_ZONE,
-    ...offerOf(values, fromFile),
-    brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
-    directory:
-      fromFile('DIRECTORY', (file) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES))) ?? EMPTY_DIRECTORY,
-  }));
+    ...limitOf(values),
+    ...readFiles({ CATALOGUE, BRAND, DIRECTORY }),
+  };
 }
 
 /** The values of all server variables; trial mode has some other defaults. */
@@ -172,19 +167,23 @@ function told(variable: string, value: unknown): unknown {
   return /^PGPASSWORD$|_TOKEN$|_SECRET$/.test(variable) && value !== null ? 'set' : value;
 }
 
-type FromFile = <Content>(variable: string, read: (file: string) => Content) => Content | undefined;
-
-/** Reads the operator's files. @throws {ConfigError} with the mistakes of all of them */
-function readFiles<Read>(given: Environment, readAll: (fromFile: FromFile) => Read): Read {
+/** The contents of the operator's files, built in where none is given. @throws {ConfigError} with the mistakes of all */
+function readFiles(given: Environment) {
   const problems: string[] = [];
-  const read = readAll((variable, read) => {
+  const read = <Content>(variable: string, readFile: (file: string) => Content) => {
     const file = given[variable];
     const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
     const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
-    return file === undefined ? undefined : gathering(problems, () => read(inCheckout(file)), worded);
-  });
+    return file === undefined ? undefined : gathering(problems, () => readFile(inCheckout(file)), worded);
+  };
+  const readDirectory = (file: string) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
+  const contents = {
+    catalogue: read('CATALOGUE', (file) => parseCatalogue(readText(file))) ?? BUILT_IN_CATALOGUE,
+    brand: read('BRAND', readBrand) ?? BUILT_IN_BRAND,
+    directory: read('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
+  };
   if (problems.length > 0) throw new ConfigError(problems);
-  return read;
+  return contents;
 }
 
 const NO_TRIAL =

@@ -14,11 +14,10 @@ import { findClient, insertClient, listClients, updateClient } from '../store/co
 import { transaction } from '../store/database/database.ts';
 import { deleteRegistered } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { blockOperations } from './blocking.ts';
-import { AFTER, FORCE, ID, STATUS, text } from './fields.ts';
+import { AFTER, CHOICE, FLAG, ID, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { found, listing, type OperationContext, operation, rowsAfter } from './operation.ts';
-import { makeSecret, secretOperations } from './secrets.ts';
+import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
 const CEILING = z
   .strictObject({ days: z.int(), sum: z.string() })
@@ -31,21 +30,15 @@ const SETTINGS = {
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
   site: z.string().nullable().describe('its website, https://…, that users see'),
   logo: z.custom<Logo>().nullable().describe('a checked picture that users see'),
-  reviewed: z
-    .boolean()
-    .describe(
-      'you have checked who runs the application: users see that, and are warned of new applications without it',
-    ),
-  userLimits: z
-    .boolean()
-    .describe(
-      'users may lower the sum of a limit for a period; the application must read “scope” in the token response',
-    ),
-  oauth21: z
-    .boolean()
-    .describe(
-      'enforce OAuth 2.1: PKCE is required, a redirect URI on 127.0.0.1 or [::1] may have any port, and responses have “iss”',
-    ),
+  reviewed: FLAG.describe(
+    'you have checked who runs the application: users see that, and are warned of new applications without it',
+  ),
+  userLimits: FLAG.describe(
+    'users may lower the sum of a limit for a period; the application must read “scope” in the token response',
+  ),
+  oauth21: FLAG.describe(
+    'enforce OAuth 2.1: PKCE is required, a redirect URI on 127.0.0.1 or [::1] may have any port, and responses have “iss”',
+  ),
 };
 
 const CLIENT_ID = z.strictObject({ clientId: ID });
@@ -55,7 +48,7 @@ const CLIENT = z.object({
   clientId: ID,
   name: NAME,
   redirectUri: REDIRECT_URI,
-  verified: z.boolean(),
+  verified: FLAG,
   status: STATUS,
   ...FURTHER,
   logo: z.string().nullable(),
@@ -66,10 +59,9 @@ export const create = operation({
   input: z.strictObject({
     name: NAME,
     redirectUri: REDIRECT_URI,
-    verified: z
-      .boolean()
-      .default(false)
-      .describe('issue a client secret, which the application must then use (authenticity verification)'),
+    verified: CHOICE.describe(
+      'issue a client secret, which the application must then use (authenticity verification)',
+    ),
     allowedRights: SETTINGS.allowedRights.default(null),
     most: SETTINGS.most.default(null),
     site: SETTINGS.site.default(null),
@@ -79,7 +71,7 @@ export const create = operation({
     oauth21: SETTINGS.oauth21.default(false),
     id: text('id').optional().describe('its existing client_id, instead of a new one'),
     secret: z.string().optional().describe('its existing client secret, instead of a new one'),
-    force: FORCE.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
+    force: CHOICE.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
   output: CLIENT.extend({
     clientSecret: z.string().optional().describe('the new secret, shown only once'),
@@ -129,7 +121,7 @@ export const update = operation({
     .strictObject({
       clientId: ID,
       ...z.object(SETTINGS).exactPartial().shape,
-      force: FORCE.describe('accept a look-alike name and an unsafe redirect URI'),
+      force: CHOICE.describe('accept a look-alike name and an unsafe redirect URI'),
     })
     .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'nothing to change'),
   output: CLIENT,

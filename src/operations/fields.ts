@@ -6,7 +6,9 @@ export const text = (title: string) => z.string().meta({ title });
 export const ID = text('id');
 export const LOGIN = text('login');
 export const LOGIN_OR_ID = LOGIN.describe('login or user_id');
-export const FORCE = z.boolean().default(false);
+export const FLAG = z.boolean();
+/** False unless given. */
+export const CHOICE = FLAG.default(false);
 export const STATUS = z.enum(['active', 'blocked']);
 export const AFTER = ID.exactOptional().describe('only those after this one');
 

@@ -142,10 +142,8 @@ async function revokeEnded(
   return revokePages(context, [ids.map((id) => ({ id }))]);
 }
 
-type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined };
-
 /** @throws {Refusal} */
-async function filterOf(db: pg.Pool, { login, ...rest }: Named): Promise<GrantFilter> {
+async function filterOf(db: pg.Pool, { login, ...rest }: GrantFilter & { login?: string | undefined }) {
   const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
   if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);
   return { ...rest, userId: user?.userId };

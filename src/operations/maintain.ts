@@ -1,12 +1,6 @@
-import type pg from 'pg';
 import { z } from 'zod';
 import { Refusal } from '../rules/common/error.ts';
-import {
-  EXPIRING_TABLES,
-  type ExpiringTable,
-  MAX_EXPIRED_AT_ONCE,
-  removeExpired,
-} from '../store/common/expired.ts';
+import { EXPIRING_TABLES, removeAllExpired } from '../store/common/expired.ts';
 import { analyzeTrail, countStrays, ownsTables, preparePartitions } from '../store/schema/auditPartitions.ts';
 import { pruneAuditPartitions } from '../store/schema/auditPruning.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
@@ -41,7 +35,8 @@ export const maintain = operation({
     const { version, known, text, remedy } = await schemaState(pool);
     if (version !== known) throw new Refusal('state', `${text}: ${remedy}`);
     if (keep !== undefined) await confirmPruning(context, keep);
-    const expired = await removeAllExpired(pool);
+    const expired = { sessions: 0, rejections: 0, refusals: 0, throttles: 0 };
+    for (const table of EXPIRING_TABLES) expired[table] = await removeAllExpired(pool, table);
     if (!(await ownsTables(pool))) {
       warn(`not done: ${NOT_OWNER}`);
       return { expired, made: [], pruned: [], strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
@@ -56,15 +51,3 @@ export const maintain = operation({
     return { expired, made, pruned: pruned.months, strays, analyzed: true, leftUndone };
   },
 });
-
-async function removeAllExpired(pool: pg.Pool): Promise<Record<ExpiringTable, number>> {
-  const removed = { sessions: 0, rejections: 0, refusals: 0, throttles: 0 };
-  for (const table of EXPIRING_TABLES) {
-    let rows: number;
-    do {
-      rows = await removeExpired[table](pool);
-      removed[table] += rows;
-    } while (rows === MAX_EXPIRED_AT_ONCE);
-  }
-  return removed;
-}

@@ -1,10 +1,10 @@
+import type pg from 'pg';
 import type { z } from 'zod';
 import type { Effect } from '../rules/account/role.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { kept } from '../rules/common/kept.ts';
-import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
+import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
 import type { Operator } from '../store/operate/operators.ts';
-import type { Importer } from './import/imports.ts';
 
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
@@ -14,7 +14,18 @@ export interface Loss {
 }
 
 /** The operator of an operation, and the callbacks of its surface. */
-export interface OperationContext extends Importer {
+export interface OperationContext {
+  readonly db: pg.Pool;
+  /** The name in the audit trail. */
+  readonly operator: string;
+  /** The service's names, which no name or password may resemble. */
+  readonly serviceNames: () => readonly string[];
+  /** The rights on offer, as the server has them. */
+  readonly offer: () => Offer;
+  /** Receives warnings about an action that is carried out anyway. */
+  readonly warn: (sentence: string) => void;
+  /** @param what follows the number; `revoked` by default */
+  readonly progress: (count: number, what?: string) => void;
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
   /** What the operator's token opens, and until when; undefined for a command. */

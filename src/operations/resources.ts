@@ -7,10 +7,9 @@ import { transaction } from '../store/database/database.ts';
 import { deleteRegistered } from '../store/operate/registered.ts';
 import { findResource, insertResource, listResources } from '../store/operate/resources.ts';
 import { audited } from './audit.ts';
-import { blockOperations } from './blocking.ts';
 import { AFTER, ID, STATUS, text } from './fields.ts';
 import { found, listing, operation, rowsAfter } from './operation.ts';
-import { makeSecret, secretOperations } from './secrets.ts';
+import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
 const RESOURCE_ID = z.strictObject({ resourceId: ID });
 const RESOURCE = z.object({ resourceId: z.string(), name: z.string(), status: STATUS });

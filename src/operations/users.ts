@@ -19,17 +19,14 @@ import {
 import { type Database, transaction } from '../store/database/database.ts';
 import { deleteRegistered, updateStatus } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { LIMIT, LOGIN, LOGIN_OR_ID, STATUS, text } from './fields.ts';
+import { CHOICE, LIMIT, LOGIN, LOGIN_OR_ID, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { found, listing, operation } from './operation.ts';
 
 const PASSWORDS = {
   password: z.string().describe('the password'),
   paymentPassword: z.string().nullable().default(null).describe('the payment password; null for none'),
-  allowWeak: z
-    .boolean()
-    .default(false)
-    .describe('accept passwords that are short, easy to guess, or the same for both'),
+  allowWeak: CHOICE.describe('accept passwords that are short, easy to guess, or the same for both'),
 };
 
 type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;
@@ -114,13 +111,13 @@ export const update = operation({
   },
 });
 
-const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: string) =>
+const toStatus = (status: User['status'], summary: string) =>
   operation({
     summary,
     input: BY_LOGIN,
     output: z.object({ ...ABOUT, status: STATUS }),
     async run({ db: pool, operator }, { login }) {
-      const act = { kind: `user_${verb}ed`, operator } as const;
+      const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
       const done = await changeUser(pool, login, act, (db, id) => updateStatus.user(db, { id, status }));
       return { ...done, status };
     },
@@ -128,15 +125,10 @@ const toStatus = (status: User['status'], verb: 'block' | 'unblock', summary: st
 
 export const block = toStatus(
   'blocked',
-  'block',
   'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
 );
 
-export const unblock = toStatus(
-  'active',
-  'unblock',
-  'unblock a user: sign-in and unrevoked tokens work again',
-);
+export const unblock = toStatus('active', 'unblock a user: sign-in and unrevoked tokens work again');
 
 export const signOut = operation({
   summary: 'end a user’s sessions; authorizations stay',

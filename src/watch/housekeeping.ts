@@ -1,11 +1,6 @@
 import type pg from 'pg';
 import { whyUnavailable } from '../flows/common/unavailable.ts';
-import {
-  EXPIRING_TABLES,
-  type ExpiringTable,
-  MAX_EXPIRED_AT_ONCE,
-  removeExpired,
-} from '../store/common/expired.ts';
+import { EXPIRING_TABLES, type ExpiringTable, removeAllExpired } from '../store/common/expired.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, preparePartitions } from '../store/schema/auditPartitions.ts';
 
@@ -53,17 +48,14 @@ export class Housekeeping {
   async keep(): Promise<void> {
     const round = this.#round++;
     try {
-      for (const table of EXPIRING_TABLES) if (round % ROUNDS[table] === 0) await this.#remove(table);
+      const goesOn = (statements: number) => statements < MAX_STATEMENTS && !this.#stopped;
+      for (const table of EXPIRING_TABLES)
+        if (round % ROUNDS[table] === 0) await removeAllExpired(this.#db, table, goesOn);
       if (round % DAILY === 0) await this.#prepareTrail();
     } catch (error) {
       if (whyUnavailable(error) === null)
         this.#log.warn(`could not remove expired rows: ${explainTrouble(error)}`);
     }
-  }
-
-  async #remove(table: ExpiringTable): Promise<void> {
-    for (let statements = 0; statements < MAX_STATEMENTS && !this.#stopped; statements += 1)
-      if ((await removeExpired[table](this.#db)) < MAX_EXPIRED_AT_ONCE) return;
   }
 
   /** A server's role may not make partitions: it warns months before they are missing. */

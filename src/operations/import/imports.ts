@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { z } from 'zod';
 import { Refusal } from '../../rules/common/error.ts';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
@@ -8,6 +7,8 @@ import { keptScope } from '../../rules/scope/scope.ts';
 import { listClients } from '../../store/common/clients.ts';
 import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
+import { CHOICE } from '../fields.ts';
+import { type OperationContext, operation } from '../operation.ts';
 import { CLIENT, GRANT, USER } from './rows.ts';
 
 // A transaction has 2 MB of lines, since memory is bounded, and a short line counts as 2 KB: at most 1,000.
@@ -38,8 +39,8 @@ export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true }
 
 const INPUT = z.strictObject({
   chunks: z.custom<Chunks>().meta({ title: 'file' }),
-  dryRun: z.boolean().default(false).describe('validate all lines in the database, but write nothing'),
-  force: z.boolean().default(false).describe('accept look-alike names, weak secrets and costly hashes'),
+  dryRun: CHOICE.describe('validate all lines in the database, but write nothing'),
+  force: CHOICE.describe('accept look-alike names, weak secrets and costly hashes'),
   bad: z.custom<(lines: readonly NotedLine[]) => void>().optional().meta({
     title: 'file',
     description: 'write line, field and reason of each bad or forced line to this new file',
@@ -63,65 +64,45 @@ export type Imported = z.output<typeof OUTPUT>;
 /** Such as `imported`, `imported, name: looks like …` or `login: matches no user`. */
 const VERDICT = /^(?<count>imported|unchanged|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
 
-/** An `OperationContext` that is asked nothing; `operation.ts` is above this folder. */
-export interface Importer {
-  readonly db: pg.Pool;
-  /** The name in the audit trail. */
-  readonly operator: string;
-  /** The service's names, which no name or password may resemble. */
-  readonly serviceNames: () => readonly string[];
-  /** The rights on offer, as the server has them. */
-  readonly offer: () => Offer;
-  /** Receives warnings about an action that is carried out anyway. */
-  readonly warn: (sentence: string) => void;
-  /** @param what follows the number; `revoked` by default */
-  readonly progress: (count: number, what?: string) => void;
-}
-
-const importOf = (
-  subject: string,
-  things: string,
-  schema: z.ZodType<Row>,
-  write: typeof store.importUsers,
-) => ({
-  summary: `import ${things} of another service, one JSON object per line; run as the owner of the tables`,
-  input: INPUT,
-  output: OUTPUT,
-  effect: 'changes' as const,
-  /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
-  async run(importer: Importer, { chunks, dryRun, force, bad: report }: z.output<typeof INPUT>) {
-    const { db, operator, progress } = importer;
-    if (!(await ownsTables(db)))
-      throw new Refusal(
-        'state',
-        'only the owner of the tables may import: set DATABASE_URL to the role that migrates',
-      );
-    const offer = importer.offer();
-    const rights = unknownRights(offer);
-    const judge = await judgeFor(importer, rights.of, subject, force);
-    const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
-    const [badLines, forcedLines]: [NotedLine[], NotedLine[]] = [[], []];
-    let forced = 0;
-    for await (const { rows, noted } of batchesOf(chunks, schema)) {
-      counts.bad += noted.length;
-      for (const { n: line, verdict } of await write(db, rows.map(judge), operator, dryRun, offer)) {
-        const { count = 'bad', field = '', reason } = VERDICT.exec(verdict)?.groups ?? {};
-        counts[count as keyof typeof counts] += 1;
-        if (reason) noted.push({ line, field, reason, ...(count === 'imported' && { forced: true }) });
+const importOf = (subject: string, things: string, schema: z.ZodType<Row>, write: typeof store.importUsers) =>
+  operation({
+    summary: `import ${things} of another service, one JSON object per line; run as the owner of the tables`,
+    input: INPUT,
+    output: OUTPUT,
+    /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
+    async run(context, { chunks, dryRun, force, bad: report }) {
+      const { db, operator, progress } = context;
+      if (!(await ownsTables(db)))
+        throw new Refusal(
+          'state',
+          'only the owner of the tables may import: set DATABASE_URL to the role that migrates',
+        );
+      const offer = context.offer();
+      const rights = unknownRights(offer);
+      const judge = await judgeFor(context, rights.of, subject, force);
+      const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
+      const [badLines, forcedLines]: [NotedLine[], NotedLine[]] = [[], []];
+      let forced = 0;
+      for await (const { rows, noted } of batchesOf(chunks, schema)) {
+        counts.bad += noted.length;
+        for (const { n: line, verdict } of await write(db, rows.map(judge), operator, dryRun, offer)) {
+          const { count = 'bad', field = '', reason } = VERDICT.exec(verdict)?.groups ?? {};
+          counts[count as keyof typeof counts] += 1;
+          if (reason) noted.push({ line, field, reason, ...(count === 'imported' && { forced: true }) });
+        }
+        noted.sort((one, other) => one.line - other.line);
+        report?.(noted);
+        const allowed = noted.filter((line) => line.forced);
+        forced += allowed.length;
+        forcedLines.push(...allowed.slice(0, MAX_LINES_SHOWN - forcedLines.length));
+        badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_LINES_SHOWN - badLines.length));
+        progress(counts.imported, 'imported so far');
       }
-      noted.sort((one, other) => one.line - other.line);
-      report?.(noted);
-      const allowed = noted.filter((line) => line.forced);
-      forced += allowed.length;
-      forcedLines.push(...allowed.slice(0, MAX_LINES_SHOWN - forcedLines.length));
-      badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_LINES_SHOWN - badLines.length));
-      progress(counts.imported, 'imported so far');
-    }
-    rights.tell(importer.warn);
-    const lines = Object.values(counts).reduce((sum, count) => sum + count);
-    return { dryRun, lines, ...counts, badLines, ...(force && { forced, forcedLines }) };
-  },
-});
+      rights.tell(context.warn);
+      const lines = Object.values(counts).reduce((sum, count) => sum + count);
+      return { dryRun, lines, ...counts, badLines, ...(force && { forced, forcedLines }) };
+    },
+  });
 
 export const users = importOf('user', 'users', USER, store.importUsers);
 export const clients = importOf('client', 'applications', CLIENT, store.importClients);
@@ -138,7 +119,7 @@ function unknownRights({ catalogue, currency }: Offer) {
     if (scope !== undefined) for (const name of unknown) granted.add(name);
     return unknown;
   };
-  const tell = (warn: Importer['warn']) => {
+  const tell = (warn: OperationContext['warn']) => {
     if (granted.size > 0) warn(`these rights are ${NOT_KNOWN}: ${[...granted].join(', ')}`);
   };
   return { of, tell };
@@ -146,7 +127,7 @@ function unknownRights({ catalogue, currency }: Offer) {
 
 /** Gives each row its `problem`, or what is forced as its `doubt`; names are compared with earlier ones, too. */
 async function judgeFor(
-  { db, serviceNames }: Importer,
+  { db, serviceNames }: OperationContext,
   unknownIn: (row: Row) => readonly string[],
   subject: string,
   force: boolean,

@@ -1,5 +1,6 @@
 import { POLICIES } from '../../rules/account/throttle.ts';
 import { MAX_SESSION_HOURS, REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
+import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
 
 /** Rows that one statement deletes: it takes some milliseconds. */
@@ -42,3 +43,18 @@ export const removeExpired = {
 
 export type ExpiringTable = keyof typeof removeExpired;
 export const EXPIRING_TABLES = Object.keys(removeExpired) as ExpiringTable[];
+
+/** Removes a table's expired rows, as long as it `goesOn` after so many statements. @returns how many rows */
+export async function removeAllExpired(
+  db: Database,
+  table: ExpiringTable,
+  goesOn = (_statements: number) => true,
+): Promise<number> {
+  let removed = 0;
+  for (let statements = 0; goesOn(statements); statements += 1) {
+    const rows = await removeExpired[table](db);
+    removed += rows;
+    if (rows < MAX_EXPIRED_AT_ONCE) break;
+  }
+  return removed;
+}

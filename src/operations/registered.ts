@@ -1,17 +1,41 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { Refusal } from '../rules/common/error.ts';
+import type { Status } from '../rules/request/client.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomHex } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
+import { updateStatus } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { AFTER, ID, text } from './fields.ts';
-import { listing, operation, rowsAfter } from './operation.ts';
+import { AFTER, ID, STATUS, text } from './fields.ts';
+import { found, listing, operation, rowsAfter } from './operation.ts';
+
+// Operations that applications and resource servers have alike.
 
 const SECRET_BYTES = 32;
 const SECRET_ID_BYTES = 4;
+
+/** `client.block`, `resource.unblock` and the like: each takes effect with an endpoint's next statement. The result also has `changed`. */
+export function blockOperations(owner: SecretOwner, summaries: { block: string; unblock: string }) {
+  const key: string = `${owner}Id`;
+  const output: z.ZodObject = z.object({ [key]: z.string(), status: STATUS });
+  const to = (verb: 'block' | 'unblock', status: Status) =>
+    operation({
+      summary: summaries[verb],
+      input: z.strictObject({ [key]: ID }),
+      output,
+      async run({ db, operator }, { [key]: id = '' }) {
+        const act = { kind: `${owner}_${verb}ed`, operator, [key]: id } as const;
+        const changed = await audited(db, act, async (connection) => {
+          return (await updateStatus[owner](connection, { id, status }))?.changed ?? null;
+        });
+        return { [key]: id, status, changed: found(changed, owner, id) };
+      },
+    });
+  return [to('block', 'blocked'), to('unblock', 'active')] as const;
+}
 
 /** Several secrets may be live at once, to replace one without a break. @param checkUse throws if the owner needs none */
 export function secretOperations<Owner>(
