@@ -6,7 +6,6 @@ import {
   codeOf,
   confirm,
   leadsTo,
-  obtainCode,
   press,
   reachConsent,
   requestOf,
@@ -15,7 +14,7 @@ import {
 } from '../../support/flow.ts';
 import type { Agent, Answer } from '../../support/http/agent.ts';
 import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
-import { contentsOf, expireCode } from '../../support/state.ts';
+import { contentsOf } from '../../support/state.ts';
 
 // Between Allow and the application: the page of the payment password, the receipt, and the way back.
 
@@ -108,18 +107,6 @@ describe('the page of the payment password', () => {
     const back = await browser.get(address);
     expect(leadsTo(back, '/oauth/authorize')).toBe(true);
     expect((await next(back)).text).toContain('You have just allowed this request');
-  });
-
-  it('is out of date after an approval of the application in another tab', async () => {
-    const address = await allow();
-    const page = await browser.get(address);
-    await obtainCode(browser, requestOf(client), user);
-    const before = await contentsOf(server);
-    for (const answer of [await confirm(browser, page, user.paymentPassword), await browser.get(address)]) {
-      expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
-      expect((await next(answer)).text).toContain(STALE);
-    }
-    expect(await contentsOf(server)).toBe(before);
   });
 });
 
@@ -235,14 +222,6 @@ describe('the receipt', () => {
     expect([page.status, page.page]).toEqual([200, 'receipt']);
     expect([onwardOf(page), hrefOf(page, 'main a.button')]).toEqual([undefined, undefined]);
     await expectOver(onward);
-  });
-
-  it('yields to the request once its code has expired', async () => {
-    const address = (await confirmed(await allow())).location ?? '';
-    const onward = onwardOf(await browser.get(address)) ?? '';
-    await browser.get(onward);
-    await expireCode(server, client);
-    for (const over of [address, onward]) await expectOver(over);
   });
 
   it.each([

@@ -1,9 +1,5 @@
 import * as cheerio from 'cheerio';
-import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { formatScope } from '../../../src/rules/scope/formatScope.ts';
-import { spends } from '../../../src/rules/scope/scope.ts';
-import { rights } from '../../rules/arbitraries.ts';
 import { signedIn } from '../../support/account.ts';
 import { obtainToken, reachConsent, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
@@ -115,14 +111,6 @@ describe('other connections of the same application', () => {
     const page = await consentFor({ scope: 'payment-shop' });
     expect(besides(page)).toBeUndefined();
     expect(page.text).not.toContain('On top');
-  });
-
-  it('are found by a keyword that only spending scopes contain', () => {
-    fc.assert(
-      fc.property(rights, (list) => {
-        expect(formatScope(list).includes('payment')).toBe(spends(list));
-      }),
-    );
   });
 });
 
