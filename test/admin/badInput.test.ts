@@ -2,9 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { buildAdminApp } from '../../src/admin/server.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
-import { openDatabase } from '../../src/store/database/database.ts';
 import { callAt, useAdmin } from '../support/admin.ts';
-import { newSecret } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres/database.ts';
 
 const admin = await useAdmin();
@@ -136,28 +134,6 @@ describe('an invalid operator request', () => {
   it('is refused with a form as its body', async () => {
     const answer = await send('POST', '/v1/clients', 'name=A', 'application/x-www-form-urlencoded');
     expect(answer.status).toBe(415);
-  });
-
-  it('gets 503 with Retry-After while PostgreSQL is unreachable', async () => {
-    const pool = openDatabase('postgres://nobody@127.0.0.1:1/none');
-    const surroundings = { db: pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
-    const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    onTestFinished(async () => {
-      await app.close();
-      await pool.end();
-    });
-    const answer = await callAt(
-      url,
-      'GET /v1/clients',
-      undefined,
-      `assent_op_${newSecret().slice(0, 43).padEnd(43, 'x')}`,
-    );
-    expect([answer.status, answer.headers.get('retry-after'), answer.body.rule]).toEqual([
-      503,
-      '5',
-      'database',
-    ]);
   });
 });
 

@@ -142,7 +142,7 @@ it('while PostgreSQL is unreachable, each operation gets 503 with Retry-After', 
   for (const operation of OPERATIONS) {
     const answer = await away.ask(operation, leastRequest(operation, things));
     expectDescribed(operation, answer);
-    expect(answer.status).toBe(503);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
   }
   await pool.end();
 });
