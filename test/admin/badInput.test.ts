@@ -68,11 +68,9 @@ describe('a request without an operator’s token', () => {
 
 describe('an invalid operator request', () => {
   it.each([
-    ['an unknown field', '{"name":"A","redirect_uri":"https://a.example/","colour":"red"}', 422, 'colour'],
     ['a field by another name', '{"name":"A","redirectUri":"https://a.example/"}', 422, 'redirectUri'],
     ['a field that only a command can have', '{"name":"A","logo":"x"}', 422, 'logo'],
     ['a field of the wrong type', '{"name":5,"redirect_uri":"https://a.example/"}', 422, 'name'],
-    ['a missing field', '{"name":"A"}', 422, 'redirect_uri'],
     [
       'a character that PostgreSQL refuses',
       '{"name":"A\\u0000","redirect_uri":"https://a.example/"}',
@@ -89,11 +87,8 @@ describe('an invalid operator request', () => {
     ['10,000 brackets', '['.repeat(10_000) + ']'.repeat(10_000), 400, undefined],
     ['10,000 open brackets', '['.repeat(10_000), 400, undefined],
     ['10,000 objects', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`, 422, 'name'],
-    ['no JSON', 'name=A', 400, undefined],
-    ['a text', '"x"', 400, undefined],
     ['null', 'null', 422, 'name'],
     ['a prototype', '{"__proto__":{"name":"A"}}', 400, undefined],
-    ['more than 64 KB', `{"name":"${'a'.repeat(65_536)}"}`, 413, undefined],
   ])('is refused with its field: %s', async (_what, body, status, field) => {
     const answer = await send('POST', '/v1/clients', body);
     expect([answer.status, answer.body.status, answer.body.field]).toEqual([status, status, field]);

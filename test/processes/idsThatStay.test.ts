@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { introspect, obtainToken, signIn, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { ledger } from '../support/ledger.ts';
 import { png } from '../support/pictures.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { makeDataDir } from '../support/process/folder.ts';
+import { useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 
@@ -20,8 +20,7 @@ const { assent, json, refused } = commandsOn(variables);
 const redirectUri = 'http://127.0.0.1:9/callback';
 const CREATE = `client create --name Shop --redirect-uri ${redirectUri}`;
 
-const folder = makeDataDir();
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 const secretOf = (bytes: number) => randomBytes(bytes).toString('hex');
 

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { png, svg } from '../support/pictures.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { makeDataDir } from '../support/process/folder.ts';
+import { useFolder } from '../support/process/folder.ts';
 import { ASSENT, Launch } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
@@ -18,8 +18,7 @@ import { type TestClient, useServer } from '../support/server.ts';
 const server = await useServer();
 const agent = new Agent(server.baseUrl);
 const user = await server.createUser();
-const folder = makeDataDir();
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
 const variables = { ...onDatabase(server.database.url), ASSENT_OPERATOR: 'deploy token' };
 const { assent, json, refused } = commandsOn(variables);

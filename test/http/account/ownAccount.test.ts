@@ -142,7 +142,6 @@ describe.each([
     ['short', 'The new password needs at least 8 characters.'],
     ['x'.repeat(1001), 'The new password is too long.'],
     ['Password123', 'This password is one of the first that anyone would try.'],
-    ['йцукенгшщз', 'This password is one of the first that anyone would try.'],
     ['23456789', 'This password is one of the first that anyone would try.'],
     ['assent 2026!', 'too similar to your login, your name or the name of this service'],
     ['tabs\tand\tbells', 'The new password has characters that aren’t allowed.'],

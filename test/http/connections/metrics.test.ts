@@ -17,6 +17,7 @@ import { Agent } from '../../support/http/agent.ts';
 import { askAndCut } from '../../support/http/askAndCut.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { growth, readSeries, type Series } from '../../support/metrics.ts';
+import { whileHeld } from '../../support/postgres/locks.ts';
 import { freePort, startServer, type TestClient, type TestUser, useServer } from '../../support/server.ts';
 import { expireCode } from '../../support/state.ts';
 
@@ -255,14 +256,10 @@ describe('statements, batches and passwords are measured', () => {
 
   it('by cause of failure, such as a lock timeout', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
-    const holder = await pool.connect();
-    await holder.query('begin');
-    await holder.query(`select from grants where client_id = '${client.clientId}' for update`);
-    const failed = await counted(async () => {
-      expect((await exchange(code)).status).toBe(503);
-    }, /failures_total/);
-    await holder.query('rollback');
-    holder.release();
+    const lock = 'select from grants where client_id = $1 for update';
+    const refused = () =>
+      whileHeld(pool, lock, [client.clientId], async () => expect((await exchange(code)).status).toBe(503));
+    const failed = await counted(refused, /failures_total/);
     expect(failed).toEqual({
       'assent_statement_failures_total{statement="grant-exchange",reason="lock"}': 1,
     });
