@@ -1,8 +1,5 @@
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { buildAdminApp } from '../../src/admin/server.ts';
-import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
-import { callAt, useAdmin } from '../support/admin.ts';
+import { callAt, openAdmin, useAdmin } from '../support/admin.ts';
 import { createDatabase } from '../support/postgres/database.ts';
 
 const admin = await useAdmin();
@@ -52,13 +49,8 @@ describe('a request without an operator’s token', () => {
 
   it('is counted: more than 20 in a minute from one address get 429, while a valid token still works', async () => {
     const other = await createDatabase();
-    const surroundings = { db: other.pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
-    const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    onTestFinished(async () => {
-      await app.close();
-      await other.drop();
-    });
+    onTestFinished(other.drop);
+    const url = await openAdmin(other.pool, [], onTestFinished);
     const answers = [];
     for (let n = 1; n <= 22; n += 1) answers.push(await callAt(url, 'GET /v1/clients', undefined, 'x'));
     expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
