@@ -8,7 +8,7 @@ import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { createRole, ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
@@ -37,9 +37,8 @@ interface Report {
 
 /** A file, since the ledger takes the first lines of standard input for passwords. */
 function fileOf(rows: readonly (Fields | string)[]): string {
-  const file = join(folder, some('rows'));
-  writeFileSync(file, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
-  return file;
+  const lines = rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`);
+  return fileIn(folder, some('rows'), lines.join(''));
 }
 
 /** What `--json` says, and the exit code. No secret of the rows may be in any output. */

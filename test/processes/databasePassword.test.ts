@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { grantServerRole } from '../../src/store/schema/serverRole.ts';
 import { ledger } from '../support/ledger.ts';
 import { createRole, useDatabase } from '../support/postgres/database.ts';
 import { urlOf } from '../support/postgres/postgres.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { runAssent, spawnServer } from '../support/process/process.ts';
 import { freePort, TEST_SECRET } from '../support/server.ts';
 
@@ -16,11 +14,7 @@ const BASE_URL = 'http://localhost:3000';
 const PASSWORD = `-it's a p@ss/w:rd "of" \\ $HOME %41 ключ`;
 const folder = useFolder();
 
-function fileOf(name: string, text: string): string {
-  const file = join(folder, name);
-  writeFileSync(file, text);
-  return file;
-}
+const fileOf = (name: string, text: string) => fileIn(folder, name, text);
 
 const { name } = await createRole('', PASSWORD);
 await grantServerRole(database.pool, name, 'tests');

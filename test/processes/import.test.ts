@@ -6,7 +6,7 @@ import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { waitForLocks } from '../support/postgres/locks.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { ASSENT, Launch } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 
@@ -14,11 +14,8 @@ const database = await useDatabase();
 const { json } = commandsOn(onDatabase(database.url));
 const folder = useFolder();
 
-function fileOf(rows: readonly object[]): string {
-  const file = join(folder, randomUUID());
-  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  return file;
-}
+const fileOf = (rows: readonly object[]) =>
+  fileIn(folder, randomUUID(), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 
 it('imports each line once after it was killed and run again', async () => {
   const own = await ownDatabase();

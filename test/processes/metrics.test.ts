@@ -1,8 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRole, useDatabase } from '../support/postgres/database.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
@@ -19,8 +17,8 @@ describe('METRICS_PORT', () => {
     const role = await createRole();
     const migrated = await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url));
     expect(migrated.code).toBe(0);
-    const [port, METRICS_TOKEN_FILE] = [await freePort(), join(useFolder(onTestFinished), 'token')];
-    writeFileSync(METRICS_TOKEN_FILE, `${TOKEN}\n`);
+    const port = await freePort();
+    const METRICS_TOKEN_FILE = fileIn(useFolder(onTestFinished), 'token', `${TOKEN}\n`);
     const variables = { METRICS_PORT: String(port), METRICS_TOKEN_FILE };
     const server = await spawnServer({ ...onDatabase(role.urlOf(database)), ...variables });
     const metrics = `http://localhost:${port}/metrics`;

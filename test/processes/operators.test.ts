@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -8,7 +7,7 @@ import { newSecret } from '../support/ledger.ts';
 import { png, svg } from '../support/pictures.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { ASSENT, Launch } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
@@ -36,10 +35,7 @@ async function connected(...instances: string[]): Promise<TestClient> {
   return client;
 }
 
-function write(name: string, body: Buffer | string): string {
-  writeFileSync(join(folder, name), body);
-  return join(folder, name);
-}
+const write = (name: string, body: string | Buffer) => fileIn(folder, name, body);
 
 describe('--json', () => {
   it('prints one document for every command for an application', async () => {

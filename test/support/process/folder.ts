@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -29,4 +29,10 @@ export function useFolder(atTheEnd: (remove: () => void) => void = afterAll): st
   const folder = makeDataDir();
   atTheEnd(() => removeDataDir(folder));
   return folder;
+}
+
+/** Writes a file. @returns its path */
+export function fileIn(folder: string, name: string, content: string | Buffer): string {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
 }
