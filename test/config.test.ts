@@ -1,12 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
 import { png, svg } from './support/pictures.ts';
-import { makeDataDir, removeDataDir } from './support/process/folder.ts';
+import { fileIn, useFolder } from './support/process/folder.ts';
 
 const COMPLETE = {
   DATABASE_URL: 'postgres://assent@db/assent',
@@ -15,13 +15,9 @@ const COMPLETE = {
 };
 const { DATABASE_URL, BASE_URL, SECRETS } = COMPLETE;
 
-const folder = makeDataDir();
-afterAll(() => removeDataDir(folder));
+const folder = useFolder();
 
-function write(name: string, content: string | Buffer): string {
-  writeFileSync(join(folder, name), content);
-  return join(folder, name);
-}
+const write = (name: string, content: string | Buffer) => fileIn(folder, name, content);
 
 function problems(
   environment: Record<string, string>,

@@ -43,22 +43,6 @@ describe('an application in the operators’ API', () => {
     expect(await call(`GET /v1/clients/${id}`)).toMatchObject(problem(404, { rule: 'not_found' }));
   });
 
-  it('has secrets that can be added, listed by id and retired, the last one only with confirmation', async () => {
-    const { body: client } = await call('POST /v1/clients', { ...SHOP, verified: true });
-    const secrets = `/v1/clients/${client.client_id}/secrets`;
-    const added = await call(`POST ${secrets}`);
-    expect(added.status).toBe(201);
-    const { items } = (await call(`GET ${secrets}`)).body;
-    expect(items).toHaveLength(2);
-    const [first, second] = items.map(({ secret_id }: { secret_id: string }) => secret_id);
-    expect((await call(`DELETE ${secrets}/${first}`)).body).toMatchObject({
-      secret_id: first,
-      status: 'retired',
-    });
-    expect((await call(`DELETE ${secrets}/${second}`)).body).toMatchObject({ rule: 'not_confirmed' });
-    expect((await call(`DELETE ${secrets}/${second}?confirm=true`)).status).toBe(200);
-  });
-
   it('is created once when 50 requests have one id at the same time', async () => {
     const asked = Array.from({ length: 50 }, () => call('POST /v1/clients', { ...SHOP, id: 'once' }));
     const answers = await Promise.all(asked);
@@ -67,16 +51,6 @@ describe('an application in the operators’ API', () => {
     expect(answers.find(({ status }) => status === 409)).toMatchObject(
       problem(409, { rule: 'state', detail: 'the client id once is taken' }),
     );
-  });
-
-  it('gets a name that resembles another one only with force and a warning', async () => {
-    await call('POST /v1/clients', { ...SHOP, name: 'Cocoa House' });
-    const alike = { ...SHOP, name: 'Cocоa House' };
-    const refused = await call('POST /v1/clients', alike);
-    expect(refused).toMatchObject(problem(422, { field: 'name', rule: 'refused_value' }));
-    expect(refused.body.detail).toMatch(/choose another, or pass `force`$/);
-    const twin = await call('POST /v1/clients', { ...alike, name: 'Cocoa House', force: true });
-    expect(twin.body.warnings).toEqual([expect.stringContaining('another application has the name')]);
   });
 });
 

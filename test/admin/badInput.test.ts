@@ -1,10 +1,5 @@
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { buildAdminApp } from '../../src/admin/server.ts';
-import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
-import { openDatabase } from '../../src/store/database/database.ts';
-import { callAt, useAdmin } from '../support/admin.ts';
-import { newSecret } from '../support/ledger.ts';
+import { callAt, openAdmin, useAdmin } from '../support/admin.ts';
 import { createDatabase } from '../support/postgres/database.ts';
 
 const admin = await useAdmin();
@@ -54,13 +49,8 @@ describe('a request without an operator’s token', () => {
 
   it('is counted: more than 20 in a minute from one address get 429, while a valid token still works', async () => {
     const other = await createDatabase();
-    const surroundings = { db: other.pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
-    const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    onTestFinished(async () => {
-      await app.close();
-      await other.drop();
-    });
+    onTestFinished(other.drop);
+    const url = await openAdmin(other.pool, [], onTestFinished);
     const answers = [];
     for (let n = 1; n <= 22; n += 1) answers.push(await callAt(url, 'GET /v1/clients', undefined, 'x'));
     expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
@@ -70,11 +60,9 @@ describe('a request without an operator’s token', () => {
 
 describe('an invalid operator request', () => {
   it.each([
-    ['an unknown field', '{"name":"A","redirect_uri":"https://a.example/","colour":"red"}', 422, 'colour'],
     ['a field by another name', '{"name":"A","redirectUri":"https://a.example/"}', 422, 'redirectUri'],
     ['a field that only a command can have', '{"name":"A","logo":"x"}', 422, 'logo'],
     ['a field of the wrong type', '{"name":5,"redirect_uri":"https://a.example/"}', 422, 'name'],
-    ['a missing field', '{"name":"A"}', 422, 'redirect_uri'],
     [
       'a character that PostgreSQL refuses',
       '{"name":"A\\u0000","redirect_uri":"https://a.example/"}',
@@ -91,11 +79,8 @@ describe('an invalid operator request', () => {
     ['10,000 brackets', '['.repeat(10_000) + ']'.repeat(10_000), 400, undefined],
     ['10,000 open brackets', '['.repeat(10_000), 400, undefined],
     ['10,000 objects', `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`, 422, 'name'],
-    ['no JSON', 'name=A', 400, undefined],
-    ['a text', '"x"', 400, undefined],
     ['null', 'null', 422, 'name'],
     ['a prototype', '{"__proto__":{"name":"A"}}', 400, undefined],
-    ['more than 64 KB', `{"name":"${'a'.repeat(65_536)}"}`, 413, undefined],
   ])('is refused with its field: %s', async (_what, body, status, field) => {
     const answer = await send('POST', '/v1/clients', body);
     expect([answer.status, answer.body.status, answer.body.field]).toEqual([status, status, field]);
@@ -136,28 +121,6 @@ describe('an invalid operator request', () => {
   it('is refused with a form as its body', async () => {
     const answer = await send('POST', '/v1/clients', 'name=A', 'application/x-www-form-urlencoded');
     expect(answer.status).toBe(415);
-  });
-
-  it('gets 503 with Retry-After while PostgreSQL is unreachable', async () => {
-    const pool = openDatabase('postgres://nobody@127.0.0.1:1/none');
-    const surroundings = { db: pool, serviceNames: () => [], offer: () => BUILT_IN_OFFER };
-    const app = buildAdminApp(surroundings, 100, pino({ level: 'silent' }));
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    onTestFinished(async () => {
-      await app.close();
-      await pool.end();
-    });
-    const answer = await callAt(
-      url,
-      'GET /v1/clients',
-      undefined,
-      `assent_op_${newSecret().slice(0, 43).padEnd(43, 'x')}`,
-    );
-    expect([answer.status, answer.headers.get('retry-after'), answer.body.rule]).toEqual([
-      503,
-      '5',
-      'database',
-    ]);
   });
 });
 

@@ -3,15 +3,10 @@ import { readFileSync } from 'node:fs';
 import { Agent as Connections, type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type pg from 'pg';
-import { pino } from 'pino';
 import { afterAll, expect } from 'vitest';
-import { buildAdminApp } from '../../src/admin/server.ts';
-import { perform } from '../../src/operations/operation.ts';
-import * as operators from '../../src/operations/operators.ts';
 import type { Effect } from '../../src/rules/account/role.ts';
-import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import type { openApi, Schema } from '../docs/openapi.ts';
+import { openAdmin, operatorToken } from '../support/admin.ts';
 import { ledger, refuse } from '../support/ledger.ts';
 import { type TestServer, useServer } from '../support/server.ts';
 
@@ -178,17 +173,6 @@ export function apiAt(url: string, token: string): Api {
   };
 }
 
-/** @param log where its lines go */
-export async function openApiOn(db: pg.Pool, log: string[]): Promise<string> {
-  const app = buildAdminApp(
-    { db, serviceNames: () => ['Assent'], offer: () => BUILT_IN_OFFER },
-    1_000,
-    pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
-  );
-  afterAll(() => app.close());
-  return app.listen({ port: 0, host: '127.0.0.1' });
-}
-
 /** The operators' API beside a server with its database. Its `ask` is that of an operator who may do all. */
 export interface DescribedServer extends Api {
   readonly server: TestServer;
@@ -203,11 +187,8 @@ export async function useDescribed(): Promise<DescribedServer> {
     refuse(ledger.search('the log of the API', log));
     expect(log.filter((line) => JSON.parse(line).level >= ERROR)).toEqual([]);
   });
-  const url = await openApiOn(db, log);
-  const tokenFor = async (role: Effect) => {
-    const input = { name: `may ${role}`, role, days: 365 };
-    return (await perform(operators.create, { db, operator: 'tests' }, input)).operatorToken;
-  };
+  const url = await openAdmin(db, log);
+  const tokenFor = (role: Effect) => operatorToken(db, `may ${role}`, role, 365);
   const tokens = {
     reads: await tokenFor('reads'),
     changes: await tokenFor('changes'),

@@ -1,12 +1,11 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { PLACES } from '../../src/admin/places.ts';
 import * as audit from '../../src/operations/audit.ts';
 import { checkDatabase, checkInvariants } from '../../src/operations/doctor.ts';
 import * as imports from '../../src/operations/import/imports.ts';
 import { maintain } from '../../src/operations/maintain.ts';
-import type { AnyOperation } from '../../src/operations/operation.ts';
 import { useAdmin } from '../support/admin.ts';
+import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
 /** For the owner of the tables, or about the machine where they run: commands only. */
 const OWNERS: readonly unknown[] = [
@@ -19,25 +18,13 @@ const OWNERS: readonly unknown[] = [
   imports.grants,
 ];
 
-const FOLDER = new URL('../../src/operations/', import.meta.url);
-const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) =>
-  file.endsWith('.ts'),
-);
-const modules: Record<string, unknown>[] = await Promise.all(files.map((file) => import(`${FOLDER}${file}`)));
-const operations = modules
-  .flatMap(({ secret = {}, ...others }) => [
-    ...Object.values<unknown>(others),
-    ...Object.values(secret as object),
-  ])
-  .filter((one): one is AnyOperation => typeof one === 'object' && one !== null && 'summary' in one);
-
 const admin = await useAdmin();
 
 describe('the routes of operators', () => {
   it('are the operations, except those of the owner of the tables', () => {
     const placed = PLACES.map(({ operation }) => operation);
-    expect(new Set([...placed, ...OWNERS])).toEqual(new Set(operations));
-    expect(placed).toHaveLength(operations.length - OWNERS.length);
+    expect(new Set([...placed, ...OWNERS])).toEqual(new Set(ALL_OPERATIONS));
+    expect(placed).toHaveLength(ALL_OPERATIONS.length - OWNERS.length);
   });
 
   it('follow one naming rule', () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { useAdmin } from '../support/admin.ts';
+import { whileHeld } from '../support/postgres/locks.ts';
 
 const admin = await useAdmin();
 const { pool } = admin.database;
@@ -10,17 +11,14 @@ const idsOf = async () => {
 };
 
 it('operations refused while waiting are not carried out later', async () => {
-  const holder = await pool.connect();
-  await holder.query('begin; lock table clients');
-  const asked = Array.from({ length: 30 }, (_, n) =>
-    admin.call('POST /v1/clients', { id: `c${n}`, name: `Shop ${n}`, redirect_uri: 'https://shop.example/' }),
+  const create = (_: unknown, n: number) =>
+    admin.call('POST /v1/clients', { id: `c${n}`, name: `Shop ${n}`, redirect_uri: 'https://shop.example/' });
+  const answers = await whileHeld(pool, 'lock table clients', [], () =>
+    Promise.all(Array.from({ length: 30 }, create)),
   );
-  const answers = await Promise.all(asked);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
   expect(answers.map(({ body }) => body.rule)).toContain('overload');
   for (const { headers } of answers) expect(headers.get('retry-after')).toBe('5');
-  await holder.query('commit');
-  holder.release();
   expect(
     (await admin.call('POST /v1/clients', { id: 'last', name: 'Last', redirect_uri: 'https://a.example/' }))
       .status,

@@ -1,13 +1,8 @@
-import { requestOf } from '../support/flow.ts';
+import { linkTo, requestOf } from '../support/flow.ts';
 import type { Agent, Answer } from '../support/http/agent.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
 
 type Fields = Record<string, string>;
-
-/** The address of an authorization request, as an application or an attacker puts it into a link. */
-export function linkTo(fields: Fields): string {
-  return `/oauth/authorize?${new URLSearchParams(fields)}`;
-}
 
 /** The page that a browser gets for a request. */
 export function open(browser: Agent, client: TestClient, fields: Fields = {}): Promise<Answer> {

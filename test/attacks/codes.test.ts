@@ -7,6 +7,7 @@ import {
   decide,
   introspect,
   leadsTo,
+  linkTo,
   obtainCode,
   obtainToken,
   press,
@@ -26,11 +27,12 @@ import {
   postToken,
 } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
-import { contentsOf, expireCode, isLive } from '../support/state.ts';
-import { linkTo, open } from './browsers.ts';
+import { expireCode, isLive } from '../support/state.ts';
+import { open } from './browsers.ts';
 
 // An attacker has somebody else's code or token, or wants one that was never meant for them.
 
@@ -102,10 +104,10 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
     const page = await open(browser, client, challengeOf(MINE));
     const form = formWith(page, 'decision');
     const stripped = (form.fields.request ?? '').replace(/&code_challenge.*$/, '');
-    const before = await contentsOf(server);
+    const before = await rowsOf(server.database);
     const answer = await browser.post(form.action, { ...form.fields, request: stripped, decision: 'allow' });
     expect([answer.status, answer.location?.includes('code=')]).toEqual([303, false]);
-    expect(await contentsOf(server)).toEqual(before);
+    expect(await rowsOf(server.database)).toEqual(before);
   });
 });
 

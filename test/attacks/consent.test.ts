@@ -8,6 +8,7 @@ import {
   confirm,
   introspect,
   leadsTo,
+  linkTo,
   obtainToken,
   reachConsent,
   requestOf,
@@ -18,9 +19,10 @@ import { type Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { contentsOf, isLive } from '../support/state.ts';
-import { linkTo, open } from './browsers.ts';
+import { isLive } from '../support/state.ts';
+import { open } from './browsers.ts';
 
 // An attacker wants an authorization that the user did not mean to give: another one, a larger one, or one at all.
 
@@ -67,7 +69,7 @@ describe('a decision on one application', () => {
     const [shop, evil] = [await server.createClient(), await server.createClient()];
     const [asked, wanted] = [await open(browser, shop), await open(browser, evil)];
     const [ofShop, ofEvil] = [formWith(asked, 'decision'), formWith(wanted, 'decision')];
-    const before = await contentsOf(server);
+    const before = await rowsOf(server.database);
     for (const fields of [
       { ...ofShop.fields, request: ofEvil.fields.request ?? '' },
       { ...ofEvil.fields, request: ofShop.fields.request ?? '' },
@@ -75,7 +77,7 @@ describe('a decision on one application', () => {
       const answer = await browser.post(ofShop.action, { ...fields, decision: 'allow' });
       expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
     }
-    expect(await contentsOf(server)).toEqual(before);
+    expect(await rowsOf(server.database)).toEqual(before);
   });
 });
 
@@ -108,14 +110,14 @@ const confirmed = ({ tabs, payer, request, decision }: Paying, beside: Record<st
 
 /** Uses a decision in every place, also with the right payment password: each only leads to the request. */
 async function expectUseless(at: Paying, paths = ['/confirm', '/receipt', '/return']): Promise<void> {
-  const before = await contentsOf(server);
+  const before = await rowsOf(server.database);
   const answers = [await confirmed(at)];
   for (const path of paths)
     answers.push(
       await at.tabs.get(`${path}?${at.request}&${new URLSearchParams({ decision: at.decision })}`),
     );
   for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), answer.text).toBe(true);
-  expect(await contentsOf(server)).toBe(before);
+  expect(await rowsOf(server.database)).toBe(before);
 }
 
 describe('the payment password without a decision of this user on this request', () => {
@@ -248,7 +250,7 @@ describe('an application that is already allowed', () => {
     async (verified) => {
       const client = await server.createClient({ verified });
       await obtainToken(browser, client, victim);
-      const before = await contentsOf(server);
+      const before = await rowsOf(server.database);
       const wishes = { prompt: 'none', approval_prompt: 'auto', login_hint: victim.login, decision: 'allow' };
       for (const wish of [{}, wishes]) {
         const request = requestOf(client, wish);
@@ -258,7 +260,7 @@ describe('an application that is already allowed', () => {
         const foreign = linkTo({ ...request, redirect_uri: 'https://evil.example/' });
         expectErrorPage(await browser.get(foreign), 'invalid_request');
       }
-      expect(await contentsOf(server)).toEqual(before);
+      expect(await rowsOf(server.database)).toEqual(before);
     },
   );
 });

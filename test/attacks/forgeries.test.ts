@@ -5,8 +5,8 @@ import { follow, signedIn } from '../support/account.ts';
 import { codeOf, decide, introspect, leadsTo, press } from '../support/flow.ts';
 import { formWith } from '../support/http/agent.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { useServer } from '../support/server.ts';
-import { contentsOf } from '../support/state.ts';
 import { open, sessionOf } from './browsers.ts';
 
 // Our pages carry signed values. An attacker makes such a value, spoils one, or shows one where another belongs.
@@ -61,14 +61,14 @@ describe('a decision that was not made by a page of Assent', () => {
   it('is refused with a missing, empty, foreign, truncated or extended signature', async () => {
     const client = await server.createClient();
     const form = formWith(await open(browser, client), 'decision');
-    const before = await contentsOf(server);
+    const before = await rowsOf(server.database);
     for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
       for (const decision of ['allow', 'reject']) {
         const answer = await browser.post(form.action, { ...form.fields, decision_token, decision });
         expect([answer.status, answer.location?.includes(client.redirectUri)], forgery).toEqual([303, false]);
       }
     }
-    expect(await contentsOf(server)).toEqual(before);
+    expect(await rowsOf(server.database)).toEqual(before);
     expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
   });
 
@@ -80,14 +80,14 @@ describe('a decision that was not made by a page of Assent', () => {
       'payment_password',
     );
     const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
-    const before = await contentsOf(server);
+    const before = await rowsOf(server.database);
     for (const [forgery, decision] of Object.entries(forgeriesOf(fields.decision ?? ''))) {
       const answers = [await browser.post('/confirm', { ...typed, decision })];
       for (const path of ['/confirm', '/receipt', '/return'])
         answers.push(await browser.get(`${path}?${fields.request}&${new URLSearchParams({ decision })}`));
       for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), forgery).toBe(true);
     }
-    expect(await contentsOf(server)).toEqual(before);
+    expect(await rowsOf(server.database)).toEqual(before);
     expect(leadsTo(await browser.post('/confirm', typed), '/receipt')).toBe(true);
   });
 });

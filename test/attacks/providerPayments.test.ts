@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { copyOf, follow, signedIn } from '../support/account.ts';
-import { codeOf, leadsTo, press, requestOf } from '../support/flow.ts';
+import { codeOf, leadsTo, linkTo, press, requestOf } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
 import { startServer, useServer } from '../support/server.ts';
 import { callbackOf, goOn, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
-import { linkTo, sessionOf } from './browsers.ts';
+import { sessionOf } from './browsers.ts';
 import { begunIn, expectRefused, signInCookie } from './refusals.ts';
 
 // An attacker has a signed-in browser, or an answer of the wallet, and wants to have a payment allowed by it.

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { fieldsFor, follow, signedIn } from '../support/account.ts';
-import { codeOf, confirm, decide, obtainToken, press, requestOf } from '../support/flow.ts';
+import { codeOf, confirm, decide, linkTo, obtainToken, press, requestOf } from '../support/flow.ts';
 import { Agent, formWith } from '../support/http/agent.ts';
 import { expectErrorPage } from '../support/pages.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
-import { contentsOf } from '../support/state.ts';
-import { linkTo, open } from './browsers.ts';
+import { open } from './browsers.ts';
 
 // An attacker wants the code, or the browser of the victim, at an address of their own. The victim is signed in and has
 // allowed the application before: whoever skips a page for what is known already would skip it here.
@@ -24,7 +24,7 @@ async function knownClient(redirectUri: string): Promise<TestClient> {
 
 /** Expects the error page for each address, posted and as a link, signed in and not, and that nothing is written. */
 async function expectNoneTaken(client: TestClient, addresses: readonly string[]): Promise<void> {
-  const before = await contentsOf(server);
+  const before = await rowsOf(server.database);
   for (const redirect_uri of addresses) {
     const request = requestOf(client, { redirect_uri });
     for (const agent of [browser, new Agent(server.baseUrl)]) {
@@ -32,7 +32,7 @@ async function expectNoneTaken(client: TestClient, addresses: readonly string[])
       expectErrorPage(await agent.post('/oauth/authorize', request), 'invalid_request');
     }
   }
-  expect(await contentsOf(server)).toEqual(before);
+  expect(await rowsOf(server.database)).toEqual(before);
 }
 
 const SHOP = 'https://shop.example/cb';

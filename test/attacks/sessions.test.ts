@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { copyOf, fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
-import { codeOf, decide, introspect, obtainToken, press, requestOf } from '../support/flow.ts';
+import { codeOf, decide, introspect, linkTo, obtainToken, press, requestOf } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
-import { contentsOf, isLive } from '../support/state.ts';
-import { linkTo, open, sessionOf, signIn } from './browsers.ts';
+import { isLive } from '../support/state.ts';
+import { open, sessionOf, signIn } from './browsers.ts';
 
 // An attacker wants the victim's session, wants to give the victim one of their own, or wants its forms sent.
 
@@ -102,7 +103,7 @@ describe('a form of Assent', () => {
     const consent = await open(browser, client);
     const forms = [account, stop, payment, consent].flatMap((page) => page.forms);
     expect(new Set(forms.map(({ action }) => action)).size).toBe(6);
-    const before = await contentsOf(server);
+    const before = await rowsOf(server.database);
     const typed = { decision: 'allow', payment_password: user.paymentPassword ?? '', login: user.login };
     const signingIn = { action: '/sign-in', fields: { password: user.password } };
     const authorizing = { action: linkTo(requestOf(client)), fields: formWith(consent, 'decision').fields };
@@ -118,7 +119,7 @@ describe('a form of Assent', () => {
         expect(answer.location ?? server.baseUrl).toContain(server.baseUrl);
       }
     }
-    expect(await contentsOf(server)).toEqual(before);
+    expect(await rowsOf(server.database)).toEqual(before);
     expect((await browser.get('/account')).text).toContain(user.login);
   });
 

@@ -1,25 +1,7 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { COMMANDS } from '../../src/cli/table.ts';
-import type { AnyOperation } from '../../src/operations/operation.ts';
-
-const SUBJECTS = new URL('../../src/operations/', import.meta.url);
-const files = readdirSync(SUBJECTS, { recursive: true, encoding: 'utf8' }).filter((file) =>
-  file.endsWith('.ts'),
-);
-const subjects: Record<string, unknown>[] = await Promise.all(
-  files.map((file) => import(`${SUBJECTS}${file}`)),
-);
-const isOperation = (exported: unknown): exported is AnyOperation =>
-  typeof exported === 'object' && exported !== null && 'summary' in exported;
-/** Every operation that a surface for operators offers. */
-const OPERATIONS = subjects
-  .flatMap(({ secret = {}, ...others }) => [
-    ...Object.values<unknown>(others),
-    ...Object.values(secret as object),
-  ])
-  .filter(isOperation);
+import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
 /** Commands about the program itself, in the place where it runs. */
 const OWN = ['serve', 'migrate', 'config show'];
@@ -33,13 +15,13 @@ const commands = rows.filter(({ run }) => run !== undefined);
 describe('operations and commands', () => {
   it('are the same, except for commands about the program itself', () => {
     const carriedOut = commands.flatMap(({ operations = [] }) => operations);
-    expect(carriedOut).toHaveLength(OPERATIONS.length);
-    expect(new Set(carriedOut)).toEqual(new Set(OPERATIONS));
+    expect(carriedOut).toHaveLength(ALL_OPERATIONS.length);
+    expect(new Set(carriedOut)).toEqual(new Set(ALL_OPERATIONS));
     const own = commands.filter(({ operations = [] }) => operations.length === 0);
     expect(own.map(({ usage }) => usage)).toEqual(OWN);
   });
 
-  it.each(OPERATIONS)('are usable by an interface with JSON: $summary', ({ input, output, summary }) => {
+  it.each(ALL_OPERATIONS)('are usable by an interface with JSON: $summary', ({ input, output, summary }) => {
     expect(summary).toMatch(/^[a-z].*[^.]$/);
     const { properties = {}, additionalProperties } = z.toJSONSchema(input, {
       io: 'input',

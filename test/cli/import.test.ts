@@ -1,21 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { doctor, troublesIn } from '../processes/findings.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { createRole, ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
 const { database } = server;
-const folder = makeDataDir();
-afterAll(() => removeDataDir(folder));
+const folder = useFolder();
 const variables = { ...onDatabase(database.url), ASSENT_OPERATOR: 'mover' };
 const { assent, json } = commandsOn(variables);
 const resource = await server.createResource();
@@ -38,9 +37,8 @@ interface Report {
 
 /** A file, since the ledger takes the first lines of standard input for passwords. */
 function fileOf(rows: readonly (Fields | string)[]): string {
-  const file = join(folder, some('rows'));
-  writeFileSync(file, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
-  return file;
+  const lines = rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`);
+  return fileIn(folder, some('rows'), lines.join(''));
 }
 
 /** What `--json` says, and the exit code. No secret of the rows may be in any output. */

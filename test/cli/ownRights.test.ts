@@ -1,28 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 import { BANK, BANK_FILE } from '../rules/ownRightFiles.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 // Commands read `CATALOGUE` and `DEFAULT_LIMIT` as the server does.
 
 const server = await useServer({ offer: { catalogue: BANK } });
-const folder = makeDataDir();
-afterAll(() => removeDataDir(folder));
+const folder = useFolder();
 const resource = await server.createResource();
 
-function fileOf(content: string): string {
-  const file = join(folder, randomUUID());
-  writeFileSync(file, content);
-  return file;
-}
+const fileOf = (content: string) => fileIn(folder, randomUUID(), content);
 const linesOf = (rows: readonly object[]) => fileOf(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 
 const variables = onDatabase(server.database.url);

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { useFolder } from '../support/process/folder.ts';
 
 // The blocks of docs/integrate/, the programs of examples/, and running them as processes of their own.
 
@@ -33,14 +33,10 @@ export function block(comment: string, guide: Guide = 'guide.md'): string {
 }
 
 /** A folder to save examples in, with the packages that `npm install` would bring. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'assent-guide-'));
+export function useExampleFolder(): string {
+  const folder = useFolder();
   symlinkSync(NODE_MODULES, join(folder, 'node_modules'), 'junction');
   return folder;
-}
-
-export function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
 }
 
 /** Registers the tests of examples that need `commands`; on a machine that lacks some, a test that says so. */

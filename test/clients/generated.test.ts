@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 import { describeWith, environment } from './examples.ts';
@@ -25,7 +25,7 @@ const isInstalled = existsSync(join(PACKAGES, 'openapi-typescript'));
 const found = isInstalled ? '' : ' (test/clients/openapi is not installed: skipped)';
 
 const database = await useDatabase();
-const folder = makeDataDir();
+const folder = useFolder();
 mkdirSync(join(folder, 'docs'));
 copyFileSync(join(CHECKOUT, 'docs/openapi.json'), join(folder, 'docs/openapi.json'));
 let server: ServerProcess;
@@ -45,10 +45,7 @@ beforeAll(async () => {
   variables = environment({ ASSENT_URL: url, ASSENT_TOKEN: token, npm_config_offline: 'true' });
 });
 
-afterAll(async () => {
-  await server.stop();
-  removeDataDir(folder);
-});
+afterAll(() => server.stop());
 
 async function run(program: string, ...args: string[]): Promise<string> {
   const options = { cwd: folder, env: variables, encoding: 'utf8' } as const;

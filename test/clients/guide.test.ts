@@ -13,10 +13,9 @@ import {
   environment,
   exampleFile,
   exampleNames,
-  makeFolder,
   type RunningExample,
-  removeFolder,
   startExample,
+  useExampleFolder,
 } from './examples.ts';
 
 // docs/integrate/guide.md: its programs in examples/ and its commands run as they stand, and its answers are the real ones.
@@ -30,11 +29,7 @@ const KINDS = [
 const server = await useServer();
 const user = await server.createUser();
 const resource = await server.createResource();
-const folder = makeFolder();
-
-afterAll(() => {
-  removeFolder(folder);
-});
+const folder = useExampleFolder();
 
 function settingsOf({ clientId, clientSecret }: TestClient): Record<string, string> {
   const secret = clientSecret === null ? {} : { CLIENT_SECRET: clientSecret };

@@ -4,14 +4,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { createRole, type TestRole } from '../support/postgres/database.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
-import { environment, makeFolder, removeFolder } from './examples.ts';
+import { environment, useExampleFolder } from './examples.ts';
 
 // examples/notifyUsers.mjs keeps its word, as it is printed: users are told what happens, and a crash loses nothing.
 
@@ -21,7 +21,7 @@ const ASSENT = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
 const server = await useServer();
 const role = await makeRole();
 const client = await server.createClient({ name: 'Corner Shop' });
-const folder = makeFolder();
+const folder = useExampleFolder();
 const STATE_FILE = join(folder, 'state');
 
 interface Delivered {
@@ -37,8 +37,6 @@ const running = new Set<ChildProcess>();
 afterEach(async () => {
   for (const child of running) await end(child);
 });
-
-afterAll(() => removeFolder(folder));
 
 /** Starts it; after so many deliveries it crashes. */
 function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {

@@ -15,10 +15,9 @@ import {
   environment,
   exampleFile,
   exampleNames,
-  makeFolder,
   type RunningExample,
-  removeFolder,
   startExample,
+  useExampleFolder,
 } from './examples.ts';
 
 // docs/integrate/resources.md: its payment API in examples/payments/ runs as it stands, with a real server. `ledger.test.ts` has
@@ -32,15 +31,12 @@ const [client, user, other] = await Promise.all([
 ]);
 const { id, secret } = callerOf(await server.createResource());
 const { pool, url } = await useDatabase();
-const folder = makeFolder();
+const folder = useExampleFolder();
 const running: RunningExample[] = [];
 
 await pool.query(block('example: ledger', 'resources.md'));
 
-afterAll(async () => {
-  await Promise.all(running.map((example) => example.stop()));
-  removeFolder(folder);
-});
+afterAll(() => Promise.all(running.map((example) => example.stop())));
 
 /** Starts the payment API. @returns its address */
 async function start(settings: Record<string, string> = {}): Promise<string> {

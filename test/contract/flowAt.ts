@@ -2,8 +2,9 @@ import { expect } from 'vitest';
 import { decide, introspect, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { type Changes, exchange, type Fields } from '../support/http/tokenRequests.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import type { TestClient, TestServer } from '../support/server.ts';
-import { contentsOf, isLive } from '../support/state.ts';
+import { isLive } from '../support/state.ts';
 
 /** A user without a payment password at a browser, a resource server, and all that they and applications do. */
 export async function flowAt(server: TestServer) {
@@ -32,9 +33,9 @@ export async function flowAt(server: TestServer) {
 
     /** Expects that `work` writes nothing. */
     async writingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
-      const before = await contentsOf(server);
+      const before = await rowsOf(server.database);
       const result = await work();
-      expect(await contentsOf(server)).toEqual(before);
+      expect(await rowsOf(server.database)).toEqual(before);
       return result;
     },
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { press } from '../support/account.ts';
-import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { linkTo, obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import {
   basic,
@@ -51,7 +51,7 @@ describe('contract 7.1: errors of the authorization request', () => {
     await writingNothing(async () => {
       for (const browser of [agent, new Agent(server.baseUrl)]) {
         expectErrorPage(await browser.post('/oauth/authorize', fields), error);
-        expectErrorPage(await browser.get(`/oauth/authorize?${new URLSearchParams(fields)}`), error);
+        expectErrorPage(await browser.get(linkTo(fields)), error);
       }
     });
   });

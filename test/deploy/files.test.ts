@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { END_MS } from '../../src/rules/common/timeouts.ts';
+import { useFolder } from '../support/process/folder.ts';
 
 // What Assent knows of the files in deploy/; real proxies run theirs in proxies.test.ts.
 
@@ -174,7 +174,7 @@ describe('the units for systemd', () => {
   });
 
   it.runIf(analyzer)(`have only settings that systemd knows ${found}`, () => {
-    const copies = mkdtempSync(join(tmpdir(), 'assent-units-'));
+    const copies = useFolder(onTestFinished);
     for (const unit of [...units, 'assent-maintain.timer']) {
       const text = read(`systemd/${unit}`).replace('/usr/bin/node ', `${process.execPath} `);
       writeFileSync(join(copies, unit.replace('@', '@3001')), text);
@@ -182,17 +182,11 @@ describe('the units for systemd', () => {
     const args = ['verify', '--man=no', ...readdirSync(copies)];
     const { status, stderr } = spawnSync('systemd-analyze', args, { cwd: copies, encoding: 'utf8' });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    rmSync(copies, { recursive: true });
   });
 });
 
 describe('the command for root', () => {
-  let etc: string;
-
-  beforeEach(() => {
-    etc = mkdtempSync(join(tmpdir(), 'assent-etc-'));
-  });
-  afterEach(() => rmSync(etc, { recursive: true }));
+  const etc = useFolder();
 
   /** Runs it with a file of settings, and shows what Assent would get. */
   function run(settings: string, variables: Record<string, string> = {}) {

@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { requestOf, tokenRequestOf } from '../support/flow.ts';
+import { linkTo, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { type Line, openLine } from '../support/http/line.ts';
 import { readSeries } from '../support/metrics.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres/database.ts';
@@ -86,8 +86,7 @@ describe.each(PROXIES)('$name', (kind) => {
       await database?.drop();
     });
 
-    const authorization = (fields: Record<string, string> = {}) =>
-      `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+    const authorization = (fields: Record<string, string> = {}) => linkTo(requestOf(client, fields));
 
     /** Signs in and allows it in a browser. @returns what the application gets */
     const authorize = async (state: string) => {

@@ -11,7 +11,7 @@ import { Parameters } from '../../src/rules/request/parameters.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
-import { codeOf, decide, reachConsent, requestOf } from '../support/flow.ts';
+import { codeOf, decide, linkTo, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
@@ -41,7 +41,7 @@ async function count(what: string): Promise<number> {
 async function threeTabs(): Promise<Answer[]> {
   const first = await consentFor('three tabs');
   const request = requestOf(client, { state: 'three tabs', instance_name: 'three tabs' });
-  const url = `/oauth/authorize?${new URLSearchParams(request)}`;
+  const url = linkTo(request);
   return [first, ...(await Promise.all([agent.get(url), agent.get(url)]))];
 }
 

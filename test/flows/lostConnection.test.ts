@@ -4,6 +4,7 @@ import {
   codeOf,
   decide,
   introspect,
+  linkTo,
   obtainCode,
   obtainToken,
   reachConsent,
@@ -49,7 +50,7 @@ describe('a connection that breaks before the response', () => {
 
   it('does not fail a page', async () => {
     const { client, agent } = await actorsAt(server);
-    const url = `/oauth/authorize?${new URLSearchParams(requestOf(client))}`;
+    const url = linkTo(requestOf(client));
     const page = await askAndCut(pool, 'lock table clients', () => agent.get(url));
     expect([page.status, page.page]).toEqual([200, 'sign-in']);
   });

@@ -3,8 +3,8 @@ import { revokeAll } from '../../src/operations/grants.ts';
 import { actorsAt, follow, press } from '../support/account.ts';
 import { confirm, decide, obtainCode, reachConsent, requestOf, press as send } from '../support/flow.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
+import { rowsOf } from '../support/postgres/rows.ts';
 import { useServer } from '../support/server.ts';
-import { contentsOf } from '../support/state.ts';
 
 const server = await useServer();
 
@@ -42,12 +42,12 @@ describe('a consent form older than', () => {
     const page = await follow(agent, pressed);
     expect(page.page).toBe('confirm');
     await change({ client, user, agent, code });
-    const before = await contentsOf(server);
+    const before = await rowsOf(server.database);
     const request = [303, expect.stringMatching(/authorize\?.*state=old/)];
     const confirmed = await confirm(agent, page, user.paymentPassword);
     expect([confirmed.status, confirmed.location]).toEqual(request);
     const again = await agent.get(pressed.location ?? '');
     expect([again.status, again.location]).toEqual(request);
-    expect(await contentsOf(server)).toBe(before);
+    expect(await rowsOf(server.database)).toBe(before);
   });
 });

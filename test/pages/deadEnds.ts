@@ -5,7 +5,16 @@ import type { Page } from '../../src/http/pages/pages.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
 import { fieldsFor, follow } from '../support/account.ts';
-import { confirm, decide, obtainCode, press, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import {
+  confirm,
+  decide,
+  linkTo,
+  obtainCode,
+  press,
+  reachConsent,
+  requestOf,
+  signIn,
+} from '../support/flow.ts';
 import { expireCode } from '../support/state.ts';
 import { goOn, leaveFor, passWallet } from '../support/wallet.ts';
 import {
@@ -19,7 +28,6 @@ import {
   fillIn,
   onConsent,
   pressOn,
-  queryOf,
   type Reach,
   raw,
   SHOP,
@@ -75,13 +83,13 @@ const ERRORS: Record<
   too_long: { reach: sent({ state: 'x'.repeat(6_000) }) },
   no_rights: { ...SCOPE, reach: sent({ scope: '' }) },
   unreadable_rights: { ...SCOPE, reach: sent({ scope: 'make coffee()' }) },
-  right_not_allowed: { ...SCOPE, reach: (browser, { limited }) => browser.get(queryOf(requestOf(limited))) },
+  right_not_allowed: { ...SCOPE, reach: (browser, { limited }) => browser.get(linkTo(requestOf(limited))) },
   unclear_target: { ...SCOPE, reach: sent({ scope: 'payment.to-pattern("a b")' }) },
   contradiction: { ...SCOPE, reach: sent({ scope: 'account-info account-info' }) },
   above_ceiling: {
     ...SCOPE,
     reach: (browser, { limited }) =>
-      browser.get(queryOf(requestOf(limited, { scope: 'payment-shop.limit(30,1001)' }))),
+      browser.get(linkTo(requestOf(limited, { scope: 'payment-shop.limit(30,1001)' }))),
   },
   unreadable: {
     nameless: true,
@@ -117,7 +125,7 @@ const ERRORS: Record<
     ...AT_WALLET,
     reach: atWallet(async (browser, wallet, server) => {
       await goOn(wallet, browser, '/account');
-      const asked = queryOf(requestOf(await server.createClient(), SPENDING));
+      const asked = linkTo(requestOf(await server.createClient(), SPENDING));
       wallet.user = { sub: 'another' };
       return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
     }),
@@ -227,7 +235,7 @@ const NOTICES: WithSample[] = [
         [{ href: REQUEST, text: newTab, inNewTab: true }],
         errors.passOn(errors.anApplication),
       ),
-    reach: (browser, { shop }) => browser.get(queryOf(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
+    reach: (browser, { shop }) => browser.get(linkTo(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
   },
   {
     // What was posted is not read, so there is no address to lead to.
@@ -248,7 +256,7 @@ const NOTICES: WithSample[] = [
     reach: async (browser, { shop, vera }) => {
       for (const name of ['phone', 'tablet'])
         await obtainCode(browser, requestOf(shop, { instance_name: name }), vera);
-      return browser.get(queryOf(requestOf(shop)));
+      return browser.get(linkTo(requestOf(shop)));
     },
   },
   {
@@ -280,7 +288,7 @@ const NOTICES: WithSample[] = [
     reach: atWallet(async (browser, wallet, server) => {
       await goOn(wallet, browser, '/account');
       wallet.replaced = CANCELLED;
-      const asked = queryOf(requestOf(await server.createClient(), SPENDING));
+      const asked = linkTo(requestOf(await server.createClient(), SPENDING));
       return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
     }),
   },
@@ -300,7 +308,7 @@ const NOTICES: WithSample[] = [
     reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
       const { login, password } = await server.createUser({ paymentPassword: null });
       await signIn(browser, login, password);
-      const asked = queryOf(requestOf(await server.createClient({ name: SHOP }), SPENDING));
+      const asked = linkTo(requestOf(await server.createClient({ name: SHOP }), SPENDING));
       return follow(browser, await press(browser, await browser.get(asked), 'allow'));
     }),
   },
@@ -389,7 +397,7 @@ const OUTCOMES: Record<Note, Reach> = {
   ),
   allowed: onConsent('anna', async (page, browser, { shop }) => {
     await decide(browser, page, 'allow');
-    return browser.get(queryOf(requestOf(shop)));
+    return browser.get(linkTo(requestOf(shop)));
   }),
   spent: onConsent('anna', async (page, browser, { shop, server }) => {
     await decide(browser, page, 'allow');
@@ -409,7 +417,7 @@ const OUTCOMES: Record<Note, Reach> = {
   },
   rejected: onConsent('anna', async (page, browser, { shop }) => {
     await decide(browser, page, 'reject');
-    return browser.get(queryOf(requestOf(shop)));
+    return browser.get(linkTo(requestOf(shop)));
   }),
 };
 

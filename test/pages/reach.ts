@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
-import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer, readAnswer } from '../support/http/agent.ts';
 import { openLine } from '../support/http/line.ts';
 import { converse } from '../support/http/rawHttp.ts';
@@ -36,13 +36,11 @@ export async function setStage(server: TestServer) {
   };
 }
 
-export const queryOf = (fields: Record<string, string>) => `/oauth/authorize?${new URLSearchParams(fields)}`;
-
 /** An authorization request of the shop with other fields. @param encoded added as it is */
 export const sent =
   (fields: Record<string, string>, encoded = ''): Reach =>
   (browser, { shop }) =>
-    browser.get(queryOf(requestOf(shop, fields)) + encoded);
+    browser.get(linkTo(requestOf(shop, fields)) + encoded);
 
 /** A user comes to the consent page, and goes on. */
 export const onConsent =

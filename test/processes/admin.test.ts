@@ -31,13 +31,13 @@ describe('ADMIN_PORT', () => {
     expect(await server.stop()).toBe(0);
     await expect(ask('GET /v1/clients')).rejects.toThrow();
   });
+});
 
-  it('is refused if it is in use, with a remedy', async () => {
-    const first = await spawnServer(onDatabase(database.url));
-    const own = { BASE_URL: 'http://localhost:1', PORT: String(await freePort()) };
-    const ADMIN_PORT = new URL(first.baseUrl).port;
-    const run = await runAssent(['serve'], { ...onDatabase(database.url), ...own, ADMIN_PORT });
-    await first.stop();
-    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining('choose another with ADMIN_PORT')]);
-  });
+it.each(['ADMIN_PORT', 'METRICS_PORT'])('%s is refused if it is in use, with a remedy', async (name) => {
+  const first = await spawnServer(onDatabase(database.url));
+  const own = { BASE_URL: 'http://localhost:1', PORT: String(await freePort()) };
+  const taken = { [name]: new URL(first.baseUrl).port };
+  const run = await runAssent(['serve'], { ...onDatabase(database.url), ...own, ...taken });
+  await first.stop();
+  expect([run.code, run.stderr]).toEqual([1, expect.stringContaining(`choose another with ${name}`)]);
 });

@@ -2,12 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { describe, expect, it } from 'vitest';
+import { useFolder } from '../support/process/folder.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const folder = makeDataDir();
-afterAll(() => removeDataDir(folder));
+const folder = useFolder();
 
 for (const part of ['bin', 'prepare.mjs', 'package.json'])
   cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { introspect, obtainToken, signIn, trySignIn } from '../support/flow.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
@@ -37,22 +37,6 @@ describe('a running server', () => {
     expect((await assent(`grant revoke ${grant.grant_id}`)).code).toBe(0);
     expect(await active()).toBe(false);
     expect(await grants()).toMatchObject([{ state: 'revoked' }]);
-  });
-
-  it('ends the sessions of a user after a password change or sign-out', async () => {
-    const [user, another] = [await server.createUser({ login: 'frida' }), newSecret()];
-    const agent = new Agent(server.baseUrl);
-    const shown = async () => (await agent.get('/account')).page;
-    await signIn(agent, 'FRIDA', user.password);
-    expect(await shown()).toBe('account');
-    expect((await assent('user set-password frida --password-stdin', `${another}\n`)).code).toBe(0);
-    expect(await shown()).toBe('sign-in');
-    expect(await trySignIn(agent, 'frida', user.password)).toBe('wrong');
-    expect(await trySignIn(agent, 'frida', another)).toBe('right');
-    expect(await shown()).toBe('account');
-    expect((await assent('user sign-out Frida')).code).toBe(0);
-    expect(await shown()).toBe('sign-in');
-    await refused('user sign-out nobody', 1);
   });
 });
 

@@ -54,10 +54,8 @@ describe('assent doctor', () => {
     const wallet = await openWallet();
     afterAll(() => wallet.down());
     const at = async (SIGN_IN_ISSUER = wallet.issuer) => {
-      const { clientId: SIGN_IN_CLIENT_ID, clientSecret: SIGN_IN_CLIENT_SECRET } = wallet.settings;
-      const provider = { SIGN_IN_ISSUER, SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET };
-      const { findings } = await doctor({ ...good, ...provider });
-      expect(JSON.stringify(findings)).not.toContain(SIGN_IN_CLIENT_SECRET);
+      const { findings } = await doctor({ ...good, ...wallet.variables, SIGN_IN_ISSUER });
+      expect(JSON.stringify(findings)).not.toContain(wallet.settings.clientSecret);
       return findings.slice(CHECKS.split(' ').length);
     };
 

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { introspect, obtainToken, signIn, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { ledger } from '../support/ledger.ts';
 import { png } from '../support/pictures.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { makeDataDir } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 
@@ -19,9 +17,6 @@ const variables = { ...onDatabase(server.database.url), ASSENT_OPERATOR: 'mover'
 const { assent, json, refused } = commandsOn(variables);
 const redirectUri = 'http://127.0.0.1:9/callback';
 const CREATE = `client create --name Shop --redirect-uri ${redirectUri}`;
-
-const folder = makeDataDir();
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const secretOf = (bytes: number) => randomBytes(bytes).toString('hex');
 
@@ -44,8 +39,7 @@ describe('an application with its existing client_id and secret', () => {
   });
 
   it('may have a logo', async () => {
-    const path = join(folder, 'logo.png');
-    writeFileSync(path, png(64, 64));
+    const path = fileIn(useFolder(onTestFinished), 'logo.png', png(64, 64));
     await json(`${CREATE} --id old-shop.2 --logo ${path}`);
     const { logo } = await json('client show old-shop.2');
     expect((await fetch(`${server.baseUrl}/logo/old-shop.2-${logo}`)).status).toBe(200);

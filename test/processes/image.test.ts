@@ -7,7 +7,7 @@ import { reachConsent, requestOf, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres/database.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { useFolder } from '../support/process/folder.ts';
 import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
@@ -15,8 +15,7 @@ import { freePort } from '../support/server.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string) => readFileSync(join(CHECKOUT, file), 'utf8');
-const folder = makeDataDir();
-afterAll(() => removeDataDir(folder));
+const folder = useFolder();
 execFileSync(process.execPath, ['bundle.mjs', folder], { cwd: CHECKOUT });
 
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });

@@ -1,25 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { waitForLocks } from '../support/postgres/locks.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { ASSENT, Launch } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 
 const database = await useDatabase();
 const { json } = commandsOn(onDatabase(database.url));
-const folder = makeDataDir();
-afterAll(() => removeDataDir(folder));
+const folder = useFolder();
 
-function fileOf(rows: readonly object[]): string {
-  const file = join(folder, randomUUID());
-  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  return file;
-}
+const fileOf = (rows: readonly object[]) =>
+  fileIn(folder, randomUUID(), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 
 it('imports each line once after it was killed and run again', async () => {
   const own = await ownDatabase();

@@ -85,6 +85,12 @@ const forget = (kind: string, instance: string) =>
 const UNENDING_TOKENS = `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
   returns boolean language sql volatile return revoked_at is null`;
 
+/** Has PostgreSQL read the rows in the order of an index, where it can. */
+const READ_BY_INDEX = `do $$ declare setting text; begin
+  foreach setting in array '{enable_hashagg,enable_sort}'::text[] loop
+    execute format('alter database %I set %I = off', current_database(), setting);
+  end loop; end $$`;
+
 /** Puts a row there again without its index, which can't tell of it, on a table that seems large. */
 const BEHIND_INDEX = (index: string) => {
   const [table = ''] = index.split('_');
@@ -100,10 +106,7 @@ const BEHIND_INDEX = (index: string) => {
     ...(index === 'users_external_id_idx' ? [`update users set login_key = 'x' where name = 'Twice'`] : []),
     isReady(true),
     `vacuum analyze ${table}`,
-    `do $$ declare setting text; begin
-       foreach setting in array '{enable_hashagg,enable_sort}'::text[] loop
-         execute format('alter database %I set %I = off', current_database(), setting);
-       end loop; end $$`,
+    READ_BY_INDEX,
   ];
 };
 
@@ -121,10 +124,7 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     `update pg_index set indisready = true where indexrelid = 'grants_pkey'::regclass`,
     // As on a large table, where the index would answer alone, if it could.
     'vacuum analyze grants',
-    `do $$ declare setting text; begin
-       foreach setting in array '{enable_hashagg,enable_sort}'::text[] loop
-         execute format('alter database %I set %I = off', current_database(), setting);
-       end loop; end $$`,
+    READ_BY_INDEX,
   ],
   ...['users_login_key_key', 'users_external_id_idx', 'clients_pkey', 'resources_pkey'].map(
     (index): [string, string, ...string[]] => [

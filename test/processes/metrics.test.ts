@@ -1,8 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRole, useDatabase } from '../support/postgres/database.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
@@ -19,10 +17,8 @@ describe('METRICS_PORT', () => {
     const role = await createRole();
     const migrated = await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url));
     expect(migrated.code).toBe(0);
-    const folder = makeDataDir();
-    onTestFinished(() => removeDataDir(folder));
-    const [port, METRICS_TOKEN_FILE] = [await freePort(), join(folder, 'token')];
-    writeFileSync(METRICS_TOKEN_FILE, `${TOKEN}\n`);
+    const port = await freePort();
+    const METRICS_TOKEN_FILE = fileIn(useFolder(onTestFinished), 'token', `${TOKEN}\n`);
     const variables = { METRICS_PORT: String(port), METRICS_TOKEN_FILE };
     const server = await spawnServer({ ...onDatabase(role.urlOf(database)), ...variables });
     const metrics = `http://localhost:${port}/metrics`;
@@ -34,14 +30,5 @@ describe('METRICS_PORT', () => {
     expect((await ask(`http://localhost:${port}/account`)).status).toBe(404);
     expect(await server.stop()).toBe(0);
     await expect(ask(metrics)).rejects.toThrow();
-  });
-
-  it('is refused if it is in use, with a remedy', async () => {
-    const first = await spawnServer(onDatabase(database.url));
-    const own = { BASE_URL: 'http://localhost:1', PORT: String(await freePort()) };
-    const METRICS_PORT = new URL(first.baseUrl).port;
-    const run = await runAssent(['serve'], { ...onDatabase(database.url), ...own, METRICS_PORT });
-    await first.stop();
-    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining('choose another with METRICS_PORT')]);
   });
 });

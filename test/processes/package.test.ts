@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { useFolder } from '../support/process/folder.ts';
 import { onDatabase, spawnServer } from '../support/process/process.ts';
 
 // What `npm pack` puts into a release. Its dependencies are those of the checkout here; an installation brings its own.
@@ -12,8 +12,7 @@ import { onDatabase, spawnServer } from '../support/process/process.ts';
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string) => readFileSync(join(CHECKOUT, file), 'utf8');
 const { version } = JSON.parse(read('package.json')) as { version: string };
-const folder = makeDataDir();
-afterAll(() => removeDataDir(folder));
+const folder = useFolder();
 
 const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
   cwd: CHECKOUT,

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import * as cheerio from 'cheerio';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Agent } from '../support/http/agent.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { useFolder } from '../support/process/folder.ts';
 import { formTo, Player, type Shown } from '../support/process/playground.ts';
 import { credentials, freePair, startTrial } from '../support/process/trial.ts';
 
 // What the demo application of trial mode teaches, lesson by lesson, over HTTP.
 
-const DATA_DIR = makeDataDir();
-afterAll(() => removeDataDir(DATA_DIR));
+const DATA_DIR = useFolder();
 const PORT = String(await freePair());
 const server = await startTrial({ PORT, DATA_DIR, CODE_LIFETIME_SECONDS: '20' });
 afterAll(() => server.stop());
@@ -151,7 +150,7 @@ describe('a custom application', () => {
   });
 
   it('ends at the next start', async () => {
-    const variables = { PORT: String(await freePair()), DATA_DIR: makeDataDir() };
+    const variables = { PORT: String(await freePair()), DATA_DIR: useFolder(onTestFinished) };
     const first = await startTrial(variables);
     const own = await register(new Player(credentials(first), first.baseUrl), BACK);
     expect(await askAs(first.baseUrl, idIn(own))).toMatchObject({ status: 303 });
@@ -159,7 +158,6 @@ describe('a custom application', () => {
     const next = await startTrial(variables);
     expect(await askAs(next.baseUrl, idIn(own))).toMatchObject({ status: 400, page: 'error' });
     await next.stop();
-    removeDataDir(variables.DATA_DIR);
   });
 
   it('is refused with a sentence, and the input stays', async () => {

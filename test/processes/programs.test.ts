@@ -10,7 +10,7 @@ import { describeWith, startExample } from '../clients/examples.ts';
 import { obtainCode } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { ledger } from '../support/ledger.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { useFolder } from '../support/process/folder.ts';
 import { Player } from '../support/process/playground.ts';
 import { PATH } from '../support/process/program.ts';
 import { credentials, freePair, startTrial } from '../support/process/trial.ts';
@@ -18,8 +18,7 @@ import { freePort } from '../support/server.ts';
 
 // The programs that the demo shows beside its messages, copied and run with the credentials of an application of one's own.
 
-const DATA_DIR = makeDataDir();
-afterAll(() => removeDataDir(DATA_DIR));
+const DATA_DIR = useFolder();
 const server = await startTrial({ PORT: String(await freePair()), DATA_DIR });
 afterAll(() => server.stop());
 const trial = credentials(server);
@@ -135,8 +134,7 @@ it('has a version in each language for server requests, and none for browser req
 });
 
 describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s own', () => {
-  const folder = makeDataDir();
-  afterAll(() => removeDataDir(folder));
+  const folder = useFolder();
   symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
   const { login, password, payment } = trial;
   const user = { login, password, paymentPassword: payment } as Parameters<typeof decideAt>[2];

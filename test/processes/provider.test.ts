@@ -10,13 +10,7 @@ import { callbackOf, goOn, leaveFor, openWallet } from '../support/wallet.ts';
 it('starts while the provider is unreachable, logs it once, and signs users in once it is reachable', async () => {
   const [database, wallet] = [await createDatabase(), await openWallet()];
   await wallet.down();
-  const { issuer, clientId, clientSecret } = wallet.settings;
-  const server = await spawnServer({
-    ...onDatabase(database.url),
-    SIGN_IN_ISSUER: issuer,
-    SIGN_IN_CLIENT_ID: clientId,
-    SIGN_IN_CLIENT_SECRET: clientSecret,
-  });
+  const server = await spawnServer({ ...onDatabase(database.url), ...wallet.variables });
   onTestFinished(async () => {
     await server.stop();
     await database.drop();
@@ -37,13 +31,7 @@ it.runIf(process.platform === 'linux')(
   'limits memory for a response of 150 MB, in any encoding',
   async () => {
     const [database, wallet] = [await createDatabase(), await openWallet()];
-    const { issuer, clientId, clientSecret } = wallet.settings;
-    const server = await spawnServer({
-      ...onDatabase(database.url),
-      SIGN_IN_ISSUER: issuer,
-      SIGN_IN_CLIENT_ID: clientId,
-      SIGN_IN_CLIENT_SECRET: clientSecret,
-    });
+    const server = await spawnServer({ ...onDatabase(database.url), ...wallet.variables });
     onTestFinished(async () => {
       await server.stop();
       await wallet.down();

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer, type Form, formWith } from '../support/http/agent.ts';
 import { useDatabase } from '../support/postgres/database.ts';
-import { whileHeld } from '../support/postgres/locks.ts';
+import { waiting, whileHeld } from '../support/postgres/locks.ts';
 import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -141,7 +141,7 @@ describe('races between two processes', () => {
           () => 'lost' as const,
         ),
       );
-      await expect.poll(() => count(WAITING, []), { interval: 10 }).toBeGreaterThan(0);
+      await expect.poll(() => waiting(database.pool), { interval: 10 }).not.toEqual([]);
       await victim.stop('SIGKILL');
       expect(new Set(await Promise.all(answers))).toEqual(new Set(['lost']));
     });
@@ -172,4 +172,3 @@ describe('races between two processes', () => {
 });
 
 /** Statements that wait for a lock that somebody else holds. */
-const WAITING = `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
-import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/process/folder.ts';
+import { clusterOf, postmasterOf, useFolder } from '../support/process/folder.ts';
 import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { freePair } from '../support/process/trial.ts';
@@ -34,9 +34,7 @@ const hasContainers = runs([...CONTAINER, 'true']);
 const CTRL_C = '\x03';
 
 /** For servers, one after the other: to make PostgreSQL's data for each would take most of the time. */
-const ofServers = makeDataDir();
-
-afterAll(() => removeDataDir(ofServers));
+const ofServers = useFolder();
 
 function runs([program = '', ...args]: string[]): boolean {
   return spawnSync(program, args).status === 0;
@@ -51,12 +49,6 @@ function start(command: readonly string[], variables: Record<string, string>): L
     for (const pid of DATA_DIR ? processesOf(clusterOf(DATA_DIR)) : []) process.kill(pid, 'SIGKILL');
   });
   return launch;
-}
-
-function newFolder(): string {
-  const folder = makeDataDir();
-  onTestFinished(() => removeDataDir(folder));
-  return folder;
 }
 
 interface Trial {
@@ -247,7 +239,7 @@ describe('a waiting command', () => {
 
   it.skipIf(!hasTerminals)('ends on Ctrl-C at a password prompt, and restores the terminal', async () => {
     const command = `${MIGRATE.slice(0, -1).join(' ')} user create anna --name Anna; echo "code $?"; stty -a`;
-    const launch = start(terminal(command), { DATA_DIR: newFolder() });
+    const launch = start(terminal(command), { DATA_DIR: useFolder(onTestFinished) });
     await launch.says('Password: ');
     launch.type(CTRL_C);
     await launch.end;
@@ -293,7 +285,7 @@ describe('a command in trial mode', () => {
       ['SIGINT', true],
       ['SIGTERM', false],
     ] as const) {
-      const folder = newFolder();
+      const folder = useFolder(onTestFinished);
       const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: folder });
       await expect.poll(() => reached(folder), { interval: 5 }).toBe(true);
       const family = launch.family();

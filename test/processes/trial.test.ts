@@ -4,23 +4,17 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
-import { decide, signIn } from '../support/flow.ts';
+import { decide, linkTo, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/process/folder.ts';
+import { clusterOf, postmasterOf, useFolder } from '../support/process/folder.ts';
 import { formTo, Player } from '../support/process/playground.ts';
 import { runAssent, type ServerProcess } from '../support/process/process.ts';
 import { credentials, freePair, startTrial } from '../support/process/trial.ts';
 import { goOn, openWallet } from '../support/wallet.ts';
 
 /** A folder of the test's own. */
-function newFolder(): string {
-  const folder = makeDataDir();
-  onTestFinished(() => removeDataDir(folder));
-  return folder;
-}
-
-const newTrial = async () => ({ PORT: String(await freePair()), DATA_DIR: newFolder() });
+const newTrial = async () => ({ PORT: String(await freePair()), DATA_DIR: useFolder(onTestFinished) });
 
 async function start(variables: Record<string, string>): Promise<ServerProcess> {
   const server = await startTrial(variables);
@@ -55,7 +49,7 @@ async function expectSignIn(
 describe('trial mode', () => {
   it('starts from nothing, prints addresses and passwords, and serves the demo application', async () => {
     const port = await freePair();
-    const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
+    const server = await start({ PORT: String(port), DATA_DIR: useFolder(onTestFinished) });
     // Nothing of the log comes after it, and a terminal of 80 columns wraps none of it.
     expect(server.output()).toMatch(/\n\nAssent is ready at \S+ \(trial mode\)\n( {2}.{1,78}\n){6}\n$/);
     const { open, login, password, payment, other } = credentials(server);
@@ -73,9 +67,7 @@ describe('trial mode', () => {
     const wallet = await openWallet();
     onTestFinished(wallet.down);
     const variables = await newTrial();
-    const { issuer, clientId, clientSecret } = wallet.settings;
-    const provider = { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId };
-    const server = await start({ ...variables, ...provider, SIGN_IN_CLIENT_SECRET: clientSecret });
+    const server = await start({ ...variables, ...wallet.variables });
     const { open, ...shown } = credentials(server);
     expect(shown).toEqual({ login: '', password: '', payment: '', other: { login: '', password: '' } });
     const kept = JSON.parse(readFileSync(join(variables.DATA_DIR, 'demo.json'), 'utf8'));
@@ -87,7 +79,7 @@ describe('trial mode', () => {
     }
     const agent = new Agent(server.baseUrl);
     const { fields } = formTo(await person.shop.get('/request'), '/oauth/authorize');
-    const request = `/oauth/authorize?${new URLSearchParams(fields)}`;
+    const request = linkTo(fields);
     const answer = await decide(agent, await goOn(wallet, agent, request), 'allow');
     await person.shop.get(answer.location ?? '');
     expect((await person.messages()).at(-1)?.title).toBe('The exchange: a token for the code');
@@ -162,13 +154,13 @@ describe('trial mode', () => {
 
   it('starts with a warning when the port of the demo application is in use', async () => {
     const port = (await takenPort('127.0.0.1', 1)) - 1;
-    const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
+    const server = await start({ PORT: String(port), DATA_DIR: useFolder(onTestFinished) });
     expect(server.output()).toContain(`the demo application can't listen on http://127.0.0.1:${port + 1}`);
     expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
   });
 
   it('reports in one line that its own port is in use, before PostgreSQL is created', async () => {
-    const variables = { PORT: String(await takenPort('localhost')), DATA_DIR: newFolder() };
+    const variables = { PORT: String(await takenPort('localhost')), DATA_DIR: useFolder(onTestFinished) };
     const { code, stderr } = await runAssent(['serve'], variables);
     expect([code, existsSync(clusterOf(variables.DATA_DIR))]).toEqual([1, false]);
     expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is in use: .+\n$/);

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll } from 'vitest';
 import { buildAdminApp } from '../../src/admin/server.ts';
@@ -28,30 +29,39 @@ export interface TestAdmin {
   call(what: string, body?: object, token?: string): Promise<Answer>;
 }
 
+/** The API alone, until all tests are done or the one that runs with `onTestFinished`. @param logLines where its log goes */
+export async function openAdmin(
+  db: pg.Pool,
+  logLines: string[] = [],
+  atTheEnd: (close: () => Promise<void>) => void = afterAll,
+): Promise<string> {
+  const surroundings = { db, serviceNames: () => ['Assent'], offer: () => BUILT_IN_OFFER };
+  const app = buildAdminApp(surroundings, 1_000, pino({ level: 'trace' }, collect(logLines)));
+  atTheEnd(() => app.close());
+  return app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+/** @returns the token of a new operator */
+export async function operatorToken(db: pg.Pool, name: string, role: Effect, days: number): Promise<string> {
+  const made = await perform(operators.create, { db, operator: 'tests' }, { name, role, days });
+  ledger.note('operator token', made.operatorToken);
+  return made.operatorToken;
+}
+
 export async function useAdmin(): Promise<TestAdmin> {
   const database = await createDatabase();
   const logLines: string[] = [];
-  const surroundings = { db: database.pool, serviceNames: () => ['Assent'], offer: () => BUILT_IN_OFFER };
-  const app = buildAdminApp(surroundings, 100, pino({ level: 'trace' }, collect(logLines)));
-  const url = await app.listen({ port: 0, host: '127.0.0.1' });
-  let made = 0;
-  const tokenFor = async (role: Effect, days = 1) => {
-    made += 1;
-    const input = { name: `${role} ${made}`, role, days };
-    const { operatorToken } = await perform(
-      operators.create,
-      { db: database.pool, operator: 'tests' },
-      input,
-    );
-    ledger.note('operator token', operatorToken);
-    return operatorToken;
-  };
-  const own = await tokenFor('destroys', 30);
   afterAll(async () => {
-    await app.close();
     refuse(ledger.search('the log', logLines));
     await database.drop();
   });
+  const url = await openAdmin(database.pool, logLines);
+  let made = 0;
+  const tokenFor = (role: Effect, days = 1) => {
+    made += 1;
+    return operatorToken(database.pool, `${role} ${made}`, role, days);
+  };
+  const own = await tokenFor('destroys', 30);
   return {
     url,
     database,

@@ -1,5 +1,4 @@
 import { introspect } from './flow.ts';
-import { rowsOf } from './postgres/rows.ts';
 import type { TestClient, TestServer } from './server.ts';
 
 // What the database holds, and how a test changes it.
@@ -7,9 +6,6 @@ import type { TestClient, TestServer } from './server.ts';
 export async function isLive(server: TestServer, resource: string, token: string): Promise<boolean> {
   return (await introspect(server, resource, token)).active === true;
 }
-
-/** Everything that an authorization can write. Equal before and after: nothing was written. */
-export const contentsOf = ({ database }: TestServer) => rowsOf(database);
 
 export async function expireCode(server: TestServer, client: TestClient): Promise<void> {
   await server.database.pool.query(

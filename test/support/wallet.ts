@@ -62,6 +62,8 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
   const wallet = {
     issuer,
     settings: { issuer, clientId, clientSecret, paymentAcr: null, createsUsers: true, ...settings },
+    /** The same for a process. */
+    variables: { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId, SIGN_IN_CLIENT_SECRET: clientSecret },
     /** Who signs in next, with further claims. */
     user: { sub: 'sub-1' } as JWTPayload & { readonly sub: string },
     replaced: {} as Replaced,

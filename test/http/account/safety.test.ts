@@ -87,13 +87,6 @@ describe('a security warning', () => {
     }
   });
 
-  it('is not shown for an approval without confirmation in another browser', async () => {
-    const elsewhere = new Agent(server.baseUrl);
-    elsewhere.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
-    await obtainCode(elsewhere, requestOf(client), user);
-    for (const path of PAGES) expect((await agent.get(path)).body).not.toContain(BOX);
-  });
-
   it.each([
     [
       'password_guessed',

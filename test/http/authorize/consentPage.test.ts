@@ -1,11 +1,7 @@
 import * as cheerio from 'cheerio';
-import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { formatScope } from '../../../src/rules/scope/formatScope.ts';
-import { spends } from '../../../src/rules/scope/scope.ts';
-import { rights } from '../../rules/arbitraries.ts';
 import { signedIn } from '../../support/account.ts';
-import { obtainToken, reachConsent, requestOf } from '../../support/flow.ts';
+import { linkTo, obtainToken, reachConsent, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
 
@@ -115,14 +111,6 @@ describe('other connections of the same application', () => {
     const page = await consentFor({ scope: 'payment-shop' });
     expect(besides(page)).toBeUndefined();
     expect(page.text).not.toContain('On top');
-  });
-
-  it('are found by a keyword that only spending scopes contain', () => {
-    fc.assert(
-      fc.property(rights, (list) => {
-        expect(formatScope(list).includes('payment')).toBe(spends(list));
-      }),
-    );
   });
 });
 
@@ -260,7 +248,7 @@ describe('the consent page', () => {
   it('shows the application before the password is typed, and that signing in allows nothing', async () => {
     const known = await server.createClient({ site: 'https://www.shop.example/', reviewed: true });
     const visitor = new Agent(server.baseUrl);
-    const { text } = await visitor.get(`/oauth/authorize?${new URLSearchParams(requestOf(known))}`);
+    const { text } = await visitor.get(linkTo(requestOf(known)));
     expect(text).toContain('www.shop.example · owner checked by Assent');
     expect(text).toContain('Signing in allows nothing yet.');
     expect((await visitor.get('/account')).text).not.toContain('Signing in allows nothing yet.');
@@ -272,7 +260,7 @@ describe('the consent page', () => {
     for (const reviewed of [true, false]) {
       const known = await server.createClient({ name: 'Corner Shop', site, reviewed });
       const wrong = requestOf(known, { scope: 'no-right-of-ours' });
-      const { body } = await browser.get(`/oauth/authorize?${new URLSearchParams(wrong)}`);
+      const { body } = await browser.get(linkTo(wrong));
       const way = cheerio.load(body)('main a.button');
       ways.push([way.attr('href'), way.text()]);
     }

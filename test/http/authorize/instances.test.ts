@@ -4,6 +4,7 @@ import {
   confirm,
   decide,
   press as decision,
+  linkTo,
   obtainToken,
   reachConsent,
   requestOf,
@@ -26,8 +27,7 @@ let user: TestUser;
 let agent: Agent;
 
 const named = (instance_name: string) => requestOf(client, { instance_name });
-const open = (fields: Record<string, string>, by = agent) =>
-  by.get(`/oauth/authorize?${new URLSearchParams(fields)}`);
+const open = (fields: Record<string, string>, by = agent) => by.get(linkTo(fields));
 
 /** A user whose application has as many live authorizations as it may have. */
 async function fill(): Promise<string[]> {

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { s256 } from '../../../src/secrets/digest.ts';
-import { linkTo } from '../../attacks/browsers.ts';
 import { logOf } from '../../attacks/refusals.ts';
 import { follow } from '../../support/account.ts';
 import * as flow from '../../support/flow.ts';
+import { linkTo } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { exchange, expectToken, expectTokenError } from '../../support/http/tokenRequests.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { changeClient, type NewClient } from '../../support/operators.ts';
 import { expectErrorPage } from '../../support/pages.ts';
+import { rowsOf } from '../../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../../support/server.ts';
-import { contentsOf, isLive } from '../../support/state.ts';
+import { isLive } from '../../support/state.ts';
 
 // An application that is held to OAuth 2.1, beside one that is not.
 
@@ -49,7 +50,7 @@ describe('PKCE', () => {
   it('is required, signed in or not, posted or as a link, and the request writes nothing', async () => {
     const client = await held();
     await reach(client, PKCE);
-    const before = await contentsOf(server);
+    const before = await rowsOf(server.database);
     for (const fields of [{}, { code_challenge: '' }, { redirect_uri: OTHER_PORT }]) {
       const request = flow.requestOf(client, fields);
       for (const browser of [agent, new Agent(server.baseUrl)])
@@ -59,7 +60,7 @@ describe('PKCE', () => {
         ])
           await expectRule(answer, 'needs_pkce');
     }
-    expect(await contentsOf(server)).toEqual(before);
+    expect(await rowsOf(server.database)).toEqual(before);
   });
 
   it('is reported to the developer as missing, by parameter name', async () => {
@@ -184,7 +185,7 @@ describe('changing the flag', () => {
       const receipt = await flow.press(agent, await reach(app, PKCE), 'allow');
       expect(flow.leadsTo(receipt, '/receipt')).toBe(true);
       for (const one of [client, app]) await hold(one, oauth21);
-      const before = await contentsOf(server);
+      const before = await rowsOf(server.database);
       const pressed = await flow.press(agent, page, 'allow');
       const answers = [
         pressed,
@@ -194,7 +195,7 @@ describe('changing the flag', () => {
         await agent.get((receipt.location ?? '').replace('/receipt?', '/return?')),
       ];
       for (const answer of answers) expect(flow.leadsTo(answer, '/oauth/authorize')).toBe(true);
-      expect(await contentsOf(server)).toEqual(before);
+      expect(await rowsOf(server.database)).toEqual(before);
       const again = await flow.decide(agent, await follow(agent, pressed), 'allow');
       expect(again.location).toMatch(`${REGISTERED}?state=old&${oauth21 ? `${ISS}&` : ''}code=`);
     },

@@ -1,7 +1,7 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { fieldsFor, follow, whileLocked } from '../../support/account.ts';
-import { decide, reachConsent, requestOf, signIn } from '../../support/flow.ts';
+import { decide, linkTo, reachConsent, requestOf, signIn } from '../../support/flow.ts';
 import { Agent, type Answer, formWith } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { useServer } from '../../support/server.ts';
@@ -10,7 +10,7 @@ import { useServer } from '../../support/server.ts';
 const server = await useServer();
 const client = await server.createClient();
 const user = await server.createUser({ paymentPassword: null });
-const request = (fields = {}) => `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const request = (fields = {}) => linkTo(requestOf(client, fields));
 const newBrowser = () => new Agent(server.baseUrl);
 let browser: Agent;
 beforeEach(() => {

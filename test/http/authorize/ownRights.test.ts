@@ -143,18 +143,6 @@ describe('a custom spending right', () => {
     expect((await consentFor('transfer.limit(7,500)')).text).not.toMatch(/Raised|New/);
     expect((await consentFor('statements:read')).text).toContain('Transfer money to anyone');
   });
-
-  it('is refused together with a part of it, with an explanation', async () => {
-    for (const scope of [
-      'transfer transfer.to("7")',
-      'statements:read.limit(1,5)',
-      'points:spend',
-      'payment-shop',
-    ]) {
-      const answer = await agent.post('/oauth/authorize', requestOf(client, { scope }));
-      expect([scope, answer.status, answer.text.includes('invalid_scope')]).toEqual([scope, 400, true]);
-    }
-  });
 });
 
 it.each([

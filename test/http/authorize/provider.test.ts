@@ -64,12 +64,6 @@ describe('the contract’s flow', () => {
       username: 'anna',
     });
   });
-
-  it('ends with Reject as before', async () => {
-    const agent = browser();
-    const answer = await decide(agent, await goOn(wallet, agent, linkTo()), 'reject');
-    expect(answer.location).toMatch(/error=access_denied/);
-  });
 });
 
 describe('the redirect to the provider', () => {
@@ -424,8 +418,13 @@ describe('a failing provider', () => {
 
   it.each([
     ['refuses us at length', { status: 400, body: '{"error":"SECRET of the wallet"}' }],
+    [
+      'refuses us with a challenge',
+      { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="w"' },
+    ],
     ['refuses us', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
     ['answers what is none', { status: 200, body: '{"access_token":"SECRET-1234","id_token":"SECRET" oops' }],
+    ['answers an unquoted text', { status: 200, body: '{"access_token":SECRETvalue}' }],
     ['answers a page', { status: 200, body: '<h1>SECRET</h1>' }],
   ])(
     'is blamed when its token endpoint %s, without showing or logging the response',

@@ -194,16 +194,6 @@ describe('a sign-in that the provider could not finish', () => {
     const again = againOf(answer)?.replaceAll('&amp;', '&') ?? '';
     expect((await goOn(wallet, agent, again)).page).toBe('consent');
   });
-
-  it('is reported as a registration error if the provider refuses the client', async () => {
-    const agent = browser();
-    wallet.replaced = {
-      token: { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="w"' },
-    };
-    const answer = await passWallet(wallet, agent, linkTo());
-    expect(answer.status).toBe(400);
-    expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
-  });
 });
 
 describe('sign-in cookies', () => {

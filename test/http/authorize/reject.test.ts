@@ -1,19 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { follow, signedIn } from '../../support/account.ts';
-import {
-  codeOf,
-  confirm,
-  decide,
-  obtainToken,
-  press,
-  reachConsent,
-  requestOf,
-  returnFrom,
-  tokenRequestOf,
-} from '../../support/flow.ts';
+import { codeOf, confirm, decide, press, reachConsent, requestOf, returnFrom } from '../../support/flow.ts';
 import type { Agent, Answer } from '../../support/http/agent.ts';
 import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
-import { isLive } from '../../support/state.ts';
 
 // Who does not want what an application asks says so without a password, and one page has one answer.
 
@@ -59,21 +48,6 @@ describe('Reject', () => {
     expect(await events()).toEqual([REJECTED]);
   });
 
-  it('keeps an earlier authorization', async () => {
-    const resource = await server.createResource();
-    const token = await obtainToken(browser, client, user, { scope: 'payment-shop' });
-    await press(browser, await consentFor(), 'reject');
-    expect(await isLive(server, resource, token)).toBe(true);
-  });
-
-  it('makes one decision when pressed twice, and one for each page: a repeated request, another tab', async () => {
-    const [page, again, tab] = [await consentFor(), await consentFor(), await consentFor()];
-    const answers = [];
-    for (const pressed of [page, page, again, tab]) answers.push(await press(browser, pressed, 'reject'));
-    expect(answers.map(({ location }) => location)).toEqual(Array(4).fill(backAtApplication()));
-    expect(await events()).toEqual(Array(3).fill(REJECTED));
-  });
-
   it('is shown on the request after Back from the application, which can be decided again', async () => {
     await press(browser, await consentFor(), 'reject');
     const back = await consentFor();
@@ -83,16 +57,6 @@ describe('Reject', () => {
 });
 
 describe('two answers on one page', () => {
-  it.each([SPENDING, 'account-info'])('reject if Reject was first: %s', async (scope) => {
-    const page = await consentFor({ scope });
-    await press(browser, page, 'reject');
-    for (let times = 0; times < 2; times += 1) {
-      const answer = await decide(browser, page, 'allow');
-      expect([answer.status, answer.location]).toEqual([302, backAtApplication()]);
-    }
-    expect(await events()).toEqual([{ kind: 'rejected', scope }]);
-  });
-
   it('reject if Reject came before the payment password, as the receipt says', async () => {
     const page = await consentFor();
     const asked = await allowed(page);
@@ -102,18 +66,6 @@ describe('two answers on one page', () => {
     expect((await confirmed(asked)).location).toBe(backAtApplication());
     expect(await events()).toEqual([REJECTED]);
   });
-
-  it.each([SPENDING, 'account-info'])(
-    'allow if Allow was first, as the page after Reject says: %s',
-    async (scope) => {
-      const page = await consentFor({ scope });
-      const code = codeOf(await decide(browser, page, 'allow'));
-      const said = await follow(browser, await press(browser, page, 'reject'));
-      expect(said.text).toContain('You already allowed this, so “Reject” on that page changed nothing');
-      expect((await browser.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
-      expect(await events()).toMatchObject([{ kind: 'approved', scope }, { kind: 'exchanged' }]);
-    },
-  );
 
   it('result in one answer when sent at the same time', async () => {
     const page = await consentFor();

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../src/store/database/database.ts';
-import { reachConsent, requestOf, signIn } from '../../support/flow.ts';
+import { whileLocked } from '../../support/account.ts';
+import { linkTo, reachConsent, requestOf, signIn } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { openLine } from '../../support/http/line.ts';
 import { createDatabase } from '../../support/postgres/database.ts';
@@ -105,7 +106,7 @@ describe('while the database is unreachable', () => {
     await reachConsent(agent, requestOf(client), user);
     // Whoever asks has two questions in turn here, each of which is answered in time.
     line.delay(4_000);
-    const request = `/oauth/authorize?${new URLSearchParams(requestOf(client))}`;
+    const request = linkTo(requestOf(client));
     const page = await agent.get(request);
     expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([503, 'error', '5']);
     await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), SOON);
@@ -119,19 +120,9 @@ describe('while the database is unreachable', () => {
 describe('a reachable database', () => {
   it('is not reported unreachable for a cancelled statement, which is logged once', async () => {
     server = await startServer();
-    const { pool } = server.database;
-    const waiting = async () => (await pool.query(WAITING)).rows.map(({ pid }) => pid as number);
-    const holder = await pool.connect();
-    try {
-      await holder.query('begin; lock table client_secrets');
-      const answer = new Agent(server.baseUrl).post('/oauth/token', TOKEN_REQUEST);
-      await expect.poll(waiting, SOON).toHaveLength(1);
-      await pool.query('select pg_cancel_backend($1)', await waiting());
-      expect((await answer).status).toBe(503);
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
+    const agent = new Agent(server.baseUrl);
+    const exchange = () => agent.post('/oauth/token', TOKEN_REQUEST);
+    expect((await whileLocked(server, 'client_secrets', exchange)).status).toBe(503);
     const cancelled = 'a statement was cancelled: it took too long, or an administrator cancelled it';
     const reason = `${cancelled} (canceling statement due to user request)`;
     await expect
@@ -163,6 +154,3 @@ describe('a reachable database', () => {
       .toEqual([['warn', 'a database error, but the database responds', reason]]);
   });
 });
-
-const WAITING = `
-select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

@@ -4,17 +4,9 @@ import { renderPage } from '../../../src/http/pages/views.ts';
 import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
 import { DEAD_ENDS } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
-import {
-  amid,
-  atWallet,
-  queryOf,
-  type Reach,
-  sent,
-  setStage,
-  withoutAccountInfo,
-} from '../../pages/reach.ts';
+import { amid, atWallet, type Reach, sent, setStage, withoutAccountInfo } from '../../pages/reach.ts';
 import { pageSamplesIn } from '../../pages/samples.ts';
-import { requestOf } from '../../support/flow.ts';
+import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 import { setClientStatus } from '../../support/state.ts';
@@ -65,7 +57,7 @@ const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, f
   [
     'wrong_parameter',
     'parameters in two places',
-    (browser, { shop }) => browser.post(queryOf(requestOf(shop)), requestOf(shop)),
+    (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop)),
   ],
   ['unreadable_rights', 'a right that is not offered', amid(withoutAccountInfo, sent({}))],
   [
@@ -108,8 +100,6 @@ function linksOf({ body }: Answer): (string | undefined)[] {
 it('shows a blocked application the reason of an unknown one', async () => {
   const client = await server.createClient();
   await setClientStatus(server, client, 'blocked');
-  const { text } = await new Agent(server.baseUrl).get(
-    `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
-  );
+  const { text } = await new Agent(server.baseUrl).get(linkTo(requestOf(client)));
   expect(text).toContain(TEXTS.en.errors.reasons.unknown_application);
 });

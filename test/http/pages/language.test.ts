@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { follow } from '../../support/account.ts';
-import { reachConsent, requestOf } from '../../support/flow.ts';
+import { linkTo, reachConsent, requestOf } from '../../support/flow.ts';
 import { Agent, formWith } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -59,8 +59,8 @@ describe('the language of a page', () => {
     const browser = new Agent(server.baseUrl);
     const languages = [
       await browser.post('/oauth/authorize', asking),
-      await browser.get(`/oauth/authorize?${new URLSearchParams(asking)}`),
-      await browser.get(`/oauth/authorize?${new URLSearchParams({ ...wrong, state: 'a?ui_locales=ru' })}`),
+      await browser.get(linkTo(asking)),
+      await browser.get(linkTo({ ...wrong, state: 'a?ui_locales=ru' })),
     ].map(({ status, headers }) => [status, headers.get('content-language')]);
     expect(languages).toEqual([
       [400, 'ru'],

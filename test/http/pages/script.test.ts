@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { requestOf } from '../../support/flow.ts';
+import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -13,9 +13,7 @@ const get = (path: string, headers: Record<string, string> = {}) => fetch(server
 const scriptOf = (body: string) => /<script type="module" src="([^"]+)"><\/script>/.exec(body)?.[1] ?? null;
 
 describe('the script of password pages', async () => {
-  const page = await new Agent(server.baseUrl).get(
-    `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
-  );
+  const page = await new Agent(server.baseUrl).get(linkTo(requestOf(client)));
   const path = scriptOf(page.body) ?? '';
 
   it('is served under its hash, cached forever, to Assent’s pages only', async () => {

@@ -68,13 +68,6 @@ describe.each([
     if (path === '/oauth/authorize') await expectRefused(await agent.get(`${path}?${encoded}`), code);
   }
 
-  it.each(parameters)('refuses a %s that is not UTF-8, in the body and in the URL', async (name) => {
-    await expectEncodedRefused(
-      encode(right, name, '%FF'),
-      name === 'scope' ? 'invalid_scope' : 'invalid_request',
-    );
-  });
-
   it.each(parameters)('refuses a duplicate %s', async (name) => {
     const twice = `${new URLSearchParams({ ...more, ...right })}&${name}=x`;
     await expectRefused(await agent.post(path, twice), 'invalid_request');

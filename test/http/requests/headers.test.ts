@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestOf, signIn } from '../../support/flow.ts';
+import { linkTo, requestOf, signIn } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -40,7 +40,7 @@ describe('over https', async () => {
     const client = await server.createClient();
     const plain = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
     const agent = new Agent(server.baseUrl, plain);
-    const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
+    const page = await agent.get(linkTo(requestOf(client)));
     const lines = [
       ...page.headers.getSetCookie(),
       ...(await signIn(agent, user.login, user.password)).headers.getSetCookie(),

@@ -92,16 +92,6 @@ describe('an imported token', () => {
     expect(await json(`grant show ${grant_id}`)).toMatchObject({ state: 'revoked' });
   });
 
-  it('is inactive while its user or its application is blocked', async () => {
-    const { user, client, token } = await imported();
-    for (const which of [`client block ${client.clientId}`, `user block ${user.login}`]) {
-      await json(which);
-      expect(await told(token)).toEqual({ active: false });
-      await json(which.replace('block', 'unblock'));
-      expect(await told(token)).toMatchObject({ active: true });
-    }
-  });
-
   it('expires at the exact moment', async () => {
     const lastMoment = new Date(Date.now() + 3_000);
     const issuedAt = new Date(lastMoment);

@@ -6,6 +6,7 @@ import { fieldsFor, signedIn } from '../account.ts';
 import {
   confirm,
   introspect,
+  linkTo,
   obtainCode,
   obtainToken,
   press,
@@ -168,7 +169,7 @@ async function setStage(server: TestServer) {
     receipt: receipt.location,
     account: await agent.get('/account'),
     session: cookieOf(agent, 'assent_session'),
-    signIn: await visitor.get(`/oauth/authorize?${new URLSearchParams(look)}`),
+    signIn: await visitor.get(linkTo(look)),
     visit: cookieOf(visitor, 'assent_visit'),
   };
 }

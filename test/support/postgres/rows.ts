@@ -1,6 +1,6 @@
 import type { TestDatabase } from './database.ts';
 
-/** Every row that matters, as one digest: not when a session was last seen or a grant used, nor what operators did. */
+/** Every row that matters, as one digest, equal before and after if nothing was written: not when a session was last seen or a grant used, nor what operators did. */
 export async function rowsOf({ pool }: TestDatabase): Promise<string> {
   const { rows } = await pool.query<{ rows: string }>(`
     select md5(concat_ws('#',

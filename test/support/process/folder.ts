@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 
 export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'assent-test-'));
@@ -21,4 +22,17 @@ export function postmasterOf(dataDir: string): number {
 export function removeDataDir(dataDir: string): void {
   rmSync(clusterOf(dataDir), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
+}
+
+/** A folder of its own, removed after all tests, or after the one that runs with `onTestFinished`. */
+export function useFolder(atTheEnd: (remove: () => void) => void = afterAll): string {
+  const folder = makeDataDir();
+  atTheEnd(() => removeDataDir(folder));
+  return folder;
+}
+
+/** Writes a file. @returns its path */
+export function fileIn(folder: string, name: string, content: string | Buffer): string {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
 }
