@@ -79,7 +79,7 @@ export function readOffer(environment: Environment = process.env) {
   return { catalogue: readFiles({ CATALOGUE }).catalogue, ...limitOf(limit) };
 }
 
-/** The limit of a right without one. */
+/** The currency, and the limit of a right without one. */
 const limitOf = ({ CURRENCY, DEFAULT_LIMIT }: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>) => ({
   currency: CURRENCY,
   defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
@@ -210,9 +210,7 @@ function combinedProblems(given: Environment): string[] {
   if (!given.DATABASE_URL) return problems;
   problems.push(...missing('DATABASE_URL', 'BASE_URL', 'SECRETS'));
   if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL)) {
-    problems.push(
-      'SECRETS must be your own when BASE_URL is not localhost: generate one with openssl rand -hex 32.',
-    );
+    problems.push('SECRETS must be your own when BASE_URL is not localhost: run openssl rand -hex 32.');
   }
   return problems;
 }

@@ -101,7 +101,7 @@ const NOT_OURS =
   'the cursor is from another database, or from this one before a failover or restore: start without one, or retry later';
 
 export const next = operation({
-  summary: 'show the events since a cursor, and the next cursor; without a cursor only the next one',
+  summary: 'show the events since a cursor, and the next cursor; without one, only the next cursor',
   input: z.strictObject({ after: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
   effect: 'reads',

@@ -14,7 +14,7 @@ import { findClient, insertClient, listClients, updateClient } from '../store/co
 import { transaction } from '../store/database/database.ts';
 import { deleteRegistered } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { AFTER, CHOICE, FLAG, ID, STATUS, text } from './fields.ts';
+import { AFTER, FLAG, ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { found, listing, type OperationContext, operation, rowsAfter } from './operation.ts';
 import { blockOperations, makeSecret, secretOperations } from './registered.ts';
@@ -59,7 +59,7 @@ export const create = operation({
   input: z.strictObject({
     name: NAME,
     redirectUri: REDIRECT_URI,
-    verified: CHOICE.describe(
+    verified: OPTIONAL_FLAG.describe(
       'issue a client secret, which the application must then use (authenticity verification)',
     ),
     allowedRights: SETTINGS.allowedRights.default(null),
@@ -71,7 +71,7 @@ export const create = operation({
     oauth21: SETTINGS.oauth21.default(false),
     id: text('id').optional().describe('its existing client_id, instead of a new one'),
     secret: z.string().optional().describe('its existing client secret, instead of a new one'),
-    force: CHOICE.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
+    force: OPTIONAL_FLAG.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
   output: CLIENT.extend({
     clientSecret: z.string().optional().describe('the new secret, shown only once'),
@@ -121,7 +121,7 @@ export const update = operation({
     .strictObject({
       clientId: ID,
       ...z.object(SETTINGS).exactPartial().shape,
-      force: CHOICE.describe('accept a look-alike name and an unsafe redirect URI'),
+      force: OPTIONAL_FLAG.describe('accept a look-alike name and an unsafe redirect URI'),
     })
     .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'nothing to change'),
   output: CLIENT,

@@ -19,14 +19,14 @@ import {
 import { type Database, transaction } from '../store/database/database.ts';
 import { deleteRegistered, updateStatus } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { CHOICE, LIMIT, LOGIN, LOGIN_OR_ID, STATUS, text } from './fields.ts';
+import { LIMIT, LOGIN, LOGIN_OR_ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { found, listing, operation } from './operation.ts';
 
 const PASSWORDS = {
   password: z.string().describe('the password'),
   paymentPassword: z.string().nullable().default(null).describe('the payment password; null for none'),
-  allowWeak: CHOICE.describe('accept passwords that are short, easy to guess, or the same for both'),
+  allowWeak: OPTIONAL_FLAG.describe('accept passwords that are short, easy to guess, or the same for both'),
 };
 
 type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;

@@ -14,9 +14,9 @@ import { transaction } from '../../store/database/database.ts';
 import type { Context } from '../common/context.ts';
 import type { Guarded } from './device.ts';
 
-// Counts attempts by login, network and device before passwords are checked, so that a hundred at once are a hundred: counted after
-// the check, all of them would find the counter empty. Right or
-// unchecked ones are taken back. Throttled ones are not counted and write nothing, so that trying lengthens no wait.
+// Counts attempts by login, network and device before passwords are checked, so that a hundred at once are a hundred: counted
+// after the check, all of them would find the counter empty. Right or unchecked ones are taken back. Throttled ones are not counted
+// and write nothing, so that trying lengthens no wait.
 
 /** The counters that an attempt raises, and the one that a right attempt raises. */
 type Counters = ReturnType<typeof countersOf>;

@@ -7,7 +7,7 @@ import { keptScope } from '../../rules/scope/scope.ts';
 import { listClients } from '../../store/common/clients.ts';
 import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
-import { CHOICE } from '../fields.ts';
+import { OPTIONAL_FLAG } from '../fields.ts';
 import { type OperationContext, operation } from '../operation.ts';
 import { CLIENT, GRANT, USER } from './rows.ts';
 
@@ -39,8 +39,8 @@ export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true }
 
 const INPUT = z.strictObject({
   chunks: z.custom<Chunks>().meta({ title: 'file' }),
-  dryRun: CHOICE.describe('validate all lines in the database, but write nothing'),
-  force: CHOICE.describe('accept look-alike names, weak secrets and costly hashes'),
+  dryRun: OPTIONAL_FLAG.describe('validate all lines in the database, but write nothing'),
+  force: OPTIONAL_FLAG.describe('accept look-alike names, weak secrets and costly hashes'),
   bad: z.custom<(lines: readonly NotedLine[]) => void>().optional().meta({
     title: 'file',
     description: 'write line, field and reason of each bad or forced line to this new file',

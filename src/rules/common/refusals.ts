@@ -91,8 +91,9 @@ export const RULES = {
     client_blocked:
       'An operator blocked the application: `assent audit --client ID` shows who, and `assent client unblock ID` unblocks it.',
   }),
-  ...rules('unauthorized_client', OWN, each(CLIENT_SECRET, 'client_not_authenticated', 'secret_wrong')),
-  ...rules('unauthorized_client', OWN, { client_unknown_or_blocked: CLIENT_SECRET }),
+  ...rules('unauthorized_client', OWN, {
+    ...each(CLIENT_SECRET, 'client_not_authenticated', 'secret_wrong', 'client_unknown_or_blocked'),
+  }),
   ...rules('unauthorized_client', 'no_longer_possible', {
     client_or_user_blocked:
       'The client or the user was blocked while the page was open: `assent client show ID`, `assent user show LOGIN`.',
