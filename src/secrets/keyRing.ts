@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;
@@ -59,19 +59,20 @@ export class KeyRing {
 type Keys = ReturnType<typeof deriveKeys>;
 
 function deriveKeys(secret: string) {
-  const derive = (label: string, length: number) =>
+  const derive = (label: string, length = KEY_BYTES) =>
     Buffer.from(hkdfSync('sha256', secret, 'assent', `assent ${label} 1`, length));
+  const keyFor = (use: string) => createSecretKey(derive(use));
   return {
     id: derive('key id', KEY_ID_BYTES),
-    form: derive('form', KEY_BYTES),
-    visit: derive('visit', KEY_BYTES),
-    device: derive('device', KEY_BYTES),
-    provider: derive('provider', KEY_BYTES),
-    code: derive('code', KEY_BYTES),
-    slot: derive('slot', KEY_BYTES),
+    form: keyFor('form'),
+    visit: keyFor('visit'),
+    device: keyFor('device'),
+    provider: keyFor('provider'),
+    code: keyFor('code'),
+    slot: keyFor('slot'),
   };
 }
 
-function hmac(key: Buffer, data: Uint8Array): Buffer {
+function hmac(key: KeyObject, data: Uint8Array): Buffer {
   return createHmac('sha256', key).update(data).digest();
 }

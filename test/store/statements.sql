@@ -880,26 +880,15 @@ insert into audit_events (kind, user_id, address, reference)
 -- session-delete-of-user(uuid) → nothing
 delete from sessions where user_id = $1;
 
--- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, now timestamp with time zone
-with found as (
-  select input.n, s.session_hash, s.user_id,
-         u.login, u.name, u.status, u.external_id, u.payment_password_hash,
-         s.seen_at < clock_timestamp() - interval '1 minute' as unseen
-    from unnest($1::bytea[]) with ordinality as input (session_hash, n)
-   cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
-   cross join lateral (select * from users where user_id = s.user_id offset 0) u
-   where u.status = 'active' and not (s.seen_at < clock_timestamp() - interval '30 minutes'
-                     or s.created_at < clock_timestamp() - interval '12 hours')
-), seen as (  -- a row that is locked is being updated to the same
-  update sessions set seen_at = clock_timestamp()
-   where session_hash = any (array(
-           select session_hash from sessions
-            where session_hash = any (array(select session_hash from found where unseen))
-              for no key update skip locked))
-)
-select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status, external_id as "externalId",
-       payment_password_hash as "paymentPasswordHash", clock_timestamp() as now
-  from found;
+-- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
+select input.n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
+       u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
+       s.seen_at < clock_timestamp() - interval '1 minute' as unseen
+  from unnest($1::bytea[]) with ordinality as input (session_hash, n)
+ cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
+ cross join lateral (select * from users where user_id = s.user_id offset 0) u
+ where u.status = 'active' and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours');
 
 -- session-insert(uuid, text, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, language text, late boolean
 with locked as (
@@ -926,6 +915,11 @@ with locked as (
   'session', substr(encode(sha256($5::bytea), 'hex'), 1, 32)), $10, $11 from locked, moment where not late
 )
 select exists (select from locked) as valid, (select language from locked) as language, late from moment;
+
+-- session-mark-seen(bytea[]) → nothing
+update sessions set seen_at = clock_timestamp()
+ where session_hash = any (array(
+   select session_hash from sessions where session_hash = any ($1::bytea[]) for no key update skip locked));
 
 -- throttle-find(integer[]) → slot integer, level double precision, countedAt timestamp with time zone, freeAt timestamp with time zone, now timestamp with time zone
 with clock as materialized (select clock_timestamp() as now)

@@ -23,7 +23,7 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const line = { ...lineOf(request, reply), ...request.logOutcome, ...request.logFields };
+    const line = lineOf(request, reply);
     if ('x-forwarded-for' in request.headers) {
       const isUsed = (request.ips?.length ?? 0) > 1;
       const why = isUsed ? 'it has no address' : 'TRUST_PROXY does not name its sender';
@@ -38,13 +38,15 @@ export class RequestLog extends LogController {
   }
 }
 
-/** The fields of each line, here and in the operators' API. */
+/** The fields of each line, here and in the operators' API. What is spread stands last: V8 of Node 20 is slow at other orders. */
 export const lineOf = (request: FastifyRequest, reply: FastifyReply) => ({
   method: request.method,
   path: loggedPathOf(request),
   status: reply.statusCode,
   address: addressOf(request),
   ms: Math.round(reply.elapsedTime * 10) / 10,
+  ...request.logOutcome,
+  ...request.logFields,
 });
 
 /** Forms shown again: they display no reference, and throttled attempts write nothing. */

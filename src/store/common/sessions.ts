@@ -4,9 +4,9 @@ import type { Caller, RequestMeta } from '../../rules/common/caller.ts';
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../rules/common/lifetimes.ts';
 import { MAX_SESSIONS } from '../../rules/common/limits.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { findBatched } from '../database/batch.ts';
+import { batched } from '../database/batch.ts';
 import { decision, momentOf } from '../database/deadline.ts';
-import { write } from '../database/query.ts';
+import { findEach, write, writeEach } from '../database/query.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { User } from './users.ts';
 
@@ -82,37 +82,49 @@ select exists (select from locked) as valid, (select language from locked) as la
 
 // `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics: an ANALYZE during a bulk load finds a table
 // empty, and a join planned by that reads the whole table for each request.
-const find = findBatched<Digest, Omit<Session, 'user'> & User>(
+const find = findEach<Digest, SessionRow>(
   'session-find',
   { session_hash: ['bytea', (hash) => hash] },
   (input) => `
-with found as (
-  select input.n, s.session_hash, s.user_id,
-         u.login, u.name, u.status, u.external_id, u.payment_password_hash,
-         s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
-    from ${input}
-   cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
-   cross join lateral (select * from users where user_id = s.user_id offset 0) u
-   where u.status = 'active' and not ${HAS_ENDED}
-), seen as (  -- a row that is locked is being updated to the same
-  update sessions set seen_at = clock_timestamp()
-   where session_hash = any (array(
-           select session_hash from sessions
-            where session_hash = any (array(select session_hash from found where unseen))
-              for no key update skip locked))
-)
-select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status, external_id as "externalId",
-       payment_password_hash as "paymentPasswordHash", clock_timestamp() as now
-  from found`,
+select input.n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
+       u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
+       s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
+  from ${input}
+ cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
+ cross join lateral (select * from users where user_id = s.user_id offset 0) u
+ where u.status = 'active' and not ${HAS_ENDED}`,
 );
 
-/** The session of a cookie; null if it is unknown, expired or idle for too long, or its user is blocked. */
-export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session | null> {
-  const row = await find(pool, hash);
-  if (row === null) return null;
-  const { userId, login, name, status, externalId, ...session } = row;
-  const hasPaymentPassword = session.paymentPasswordHash !== null;
-  return { user: { userId, login, name, status, externalId, hasPaymentPassword }, ...session };
+interface SessionRow extends Omit<Session, 'user'>, User {
+  /** No page view was recorded in the last minute. */
+  readonly unseen: boolean;
+}
+
+// A locked row is being updated to the same.
+const markSeen = writeEach<Digest>(
+  'session-mark-seen',
+  { session_hash: ['bytea', (hash) => hash] },
+  () => `
+update sessions set seen_at = clock_timestamp()
+ where session_hash = any (array(
+   select session_hash from sessions where session_hash = any (@session_hash::bytea[]) for no key update skip locked))`,
+);
+
+/** The session of a cookie; null if it is unknown, expired or idle for too long, or its user is blocked. Records page views. */
+export const findSession = batched('session-find', async (pool: pg.Pool, hashes: readonly Digest[]) => {
+  const rows = await find(pool, hashes);
+  const unseen = rows.flatMap((row) => (row?.unseen ? row.sessionHash : []));
+  // Not in the same statement: most reads record nothing, and one that could write costs PostgreSQL twice as much. A failure
+  // must not leave a request without its result.
+  if (unseen.length > 0) await markSeen(pool, unseen).catch(() => {});
+  return rows.map((row) => row && sessionOf(row));
+});
+
+function sessionOf(row: SessionRow): Session {
+  const { sessionHash, paymentPasswordHash, now, userId, login, name, status, externalId } = row;
+  const hasPaymentPassword = paymentPasswordHash !== null;
+  const user = { userId, login, name, status, externalId, hasPaymentPassword };
+  return { sessionHash, user, paymentPasswordHash, now };
 }
 
 export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>(
