@@ -51,17 +51,15 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
   };
 }
 
-/** @param thereAreOthers true if there are other pages */
 async function groupByClient(
   context: Context,
   session: Session,
   shown: readonly LiveAuthorization[],
-  thereAreOthers: boolean,
+  thereAreOtherPages: boolean,
 ) {
   const clients = new Map(shown.map((authorization) => [authorization.clientId, authorization]));
-  const counts = thereAreOthers
-    ? await countAccountGrants(context.db, { userId: session.user.userId, clientIds: [...clients.keys()] })
-    : [];
+  const asked = { userId: session.user.userId, clientIds: [...clients.keys()] };
+  const counts = thereAreOtherPages ? await countAccountGrants(context.db, asked) : [];
   return [...clients.values()].map(({ clientId, clientName, clientLogo, isBlocked }) => {
     const authorizations = shown.filter((one) => one.clientId === clientId);
     const count = counts.find((counted) => counted.clientId === clientId);

@@ -33,7 +33,9 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_WARNINGS_SHOWN);
-  const warnings = warningsOf(rows, context);
+  const warnings = eventsOf(rows, context.currency).map(
+    (event): Warning => ({ ...event, kind: kindOf(event) }),
+  );
   // Guesses need no password: they follow all events that prove its use.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
   if (first === undefined) return null;
@@ -43,10 +45,6 @@ export async function findWarnings(context: Context, session: Session, cookie: s
     others: others.length > 0 ? answerable(context, session, others) : null,
     hasMore: rows[0]?.hasMore === true,
   };
-}
-
-function warningsOf(rows: readonly WarningRow[], { currency }: Context): Warning[] {
-  return eventsOf(rows, currency).map((event) => ({ ...event, kind: kindOf(event) }));
 }
 
 function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>): Warning['kind'] {

@@ -9,14 +9,8 @@ import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering
 import { sha256 } from '../../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
 import { tell } from '../../signals/happenings.ts';
-import {
-  type Approval,
-  approveGrant,
-  findApproval,
-  NO_PROOF,
-  type Proof,
-} from '../../store/authorize/approvals.ts';
-import { type Rejection, rejectGrant } from '../../store/authorize/rejections.ts';
+import { approveGrant, findApproval, NO_PROOF, type Proof } from '../../store/authorize/approvals.ts';
+import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf, verifyForm } from '../common/signedForm.ts';
 import {
@@ -156,22 +150,14 @@ export async function findReceipt(
   if (pressed === null) return null;
   const code = codeOf(context, pending, pressed);
   const { rights, scope } = granted(authorizationRequest, pressed.sums);
-  const found = await findApproval(context.db, {
-    grantId: grantIdOf(pending),
-    codeHash: sha256(code),
-    scope,
-  });
+  const approval = { grantId: grantIdOf(pending), codeHash: sha256(code), scope };
+  const found = await findApproval(context.db, approval);
   if (found === null) return null;
   const location = found.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
   return { choice: 'allow', rights, location, isLive: found.isLive, ...until } as const;
 }
 
-function locationOf(
-  { baseUrl }: Context,
-  request: AuthorizationRequest,
-  choice: Choice,
-  code: string,
-): string {
+function locationOf({ baseUrl }: Context, request: AuthorizationRequest, choice: Choice, code: string) {
   const issuer = request.client.oauth21 ? baseUrl : null;
   return choice === 'allow'
     ? answerLocation(request, 'code', code, issuer)
@@ -193,7 +179,7 @@ function decisionOf(
   code: string,
   proof: Proof,
   caller: Caller,
-): Approval & Rejection {
+) {
   const { session, authorizationRequest } = pending;
   const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
   const { rights, scope } = granted(authorizationRequest, sums);

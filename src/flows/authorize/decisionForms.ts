@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hundredths, moneyOf } from '../../rules/common/money.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { formatScope } from '../../rules/scope/formatScope.ts';
+import { formatScope } from '../../rules/scope/scope.ts';
 import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { grantIdFor } from '../../secrets/grantId.ts';
@@ -43,10 +43,9 @@ export function limitsToLower({ client, rights }: AuthorizationRequest) {
 
 /** What a decision grants. @param sums of {@link Pressed}, checked when they were typed */
 export function granted(request: AuthorizationRequest, sums: readonly string[]) {
-  const lower = limitsToLower(request).flatMap(({ index }, at) =>
-    sums[at] ? [[index, sums[at]] as const] : [],
-  );
-  const { rights = request.rights, isLower = false } = lowerLimits(request.rights, new Map(lower));
+  const lower = new Map<number, string>();
+  for (const [at, { index }] of limitsToLower(request).entries()) if (sums[at]) lower.set(index, sums[at]);
+  const { rights = request.rights, isLower = false } = lowerLimits(request.rights, lower);
   return { rights, scope: isLower ? formatScope(rights) : request.scope };
 }
 
@@ -71,11 +70,8 @@ export function signDecision(
   pending: PendingAuthorization,
   { choice, revision, page, keyId, sums }: Pressed,
 ): string {
-  return signForm(context, decisionForm(pending, choice), revision, [
-    page,
-    keyId.toString('hex'),
-    packed(sums),
-  ]);
+  const carried = [page, keyId.toString('hex'), packed(sums)];
+  return signForm(context, decisionForm(pending, choice), revision, carried);
 }
 
 /** @returns null if it is not this session's decision on this request, or has expired */

@@ -4,9 +4,8 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { findUserByKey } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
-import { openSession, type SentCookies } from './openSession.ts';
 import { attemptPassword } from './passwordAttempts.ts';
-import { preLoginSession } from './session.ts';
+import { openSession, preLoginSession, type SentCookies } from './session.ts';
 
 export interface SentSignIn {
   readonly formToken: string | undefined;
@@ -25,12 +24,11 @@ export async function signIn(context: Context, sent: SentSignIn, cookies: SentCo
   const { owner } = preLoginSession(context, cookies.preLogin);
   const form = signInForm(owner, sent.authorizationRequest);
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
-  const { db } = context;
-  const { password } = sent;
   const login = loginKey(sent.login);
-  const given = { password, deviceCookie: cookies.device, renews: true } as const;
-  const attempt = { guarded: 'password', login, ...given } as const;
-  const result = await attemptPassword(context, attempt, caller, () => findUserByKey(db, { key: login }));
+  const given = { login, password: sent.password, deviceCookie: cookies.device };
+  const attempt = { guarded: 'password', ...given, renews: true } as const;
+  const find = () => findUserByKey(context.db, { key: login });
+  const result = await attemptPassword(context, attempt, caller, find);
   if (result.outcome !== 'right') return result;
   const { userId, passwordHash, knownDevice, deviceCookie } = result;
   const proof = { userId, passwordHash, externalId: null, knownDevice };

@@ -71,6 +71,4 @@ function describe(token: IssuedToken, expiresAt: Date, currency: string): Active
   };
 }
 
-function secondsSince1970(time: Date): number {
-  return Math.floor(time.getTime() / 1000);
-}
+const secondsSince1970 = (time: Date) => Math.floor(time.getTime() / 1000);

@@ -8,13 +8,10 @@ const ALIKE = ['Latin', 'Cyrillic', 'Greek'];
 const EAST_ASIAN = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo'];
 
 /** For each script of {@link ALIKE}: its letters, and the letters that no word may mix with them. */
-const MIXTURES = ALIKE.map((script) => ({
-  own: new RegExp(`\\p{Script=${script}}`, 'u'),
-  foreign: new RegExp(
-    `(?![${ofScripts([script, ...EAST_ASIAN])}\\p{Script=Common}\\p{Script=Inherited}])\\p{L}`,
-    'u',
-  ),
-}));
+const MIXTURES = ALIKE.map((script) => {
+  const others = `${ofScripts([script, ...EAST_ASIAN])}\\p{Script=Common}\\p{Script=Inherited}`;
+  return [new RegExp(`\\p{Script=${script}}`, 'u'), new RegExp(`(?![${others}])\\p{L}`, 'u')] as const;
+});
 
 /** The default service name; no application may have it or the operator's. */
 const OWN_NAME = 'Assent';
@@ -36,7 +33,9 @@ export function lookAlikeProblem(
 ): string | undefined {
   const mark = MARK.exec(name)?.[0];
   if (mark !== undefined) return `has ${mark}, which looks like a mark of this service`;
-  const mixed = wordsOf(name).find(isMixed);
+  const mixed = wordsOf(name).find((word) =>
+    MIXTURES.some(([own, foreign]) => own.test(word) && foreign.test(word)),
+  );
   if (mixed !== undefined) return `mixes letters of several scripts in one word, “${mixed}”`;
   const looks = looksOf(name);
   const isLike = (other: string) => looksOf(other).some((look) => looks.includes(look));
@@ -44,10 +43,6 @@ export function lookAlikeProblem(
   if (own !== undefined) return `looks like this service’s own, “${own}”`;
   const twin = others.find((other) => other !== name && isLike(other));
   return twin && `looks like that of another application, “${twin}”`;
-}
-
-function isMixed(word: string): boolean {
-  return MIXTURES.some(({ own, foreign }) => own.test(word) && foreign.test(word));
 }
 
 /**

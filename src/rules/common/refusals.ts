@@ -13,7 +13,6 @@ const NO_OPENID =
 const LOST_PKCE =
   'The application must send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither. The rule says which is missing: often a restart or a lost session dropped the verifier. The code stays usable.';
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
-const AT_THE_FORM = 'The form shows the user the problem.';
 /** The reason of a page is the rule's own, or `unreadable`. */
 const OWN = null;
 
@@ -145,7 +144,7 @@ export const RULES = {
       'The user must disconnect one authorization at /account, or MAX_INSTANCES must be raised. Often the application makes up a new instance_name each time.',
     too_many_decisions:
       'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
-    ...each(AT_THE_FORM, 'wrong_password', 'password_refused', 'wrong_limits'),
+    ...each('The form shows the user the problem.', 'wrong_password', 'password_refused', 'wrong_limits'),
     no_payment_password:
       'PAYMENT_PASSWORD is required, and the user has none: users set one at /account/payment-password, operators by `assent user set-password LOGIN`.',
     embedded:

@@ -3,10 +3,8 @@ import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
 import { type Ceiling, exceeds } from '../scope/ceiling.ts';
-import { formatScope } from '../scope/formatScope.ts';
 import { BUILT_IN_RIGHTS, type Kinds, kindOf } from '../scope/rights.ts';
-import { keptScope, type Right } from '../scope/scope.ts';
-import { NOT_A_RIGHT } from '../scope/scopeScanner.ts';
+import { formatScope, keptScope, NOT_A_RIGHT, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 
 /** A service offers the rights of its catalogue, in its only currency (ISO 4217). */

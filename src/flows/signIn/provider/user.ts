@@ -16,15 +16,10 @@ import {
 import type { Context } from '../../common/context.ts';
 import { findUserInfo, type Provider, type ProviderAnswer } from '../../common/provider.ts';
 import { knownDevice, newDeviceCookie } from '../device.ts';
-import { openSession, type SentCookies } from '../openSession.ts';
+import { openSession, type SentCookies } from '../session.ts';
 
 /** The user with this `sub`, by the provider's present name, but never one of the same login: logins are not the provider's. */
-export async function userOf(
-  context: Context,
-  provider: Provider,
-  answer: ProviderAnswer,
-  caller: Caller,
-): Promise<User> {
+export async function userOf(context: Context, provider: Provider, answer: ProviderAnswer, caller: Caller) {
   const { sub: externalId } = answer;
   if (!passes(checkExternalId, externalId))
     throw refused('sign_in_user_unusable', 'the sub is not a valid external id: 1 to 255 visible characters');
