@@ -20,7 +20,6 @@ export function inWords(thing: object, { streams }: Shell): object {
   return Object.fromEntries(fields);
 }
 
-/** One line for each right. */
 function rightsIn(scope: string, { currency, catalogue }: ReturnType<typeof readOffer>): readonly string[] {
   const words = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
   return describeRights(parseScope(scope, currency), words).map(

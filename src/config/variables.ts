@@ -34,7 +34,6 @@ const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Wor
 
 const list = (value: string): string[] => value.split(',').map((entry) => entry.trim());
 
-/** One entry of `SECRETS`. */
 const secret = text.min(
   MIN_SECRET_CHARACTERS,
   `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,

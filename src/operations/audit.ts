@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { Refusal } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
+import { each } from '../rules/common/refusals.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findUser } from '../store/common/users.ts';
@@ -32,19 +33,10 @@ const EVENT = z.object({
   id: z.string(),
   at: z.date(),
   outcome: z.string().describe('may be a kind that only a newer build knows'),
-  userId: TEXT,
-  login: TEXT,
-  externalId: TEXT,
-  clientId: TEXT,
-  clientName: TEXT,
-  resourceId: TEXT,
-  instanceName: TEXT,
-  grantId: TEXT,
-  scope: TEXT,
+  ...each(TEXT, 'userId', 'login', 'externalId', 'clientId', 'clientName', 'resourceId', 'instanceName'),
+  ...each(TEXT, 'grantId', 'scope'),
   limits: z.unknown(),
-  address: TEXT,
-  reference: TEXT,
-  operator: TEXT,
+  ...each(TEXT, 'address', 'reference', 'operator'),
   detail: z.unknown(),
 });
 

@@ -73,9 +73,7 @@ export const create = operation({
     secret: z.string().optional().describe('its existing client secret, instead of a new one'),
     force: OPTIONAL_FLAG.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
-  output: CLIENT.extend({
-    clientSecret: z.string().optional().describe('the new secret, shown only once'),
-  }),
+  output: CLIENT.extend({ clientSecret: z.string().optional().describe('the new secret, shown only once') }),
   async run(context, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = context;
     const verified = given.verified || known !== undefined;

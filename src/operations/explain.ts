@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '../rules/common/error.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
-import { remedyFor } from '../rules/common/refusals.ts';
+import { each, remedyFor } from '../rules/common/refusals.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
 import { findRefusals, MAX_FOUND } from '../store/common/refusals.ts';
@@ -15,15 +15,10 @@ export const explain = operation({
   input: z.strictObject({ reference: text('reference') }),
   output: z.object({
     at: z.date(),
-    reference: z.string(),
-    method: z.string(),
-    path: z.string(),
+    ...each(z.string(), 'reference', 'method', 'path'),
     status: z.int(),
-    error: z.string(),
-    rule: z.string(),
-    ruleId: z.string().nullable(),
-    clientId: z.string().nullable(),
-    clientName: z.string().nullable(),
+    ...each(z.string(), 'error', 'rule'),
+    ...each(z.string().nullable(), 'ruleId', 'clientId', 'clientName'),
     remedy: z.string(),
   }),
   effect: 'reads',

@@ -3,15 +3,19 @@ import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
+import { each } from '../rules/common/refusals.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
+import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findUser } from '../store/common/users.ts';
 import {
   countLiveGrants,
+  findEndedGrants,
   findListedGrant,
   findLiveGrants,
+  type GrantEnd,
   type GrantFilter,
   type ListedGrant,
   listGrants,
@@ -19,7 +23,6 @@ import {
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
 import { found, type Loss, listing, type OperationContext, operation, type Pages } from './operation.ts';
-import { findRevived } from './revived.ts';
 
 export const GRANT = z.object({
   grantId: z.string(),
@@ -109,11 +112,8 @@ export const revoke = operation({
       'a trail excludes other filters',
     ),
   output: z.object({
-    grantId: z.string().optional(),
-    login: z.string().optional(),
-    clientId: z.string().optional(),
-    since: z.date().optional(),
-    until: z.date().optional(),
+    ...each(z.string().optional(), 'grantId', 'login', 'clientId'),
+    ...each(z.date().optional(), 'since', 'until'),
     trail: z.string().optional(),
     revoked: z.int(),
   }),
@@ -131,16 +131,61 @@ export const revoke = operation({
   },
 });
 
-async function revokeEnded(
-  context: OperationContext,
-  { name, lines }: z.output<typeof TRAIL>,
-): Promise<number> {
+async function revokeEnded(context: OperationContext, { name, lines }: z.output<typeof TRAIL>) {
   const { ids, people, ends, unreadable } = await findRevived(context.db, lines);
   if (unreadable > 0) context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
   if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
   await context.confirm(async () => lossFrom({ grants: ids.length, people }));
   return revokePages(context, [ids.map((id) => ({ id }))]);
 }
+
+/** Events per lookup: an audit trail may exceed memory. */
+const CHUNK = 50_000;
+
+const APPROVALS: readonly string[] = ['approved', 'approved_again'] satisfies AuditKind[];
+const REVOCATIONS: readonly string[] = [
+  'replayed',
+  'revoked_by_user',
+  'revoked_by_application',
+  'revoked_by_operator',
+] satisfies AuditKind[];
+
+/**
+ * Finds grants that a restore made live again. @param lines as `assent audit next` prints them; cursors are skipped
+ * @returns sorted ids; the numbers of their users, of events that end a grant, and of truncated event lines
+ */
+async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
+  const owners = new Map<string, string>();
+  const counts = { ends: 0, unreadable: 0 };
+  let chunk: GrantEnd[] = [];
+  const lookUp = async () => {
+    for (const { id, userId } of await findEndedGrants(pool, chunk)) owners.set(id, userId);
+    chunk = [];
+  };
+  for await (const line of lines) {
+    if (!line.startsWith('{')) continue;
+    let event: unknown;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      counts.unreadable += 1;
+      continue;
+    }
+    const end = END.safeParse(event).data;
+    if (end === undefined) continue;
+    counts.ends += 1;
+    chunk.push(end);
+    if (chunk.length >= CHUNK) await lookUp();
+  }
+  await lookUp();
+  return { ids: [...owners.keys()].sort(), people: new Set(owners.values()).size, ...counts };
+}
+
+const END = z
+  .object({ outcome: z.enum([...APPROVALS, ...REVOCATIONS]), grant_id: z.guid(), at: z.coerce.date() })
+  .transform(({ outcome, grant_id, at }): GrantEnd => {
+    return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
+  });
 
 /** @throws {Refusal} */
 async function filterOf(db: pg.Pool, { login, ...rest }: GrantFilter & { login?: string | undefined }) {

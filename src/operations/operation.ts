@@ -126,11 +126,7 @@ export function perform<Input extends z.ZodObject, Result>(
 }
 
 /** The thing named by an input. @throws {Refusal} */
-export function found<Thing extends NonNullable<unknown>>(
-  thing: Thing | null,
-  kind: string,
-  name: string,
-): Thing {
+export function found<Thing extends NonNullable<unknown>>(thing: Thing | null, kind: string, name: string) {
   if (thing === null) throw new Refusal('not_found', `there is no ${kind} ${name}`);
   return thing;
 }
@@ -143,8 +139,6 @@ export const snake = kept((name: string) => name.replaceAll(/[A-Z]/g, (one) => `
 /** A thing by these names, and so those in its lists. */
 export function snakeCase(thing: object): Row {
   const inList = (one: unknown) => (typeof one === 'object' && one !== null ? snakeCase(one) : one);
-  const fields = Object.entries(thing).map(([name, value]) => {
-    return [snake(name), Array.isArray(value) ? value.map(inList) : value];
-  });
-  return Object.fromEntries(fields);
+  const spelled = (value: unknown) => (Array.isArray(value) ? value.map(inList) : value);
+  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), spelled(value)]));
 }

@@ -28,7 +28,6 @@ export async function findHistoryPage({ db, currency }: Context, { user }: Sessi
   };
 }
 
-/** Events with a program's address. */
 const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
 
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];

@@ -12,7 +12,6 @@ const MAX_WARNINGS_SHOWN = 10;
 /** Exceeds any transaction that records an event. */
 const COMMITTED_MS = 60_000;
 
-/** Mostly the user's own acts. */
 const OWN_ACTS: readonly HistoryKind[] = ['approved', 'approved_again', 'signed_in'];
 
 export function isAlarming(kind: HistoryKind): boolean {
@@ -41,7 +40,6 @@ export async function findWarnings(context: Context, session: Session, cookie: s
   if (first === undefined) return null;
   return {
     first: answerable(context, session, [first]),
-    /** Newest first; null for none. */
     others: others.length > 0 ? answerable(context, session, others) : null,
     hasMore: rows[0]?.hasMore === true,
   };

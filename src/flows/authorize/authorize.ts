@@ -34,7 +34,6 @@ export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentS
 
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
-  /** The token of the form with Allow and Reject. */
   readonly decisionToken: string;
   /** Allow leads to the confirmation. */
   readonly needsConfirmation: boolean;

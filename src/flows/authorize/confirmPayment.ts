@@ -51,6 +51,6 @@ export async function confirmPayment(
     return result;
   }
   const proof = { paymentPasswordHash: result.passwordHash, externalId: null };
-  const { deviceCookie } = result;
-  return { ...(await carryOut(context, pending, pressed, proof, caller)), deviceCookie };
+  const decided = await carryOut(context, pending, pressed, proof, caller);
+  return { ...decided, deviceCookie: result.deviceCookie };
 }

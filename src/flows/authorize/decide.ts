@@ -113,18 +113,11 @@ export async function carryOut(
     showsReceipt
       ? { outcome: 'receipt', choice, decision: signDecision(context, pending, { ...pressed, choice }) }
       : { outcome: 'answered', choice, location: locationOf(context, authorizationRequest, choice, code) };
-  switch (verdict) {
-    case 'written':
-      return answered('allow');
-    case 'rejected':
-      return answered('reject');
-    case 'blocked':
-      throw new OAuthError('client_or_user_blocked', NOT_POSSIBLE, 'the client or the user was blocked');
-    case 'ended':
-      return { outcome: 'stale' };
-    default:
-      return { outcome: verdict };
-  }
+  if (verdict === 'written') return answered('allow');
+  if (verdict === 'rejected') return answered('reject');
+  if (verdict === 'blocked')
+    throw new OAuthError('client_or_user_blocked', NOT_POSSIBLE, 'the client or the user was blocked');
+  return { outcome: verdict === 'ended' ? 'stale' : verdict };
 }
 
 /** A decision that was carried out, for its receipt. */

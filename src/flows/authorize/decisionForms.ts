@@ -20,7 +20,6 @@ export type Choice = 'allow' | 'reject';
 /** A button that the user pressed on a consent page. */
 export interface Pressed {
   readonly choice: Choice;
-  /** Of the grant on the page; 0 for none. */
   readonly revision: number;
   /** Identifies the page, however often that is sent. */
   readonly page: Digest;

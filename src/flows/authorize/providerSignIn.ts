@@ -22,7 +22,6 @@ interface Beginning {
   readonly decision: string | undefined;
   /** True after signing out here: the provider must not sign in the same user by its own session. */
   readonly again: boolean;
-  /** The page's, as a language tag. */
   readonly language: string;
 }
 

@@ -41,11 +41,8 @@ export function signForm({ keyRing }: Context, form: Form, revision = 0, carried
   return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried])));
 }
 
-/** A form as its valid token brings it back. */
 export interface SignedForm {
-  /** The grant's revision on the page; 0 for none. */
   readonly revision: number;
-  /** As given to {@link signForm}. */
   readonly carried: readonly string[];
   /** The entry of `SECRETS` that signed it. */
   readonly keyId: Buffer;

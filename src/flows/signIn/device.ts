@@ -59,7 +59,6 @@ export function lastUserOf({ keyRing }: Context, cookie: string | null): string 
   return payload?.toString('hex', 0, DIGEST_BYTES) ?? null;
 }
 
-/** The devices in a cookie; `isOwn` marks those of this login. */
 function devicesIn({ keyRing }: Context, guarded: Guarded, login: string, cookie: string | null) {
   const own = loginDigest(guarded, login);
   return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {

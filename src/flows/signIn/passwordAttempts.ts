@@ -15,7 +15,6 @@ export interface Attempt {
   readonly guarded: Guarded;
   /** Normalized, even if it doesn't exist. */
   readonly login: string;
-  /** As typed. */
   readonly password: string;
   /** The browser's device cookie; null for none. */
   readonly deviceCookie: string | null;

@@ -18,7 +18,6 @@ import { rememberSession } from './seenWarnings.ts';
 
 export type { Session };
 
-/** The session of a cookie; null if not signed in. */
 export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
   return cookie === null ? null : findSession(db, sha256(cookie));
 }
@@ -28,12 +27,10 @@ export async function keepLanguage({ db }: Context, { userId }: Pick<User, 'user
   await updateLanguage(db, { userId, language }).catch(() => undefined);
 }
 
-/** The token of the sign-out form, the same form on every page. */
 export function signOutToken(context: Context, session: Session): string {
   return signForm(context, formOf('sign-out', session));
 }
 
-/** Ends a session: its cookie is invalid afterwards. */
 export async function signOut(
   context: Context,
   session: Session,
@@ -60,7 +57,6 @@ export type SentCookies = Readonly<
   Record<'session' | 'preLogin' | 'device' | 'seen' | 'language', string | null>
 >;
 
-/** The user, what proves the sign-in, and whether this browser is known. */
 type Proof = Pick<NewSession, 'userId' | 'passwordHash' | 'externalId' | 'knownDevice'>;
 
 /**

@@ -39,11 +39,12 @@ export function checkClientId(id: string): void {
 const MIN_SECRET_BITS = 128;
 /** Characters as different as those of a random secret nearly always are. */
 const MIN_DISTINCT = 8;
+/** With the number of their characters. */
 const ALPHABETS = [
-  [10, /^\d+$/] as const,
-  [16, /^([\da-f]+|[\dA-F]+)$/] as const,
-  [62, /^[\da-z]+$/i] as const,
-];
+  [10, /^\d+$/],
+  [16, /^([\da-f]+|[\dA-F]+)$/],
+  [62, /^[\da-z]+$/i],
+] as const;
 
 /** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {Refusal} */
 export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {

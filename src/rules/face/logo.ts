@@ -39,7 +39,6 @@ const MIN_PIXELS = 16;
 /** A browser unpacks at most 4 MB, however small the file is. */
 const MAX_PIXELS = 1024;
 
-/** The size of a PNG. @throws {FileError} */
 function pngSize(body: Buffer) {
   const isFramed = body.indexOf(BEGINNING) === 0 && body.subarray(-END.length).equals(END);
   if (!isFramed || !body.includes('IDAT'))

@@ -14,7 +14,6 @@ export interface Client {
   readonly status: Status;
   /** Names of the rights that it may request; null for all. */
   readonly allowedRights: readonly string[] | null;
-  /** Null for no ceiling. */
   readonly most: Ceiling | null;
   /** Its website, `https://…`, as registered; null for none. */
   readonly site: string | null;

@@ -59,14 +59,12 @@ export class Parameters {
     return pairs.join('&').replaceAll(/[^\x21-\x7e]+/gu, encodeURIComponent);
   }
 
-  /** Like {@link get}, for a required parameter. @throws {OAuthError} `invalid_request` */
   require(name: string): string {
     const value = this.get(name);
     if (value !== undefined) return value;
     throw new OAuthError('missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
   }
 
-  /** Requires a fixed value. @throws {OAuthError} `invalid_request` for another or none */
   requireValue(name: string, value: string, ruleId: OAuthRuleId): void {
     if (this.require(name) === value) return;
     throw new OAuthError(ruleId, `The parameter ${name} must be ${value}.`, { parameter: name });
