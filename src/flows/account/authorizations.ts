@@ -19,10 +19,7 @@ export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 /** An application with access to the user's account, and its authorizations on this page. */
 export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
 
-/**
- * One page of the user's live authorizations, newest first, at a cost independent of their number. @param from an `older`
- * @returns them by application; `older`: the id at which the next page begins, null for none
- */
+/** A page of the user's live authorizations by application, newest first. `from` and `older`: the id at which a page begins. */
 export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
   const wanted = { userId: session.user.userId, olderThan: from, most: MAX_AUTHORIZATIONS_SHOWN };
   const { found, nextFrom } = await findAccountGrants(context.db, wanted);

@@ -24,10 +24,7 @@ const KINDS = {
   'payment password': { other: 'password', hash: 'paymentPasswordHash', audit: 'payment_password_changed' },
 } as const;
 
-/**
- * The form that changes a password, and the password to type: `password` also for a first payment password. Null for a deleted
- * user, and for a password that the provider keeps.
- */
+/** Its token, and the password to type. Null for a deleted user, and for a password that the provider keeps. */
 export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
   const user = await findUser(context.db, session.user.userId);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;

@@ -28,10 +28,7 @@ function takesPassword(context: Context, pending: PendingAuthorization): boolean
   return context.provider?.paymentAcr == null && needsConfirmation(context, pending);
 }
 
-/**
- * Checks the payment password, and carries out the decision that it confirms in the same request (contract 5.1).
- * @returns `deviceCookie`: the new one after a right password @throws {OverloadedError}, {OAuthError} as `decide`
- */
+/** Checks the payment password, and carries out its decision (contract 5.1). @throws {OverloadedError}, {OAuthError} */
 export async function confirmPayment(
   context: Context,
   pending: PendingAuthorization,

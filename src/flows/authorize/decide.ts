@@ -61,10 +61,7 @@ export function needsConfirmation(
   return spends(authorizationRequest.rights) && (confirmsPayments || session.user.hasPaymentPassword);
 }
 
-/**
- * Decides on the contents of the consent page (contract section 3): Allow replaces an earlier grant, Reject leaves it.
- * @throws {OAuthError} `unauthorized_client` if the client or the user was blocked at the last moment
- */
+/** Decides on a consent page (contract section 3): Allow replaces an earlier grant. @throws {OAuthError} for a late block */
 export async function decide(
   context: Context,
   pending: PendingAuthorization,

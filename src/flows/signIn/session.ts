@@ -59,10 +59,7 @@ export type SentCookies = Readonly<
 
 type Proof = Pick<NewSession, 'userId' | 'passwordHash' | 'externalId' | 'knownDevice'>;
 
-/**
- * Opens a session. Call it last: there is a session only if its cookie is delivered. @returns values of new cookies, and the
- * language that the user chose elsewhere; null if the user was blocked or the proof is outdated
- */
+/** Call it last: there is a session only if its cookie is delivered. Null if the user was blocked or the proof is outdated. */
 export async function openSession(context: Context, proof: Proof, cookies: SentCookies, caller: Caller) {
   const { userId, knownDevice } = proof;
   const sessionCookie = randomSecret().toString('base64url');

@@ -15,11 +15,7 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/**
- * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user give one response after the same work.
- * @returns `stale` for a form not shown to this browser for this request; values of new cookies, and the language that the
- * user chose elsewhere @throws {OverloadedError}
- */
+/** Contract 5.1. Unknown login, wrong password and blocked user: one answer after the same work. @throws {OverloadedError} */
 export async function signIn(context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);
   const form = signInForm(owner, sent.authorizationRequest);

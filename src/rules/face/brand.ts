@@ -19,10 +19,7 @@ export const BUILT_IN_BRAND: Brand = {
 
 type Theme = 'light' | 'dark';
 
-/**
- * The backgrounds of an accent: the colours of these names in `views/style.css` (tested). Links and the focus outline have the
- * accent's colour; the text of a button has the surface's.
- */
+/** Those of an accent, as in `views/style.css` (tested). Links have the accent's colour, the text of a button the surface's. */
 export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: { surface: '#ffffff', page: '#f2f4f3', warn: '#fff6df', bad: '#fdeeec' },
   dark: { surface: '#161d1b', page: '#0d1211', warn: '#2b2412', bad: '#331a18' },

@@ -34,10 +34,7 @@ export class Parameters {
     return names.some((name) => this.#values.has(name));
   }
 
-  /**
-   * The value of a parameter; `undefined` if missing or empty (RFC 6749 section 3.1).
-   * @throws {OAuthError} `invalid_request` if given twice, `malformed` (the contract gives `scope` its own) if not UTF-8
-   */
+  /** Undefined if missing or empty (RFC 6749 section 3.1). @throws {OAuthError} if doubled; with `malformed` if not UTF-8 */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
     if (typeof value !== 'object') return value === '' ? undefined : value;

@@ -112,10 +112,7 @@ function queryOf(uri: string): string {
   return uri.replace(/^[^?]*\??/, '');
 }
 
-/**
- * The `Location` of a response (contract 4.1). `state` comes first: some applications cut off everything after `code`.
- * @param issuer as `iss` (RFC 9207); null for an application that doesn't expect it
- */
+/** The `Location` of an answer (contract 4.1, RFC 9207). `state` is first: some applications cut off all that follows `code`. */
 export function answerLocation(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | null },
   name: 'code' | 'error',

@@ -24,11 +24,7 @@ export const BUILT_IN_OFFER = {
 
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
-/**
- * Parses a request's scope, by the rules of contract 2.2 and 7.1.
- * @returns the rights, and the scope that grants them: as sent, byte for byte, unless {@link complete} adds to it
- * @throws {OAuthError} `invalid_scope`
- */
+/** Contract 2.2 and 7.1. @returns the rights, and the scope as sent, unless {@link complete} adds to it @throws {OAuthError} */
 export function parseRequestedScope(scope: string, offer: Offer, client: Asking) {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;

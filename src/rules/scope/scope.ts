@@ -27,10 +27,7 @@ export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/**
- * By the grammar only (contract 2.2): what was granted stays readable, whatever the catalogue says later.
- * @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1)
- */
+/** By the grammar only (contract 2.2): a grant stays readable, whatever the catalogue says later. @throws {OAuthError} */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];
