@@ -40,7 +40,6 @@ function inJson(schema: z.ZodType): z.core.JSONSchema.BaseSchema | undefined {
   }
 }
 
-/** An operation's place in the API. */
 export type Place = ReturnType<typeof placeOf>;
 
 /** Required names follow their nouns; what is secret is in no path and no query. */

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
-import { each } from '../rules/common/refusals.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findUser } from '../store/common/users.ts';
@@ -123,7 +123,6 @@ export const prune = operation({
   },
 });
 
-/** Asks before dropping partitions of the audit trail. @param keep how many to keep */
 export function confirmPruning({ db, confirm }: OperationContext, keep: number): Promise<void> {
   return confirm(async () => {
     const { rows = 0, months } = (await findPrunable(db, keep)) ?? {};

@@ -4,7 +4,7 @@ import { checkClientId, checkClientSettings, checkIssued } from '../rules/accoun
 import { Refusal } from '../rules/common/error.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
 import type { Logo } from '../rules/face/logo.ts';
-import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
+import type { Client, ClientSettings } from '../rules/request/client.ts';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { randomId } from '../secrets/random.ts';
@@ -16,7 +16,15 @@ import { deleteRegistered } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { AFTER, FLAG, ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
-import { found, listing, type OperationContext, operation, rowsAfter } from './operation.ts';
+import {
+  found,
+  listing,
+  type OperationContext,
+  operation,
+  rowsAfter,
+  snake,
+  snakeCase,
+} from './operation.ts';
 import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
 const CEILING = z
@@ -82,7 +90,7 @@ export const create = operation({
     const weak = known === undefined ? undefined : checkIssued('secret', known);
     if (weak && !force) throw new Refusal('refused_value', weak, 'secret');
     const warnings = await checkSettings(context, settings, force);
-    const detail = { ...settingsOf(settings), verified };
+    const detail = snakeCase(settings);
     const secret = await transaction(context.db, async (db) => {
       if ((await insertClient(db, { clientId, ...settings })) === 0)
         throw new Refusal('state', `the client id ${clientId} is taken`);
@@ -112,7 +120,6 @@ export const show = operation({
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
 
-/** Also returns the changes. */
 export const update = operation({
   summary: 'change an application: open consent pages and unused codes become invalid, tokens stay valid',
   input: z
@@ -166,6 +173,13 @@ export const secret = secretOperations('client', requireClient, (client) => {
   const why = 'is registered without authenticity verification, so it has no secrets';
   if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
 });
+
+/** The old and the new value of each setting that differs. */
+function changesBetween(before: Client, after: Client) {
+  const settings = Object.keys(SETTINGS) as (keyof ClientSettings)[];
+  const both = settings.map((name) => [snake(name), { from: before[name], to: after[name] }] as const);
+  return Object.fromEntries(both.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));
+}
 
 async function requireClient(db: pg.Pool, clientId: string) {
   return found(await findClient(db, clientId), 'client', clientId);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
-import { each, remedyFor } from '../rules/common/refusals.ts';
+import { remedyFor } from '../rules/common/refusals.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
 import { findRefusals, MAX_FOUND } from '../store/common/refusals.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
+import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
-import { each } from '../rules/common/refusals.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
@@ -207,7 +207,6 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 
 type Revoker = Pick<OperationContext, 'db' | 'operator' | 'progress'>;
 
-/** Revokes all matching live grants. @returns how many */
 export function revokeAll(context: Revoker, filter: GrantFilter): Promise<number> {
   return revokePages(context, findLiveGrants(context.db, filter));
 }

@@ -20,7 +20,6 @@ export interface OperationContext {
   readonly operator: string;
   /** The service's names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
-  /** The rights on offer, as the server has them. */
   readonly offer: () => Offer;
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;

@@ -32,7 +32,6 @@ export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentS
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
   readonly decisionToken: string;
-  /** Allow leads to the confirmation. */
   readonly needsConfirmation: boolean;
 }
 

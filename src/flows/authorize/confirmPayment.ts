@@ -10,11 +10,7 @@ import { granted, type PendingAuthorization, verifyDecision } from './decisionFo
 export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { step: 'confirm' }>;
 
 /** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
-export async function confirmStep(
-  context: Context,
-  pending: PendingAuthorization,
-  decision: string | undefined,
-) {
+export async function confirmStep(context: Context, pending: PendingAuthorization, decision?: string) {
   const pressed = verifyDecision(context, pending, decision, 'allow');
   if (decision === undefined || pressed === null || !takesPassword(context, pending)) return null;
   const access = await findAccess(context, pending);

@@ -13,17 +13,8 @@ import { approveGrant, findApproval, NO_PROOF, type Proof } from '../../store/au
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf, verifyForm } from '../common/signedForm.ts';
-import {
-  type Choice,
-  decisionForm,
-  granted,
-  grantIdOf,
-  limitsToLower,
-  type PendingAuthorization,
-  type Pressed,
-  signDecision,
-  verifyDecision,
-} from './decisionForms.ts';
+import type { Choice, PendingAuthorization, Pressed } from './decisionForms.ts';
+import * as forms from './decisionForms.ts';
 
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
 
@@ -54,10 +45,8 @@ interface WrongLimits {
 }
 
 /** Money may be spent, and the user, or the provider, can confirm it (contract 5.1). */
-export function needsConfirmation(
-  { confirmsPayments }: Context,
-  { authorizationRequest, session }: PendingAuthorization,
-): boolean {
+export function needsConfirmation({ confirmsPayments }: Context, pending: PendingAuthorization): boolean {
+  const { authorizationRequest, session } = pending;
   return spends(authorizationRequest.rights) && (confirmsPayments || session.user.hasPaymentPassword);
 }
 
@@ -68,21 +57,21 @@ export async function decide(
   { choice, decisionToken, typedSums }: SentDecision,
   caller: Caller,
 ): Promise<DecisionOutcome | WrongLimits> {
-  const form = verifyForm(context, decisionToken, decisionForm(pending));
-  const limits = choice === 'allow' ? limitsToLower(pending.authorizationRequest) : [];
+  const form = verifyForm(context, decisionToken, forms.decisionForm(pending));
+  const limits = choice === 'allow' ? forms.limitsToLower(pending.authorizationRequest) : [];
   // A form without a field of its page is stale, too.
   if (form === null || !limits.every(({ index }) => typedSums.has(index))) return { outcome: 'stale' };
   const typed = new Map(limits.map(({ index }) => [index, typedSums.get(index) ?? '']));
   const lowering = lowerLimits(pending.authorizationRequest.rights, typed);
   if (lowering.problems !== null) return { outcome: 'wrong_limits', problems: lowering.problems };
   const sums = limits.map(({ index, limit }) => {
-    const granted = lowering.rights[index]?.limit;
-    return granted === undefined || granted === limit ? '' : granted.sum;
+    const lowered = lowering.rights[index]?.limit;
+    return lowered === undefined || lowered === limit ? '' : lowered.sum;
   });
   const { revision, keyId, digest: page } = form;
   const pressed: Pressed = { choice, revision, page, keyId, sums };
   if (choice === 'allow' && needsConfirmation(context, pending))
-    return { outcome: 'confirm', decision: signDecision(context, pending, pressed) };
+    return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
   return carryOut(context, pending, pressed, NO_PROOF, caller);
 }
 
@@ -108,7 +97,7 @@ export async function carryOut(
   const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
   const answered = (choice: Choice): DecisionOutcome =>
     showsReceipt
-      ? { outcome: 'receipt', choice, decision: signDecision(context, pending, { ...pressed, choice }) }
+      ? { outcome: 'receipt', choice, decision: forms.signDecision(context, pending, { ...pressed, choice }) }
       : { outcome: 'answered', choice, location: locationOf(context, authorizationRequest, choice, code) };
   if (verdict === 'written') return answered('allow');
   if (verdict === 'rejected') return answered('reject');
@@ -117,7 +106,6 @@ export async function carryOut(
   return { outcome: verdict === 'ended' ? 'stale' : verdict };
 }
 
-/** A decision that was carried out, for its receipt. */
 export type Receipt = NonNullable<Awaited<ReturnType<typeof findReceipt>>>;
 
 /**
@@ -125,22 +113,18 @@ export type Receipt = NonNullable<Awaited<ReturnType<typeof findReceipt>>>;
  * @returns null if it was not carried out, or another took its place; `location`: where the application gets its answer
  * (contract 4.1), null if the code is used or expired; `isLive`: false if nothing is left of what was allowed
  */
-export async function findReceipt(
-  context: Context,
-  pending: PendingAuthorization,
-  decision: string | undefined,
-) {
+export async function findReceipt(context: Context, pending: PendingAuthorization, decision?: string) {
   const { authorizationRequest, session } = pending;
   const until = lifetimeFrom(session.now);
-  if (verifyDecision(context, pending, decision, 'reject') !== null) {
+  if (forms.verifyDecision(context, pending, decision, 'reject') !== null) {
     const location = locationOf(context, authorizationRequest, 'reject', '');
     return { choice: 'reject', rights: [], location, isLive: true, ...until } as const;
   }
-  const pressed = verifyDecision(context, pending, decision, 'allow');
+  const pressed = forms.verifyDecision(context, pending, decision, 'allow');
   if (pressed === null) return null;
   const code = codeOf(context, pending, pressed);
-  const { rights, scope } = granted(authorizationRequest, pressed.sums);
-  const approval = { grantId: grantIdOf(pending), codeHash: sha256(code), scope };
+  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  const approval = { grantId: forms.grantIdOf(pending), codeHash: sha256(code), scope };
   const found = await findApproval(context.db, approval);
   if (found === null) return null;
   const location = found.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
@@ -156,10 +140,10 @@ function locationOf({ baseUrl }: Context, request: AuthorizationRequest, choice:
 
 /** One code per form and revision, for any typed sums: a second press finds the Allow by it. */
 function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, revision }: Pressed): string {
-  const content = contentOf(decisionForm(pending), revision) + pending.authorizationRequest.scope;
+  const content = contentOf(forms.decisionForm(pending), revision) + pending.authorizationRequest.scope;
   const userSlot = userSlotOf(pending.session.user.userId);
   const secret = keyRing.codeSecret(keyId, Buffer.from(content));
-  return formatToken('code', { grantId: grantIdOf(pending), userSlot }, secret);
+  return formatToken('code', { grantId: forms.grantIdOf(pending), userSlot }, secret);
 }
 
 function decisionOf(
@@ -172,9 +156,9 @@ function decisionOf(
 ) {
   const { session, authorizationRequest } = pending;
   const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
-  const { rights, scope } = granted(authorizationRequest, sums);
+  const { rights, scope } = forms.granted(authorizationRequest, sums);
   return {
-    grantId: grantIdOf(pending),
+    grantId: forms.grantIdOf(pending),
     userId: session.user.userId,
     clientId: client.clientId,
     clientRevision: client.revision,

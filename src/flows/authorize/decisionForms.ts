@@ -64,11 +64,8 @@ export function signPage(context: Context, pending: PendingAuthorization, revisi
 }
 
 /** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
-export function signDecision(
-  context: Context,
-  pending: PendingAuthorization,
-  { choice, revision, page, keyId, sums }: Pressed,
-): string {
+export function signDecision(context: Context, pending: PendingAuthorization, pressed: Pressed): string {
+  const { choice, revision, page, keyId, sums } = pressed;
   const carried = [page, keyId.toString('hex'), packed(sums)];
   return signForm(context, decisionForm(pending, choice), revision, carried);
 }

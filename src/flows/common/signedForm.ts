@@ -1,5 +1,5 @@
+import { each } from '../../rules/common/each.ts';
 import * as lifetimes from '../../rules/common/lifetimes.ts';
-import { each } from '../../rules/common/refusals.ts';
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from './context.ts';
 

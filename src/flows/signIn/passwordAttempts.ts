@@ -16,7 +16,6 @@ export interface Attempt {
   /** Normalized, even if it doesn't exist. */
   readonly login: string;
   readonly password: string;
-  /** The browser's device cookie; null for none. */
   readonly deviceCookie: string | null;
   /** True to hash a right password anew if its hash is another service's. */
   readonly renews?: true;

@@ -36,11 +36,7 @@ interface ActiveToken {
 const INACTIVE = { active: false } as const;
 
 /** A token's rights for a resource server (RFC 7662 section 2.2): unknown, expired, revoked … look the same. Null for others. */
-export async function introspect(
-  context: Context,
-  { id, secret }: Credentials,
-  accessToken: string,
-): Promise<Introspection | null> {
+export async function introspect(context: Context, { id, secret }: Credentials, accessToken: string) {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, token } = await findToken(context.db, lookup);

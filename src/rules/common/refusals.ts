@@ -1,3 +1,5 @@
+import { each } from './each.ts';
+
 /** The error codes of refused requests (contract 7.1 and 7.2), without `access_denied`, the user's answer. */
 export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
 
@@ -15,11 +17,6 @@ const LOST_PKCE =
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
 /** The reason of a page is the rule's own, or `unreadable`. */
 const OWN = null;
-
-/** One value for several ids. */
-export function each<const Value, Id extends string>(value: Value, ...ids: readonly Id[]): Record<Id, Value> {
-  return Object.fromEntries(ids.map((id) => [id, value])) as Record<Id, Value>;
-}
 
 /** Rules of one code, null without an `OAuthError`, and one reason, a text of a page: `errors.reasons` in `languages/`. */
 function rules<const Code, const Reason, Id extends string>(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { each } from '../common/each.ts';
 import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
-import { perLanguage } from '../common/perLanguage.ts';
+import { eachLanguage, perLanguage } from '../common/perLanguage.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
 import type { Logo } from './logo.ts';
 
@@ -10,11 +11,8 @@ export interface Brand extends Readonly<ReturnType<typeof parseBrand>> {
 }
 
 export const BUILT_IN_BRAND: Brand = {
-  name: { en: 'Assent', ru: 'Assent' },
-  logo: null,
-  accent: null,
-  support: null,
-  legal: null,
+  name: eachLanguage(() => 'Assent'),
+  ...each(null, 'logo', 'accent', 'support', 'legal'),
 };
 
 type Theme = 'light' | 'dark';
@@ -61,11 +59,9 @@ const BRAND = z.strictObject(
   {
     name: perLanguage(MAX_BRAND_NAME_CHARACTERS),
     logo: z.string(NO_FILE).min(1, NO_FILE).optional(),
-    /** The colour of buttons, links and focus, as `#rrggbb`. */
     accent: z
       .strictObject({ light: colour('light'), dark: colour('dark') }, 'must be an object with light and dark')
       .optional(),
-    /** Help for users, and the page for a forgotten password. */
     support: z
       .strictObject(
         {
@@ -78,7 +74,6 @@ const BRAND = z.strictObject(
       )
       .refine(({ url, phone, email }) => url ?? phone ?? email, 'must have a url, a phone or an email')
       .optional(),
-    /** One line at the end of each page, such as the service's owner and licence. */
     legal: perLanguage(MAX_LEGAL_CHARACTERS).optional(),
   },
   'must be an object with a name',

@@ -33,12 +33,6 @@ export interface Client {
 /** All except the status and the registration's fixed fields. */
 export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | 'createdAt' | 'revision'>;
 
-/** An application's settings, by their names in the audit trail. */
-export function settingsOf({ name, most, site, logo, reviewed, oauth21, ...settings }: ClientSettings) {
-  const { redirectUri: redirect_uri, allowedRights: allowed_rights, userLimits: user_limits } = settings;
-  return { name, redirect_uri, allowed_rights, most, site, logo, reviewed, user_limits, oauth21 };
-}
-
 export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {
   return logo === null ? null : `/logo/${clientId}-${logo}`;
 }
@@ -47,15 +41,6 @@ export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>):
 export function parseLogoPath(name: string): { readonly clientId: string; readonly file: string } | null {
   const [, clientId, file] = /^([\w.~-]+)-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
   return clientId === undefined || file === undefined ? null : { clientId, file };
-}
-
-/** The old and the new value of each setting that differs. */
-export function changesBetween(before: ClientSettings, after: ClientSettings) {
-  const old: Readonly<Record<string, unknown>> = settingsOf(before);
-  const both = Object.entries(settingsOf(after)).map(
-    ([name, to]) => [name, { from: old[name], to }] as const,
-  );
-  return Object.fromEntries(both.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));
 }
 
 /** The effective part of a change: another order of rights, or trailing zeros of a sum, have no effect. */

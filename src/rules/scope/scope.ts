@@ -13,9 +13,7 @@ export type MoneySource = 'wallet' | 'card';
 /** One element of a scope. */
 export interface Right {
   readonly name: string;
-  /** A shop or an account. */
   readonly target?: string | undefined;
-  /** Type of an account. */
   readonly type?: 'account' | 'phone' | 'email' | undefined;
   readonly sources?: readonly MoneySource[] | undefined;
   /** For each right that spends: the written limit or, for a built-in one, the default. */

@@ -7,12 +7,7 @@ import { lookAlikeProblem, skeleton } from '../../../rules/common/lookAlike.ts';
 import type { OAuthRuleId } from '../../../rules/common/refusals.ts';
 import { randomHex } from '../../../secrets/random.ts';
 import { tell } from '../../../signals/happenings.ts';
-import {
-  findUserByExternalId,
-  insertExternalUser,
-  type User,
-  updateExternalName,
-} from '../../../store/common/users.ts';
+import { findUserByExternalId, insertExternalUser, updateExternalName } from '../../../store/common/users.ts';
 import type { Context } from '../../common/context.ts';
 import { findUserInfo, type Provider, type ProviderAnswer } from '../../common/provider.ts';
 import { knownDevice, newDeviceCookie } from '../device.ts';
@@ -43,7 +38,7 @@ async function register(
   { db, brand, baseUrl }: Context,
   { externalId, login: own, name }: Readonly<{ externalId: string; login: unknown; name: string | null }>,
   caller: Caller,
-): Promise<User> {
+) {
   const ourNames = [...Object.values(brand.name), new URL(baseUrl).hostname];
   // The last two are free, whoever took the others: a long `sub` fits into no login.
   for (const login of [own, externalId, `${externalId}-${randomHex(4)}`, `user-${randomHex(8)}`]) {
