@@ -2,8 +2,8 @@ import { readOffer } from '../config/config.ts';
 import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
 import { describeLimit, describeRights } from '../languages/rights.ts';
+import type { Ceiling } from '../rules/common/money.ts';
 import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
-import type { Ceiling } from '../rules/scope/ceiling.ts';
 import { parseScope } from '../rules/scope/scope.ts';
 import type { Shell } from './shell.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
+import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { findUnclearInName } from '../rules/common/text.ts';
-import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
 // Every environment variable: its values, default, error message and description, the source of

@@ -10,16 +10,7 @@ import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findUser } from '../store/common/users.ts';
-import {
-  countLiveGrants,
-  findEndedGrants,
-  findListedGrant,
-  findLiveGrants,
-  type GrantEnd,
-  type GrantFilter,
-  type ListedGrant,
-  listGrants,
-} from '../store/operate/liveGrants.ts';
+import * as store from '../store/operate/liveGrants.ts';
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
 import { found, type Loss, listing, type OperationContext, operation, type Pages } from './operation.ts';
@@ -59,12 +50,12 @@ export const list = listing({
     clientName: z.string(),
   }),
   async run({ db }, { limit = null, ...which }) {
-    return described(listGrants(db, await filterOf(db, which), limit), which.login === undefined);
+    return described(store.listGrants(db, await filterOf(db, which), limit), which.login === undefined);
   },
   after: ({ after }) => after,
 });
 
-async function* described(pages: AsyncIterable<ListedGrant[]>, withLogin: boolean) {
+async function* described(pages: AsyncIterable<store.ListedGrant[]>, withLogin: boolean) {
   for await (const page of pages)
     yield page.map(({ login, ...grant }) => ({ ...(withLogin && { login }), ...describeGrant(grant) }));
 }
@@ -85,7 +76,11 @@ export const show = operation({
 });
 
 async function requireGrant(db: pg.Pool, grantId: string) {
-  return found(isUuid(grantId.toLowerCase()) ? await findListedGrant(db, grantId) : null, 'grant', grantId);
+  return found(
+    isUuid(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null,
+    'grant',
+    grantId,
+  );
 }
 
 /** The lines of a file written by `audit.next`. */
@@ -150,16 +145,13 @@ const REVOCATIONS: readonly string[] = [
   'revoked_by_operator',
 ] satisfies AuditKind[];
 
-/**
- * Finds grants that a restore made live again. @param lines as `assent audit next` prints them; cursors are skipped
- * @returns sorted ids; the numbers of their users, of events that end a grant, and of truncated event lines
- */
+/** Finds grants that a restore revived. @param lines of `assent audit next` @returns also the number of truncated lines */
 async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
   const owners = new Map<string, string>();
   const counts = { ends: 0, unreadable: 0 };
-  let chunk: GrantEnd[] = [];
+  let chunk: store.GrantEnd[] = [];
   const lookUp = async () => {
-    for (const { id, userId } of await findEndedGrants(pool, chunk)) owners.set(id, userId);
+    for (const { id, userId } of await store.findEndedGrants(pool, chunk)) owners.set(id, userId);
     chunk = [];
   };
   for await (const line of lines) {
@@ -183,20 +175,20 @@ async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
 
 const END = z
   .object({ outcome: z.enum([...APPROVALS, ...REVOCATIONS]), grant_id: z.guid(), at: z.coerce.date() })
-  .transform(({ outcome, grant_id, at }): GrantEnd => {
+  .transform(({ outcome, grant_id, at }): store.GrantEnd => {
     return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
   });
 
 /** @throws {Refusal} */
-async function filterOf(db: pg.Pool, { login, ...rest }: GrantFilter & { login?: string | undefined }) {
+async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { login?: string | undefined }) {
   const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
   if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);
   return { ...rest, userId: user?.userId };
 }
 
 /** @param deed precedes the revocation of the live grants, as `delete … and ` */
-export async function lossOf(db: pg.Pool, filter: GrantFilter, deed = ''): Promise<Loss> {
-  return lossFrom(await countLiveGrants(db, filter), deed);
+export async function lossOf(db: pg.Pool, filter: store.GrantFilter, deed = ''): Promise<Loss> {
+  return lossFrom(await store.countLiveGrants(db, filter), deed);
 }
 
 function lossFrom({ grants, people }: { readonly grants: number; readonly people: number }, deed = ''): Loss {
@@ -207,8 +199,8 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 
 type Revoker = Pick<OperationContext, 'db' | 'operator' | 'progress'>;
 
-export function revokeAll(context: Revoker, filter: GrantFilter): Promise<number> {
-  return revokePages(context, findLiveGrants(context.db, filter));
+export function revokeAll(context: Revoker, filter: store.GrantFilter): Promise<number> {
+  return revokePages(context, store.findLiveGrants(context.db, filter));
 }
 
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Catalogue } from '../../languages/catalogue.ts';
+import type { Ceiling } from '../../rules/common/money.ts';
 import type { Brand } from '../../rules/face/brand.ts';
 import type { Directory } from '../../rules/face/directory.ts';
-import type { Ceiling } from '../../rules/scope/ceiling.ts';
 import type { KeyRing } from '../../secrets/keyRing.ts';
 import type { Provider } from './provider.ts';
 

@@ -32,10 +32,7 @@ export function formOf(action: Form['action'], owner: FormOwner, ...subject: For
   return { action, owner, subject };
 }
 
-/**
- * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
- * @param revision of the grant on a decision's page, 0 for none @param carried what the token has to bring back
- */
+/** Its CSRF token: no other site, browser, session or request can send the form. @param revision of a grant, 0 for none */
 export function signForm({ keyRing }: Context, form: Form, revision = 0, carried: readonly string[] = []) {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
   return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried])));

@@ -1,5 +1,4 @@
-import { hundredths } from '../common/money.ts';
-import type { Ceiling } from '../scope/ceiling.ts';
+import { type Ceiling, hundredths } from '../common/money.ts';
 
 /** Status of an application, a resource server or a user. */
 export type Status = 'active' | 'blocked';

@@ -1,8 +1,8 @@
 import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
+import { type Ceiling, exceeds } from '../common/money.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
-import { type Ceiling, exceeds } from '../scope/ceiling.ts';
 import { BUILT_IN_RIGHTS, type Kinds, kindOf } from '../scope/rights.ts';
 import { formatScope, keptScope, NOT_A_RIGHT, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
