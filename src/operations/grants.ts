@@ -179,7 +179,6 @@ const END = z
     return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
   });
 
-/** @throws {Refusal} */
 async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { login?: string | undefined }) {
   const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
   if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);

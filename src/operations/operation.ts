@@ -18,7 +18,6 @@ export interface OperationContext {
   readonly db: pg.Pool;
   /** The name in the audit trail. */
   readonly operator: string;
-  /** The service's names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
   readonly offer: () => Offer;
   /** Receives warnings about an action that is carried out anyway. */
@@ -51,7 +50,6 @@ export interface Operation<
   readonly isList?: boolean;
   /** Of a list: the value of its input `after` with which it goes on behind this row. */
   after?(row: Result extends Pages<infer Row> ? Row : never): string;
-  /** @throws {Refusal} */
   run(context: OperationContext, input: z.output<Input>): Promise<Result>;
 }
 

@@ -13,7 +13,6 @@ import { formOf, signForm } from '../common/signedForm.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 
-/** One live authorization: rights, confirmation, expiry, day of last use (UTC), and state. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
 /** An application with access to the user's account, and its authorizations on this page. */

@@ -6,7 +6,6 @@ import { findAccess } from './authorize.ts';
 import { carryOut, type DecisionOutcome, needsConfirmation } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
-/** The page that asks for the payment password: the access as decided, and the decision that its form brings back. */
 export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { step: 'confirm' }>;
 
 /** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */

@@ -23,7 +23,6 @@ export interface Pressed {
   readonly revision: number;
   /** Identifies the page, however often that is sent. */
   readonly page: Digest;
-  /** The entry of `SECRETS` that signed the page. */
   readonly keyId: Buffer;
   /** The granted sums of `limitsToLower`, in their order; empty for one as asked. */
   readonly sums: readonly string[];

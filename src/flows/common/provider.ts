@@ -7,7 +7,6 @@ export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The `acr` of a sign-in that confirms a payment; null: our payment password confirms it. */
   readonly paymentAcr: string | null;
   readonly createsUsers: boolean;
 }

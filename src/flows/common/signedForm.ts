@@ -24,7 +24,6 @@ export interface FormOwner {
 export interface Form {
   readonly action: keyof typeof LIFETIMES_MS;
   readonly owner: FormOwner;
-  /** For example a canonical query or a grant id. */
   readonly subject: readonly (string | number | null)[];
 }
 

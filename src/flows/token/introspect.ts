@@ -12,19 +12,15 @@ export type Introspection = { readonly active: false } | ActiveToken;
 
 interface ActiveToken {
   readonly active: true;
-  /** As requested, byte for byte. */
   readonly scope: string;
   readonly client_id: string;
-  /** The login; `sub` is the user's id. */
   readonly username: string;
   readonly sub: string;
-  /** The user's id in another system; omitted for none. */
   readonly external_id?: string;
   /** The same for each authorization of this user, client and instance name: budgets are counted by it. */
   readonly grant_id: string;
   readonly token_type: 'bearer';
   readonly instance_name?: string;
-  /** Seconds since 1970, like `exp`. */
   readonly iat: number;
   readonly exp: number;
   /** The token's rights, ready parsed: a target in `scope` may resemble a right. */

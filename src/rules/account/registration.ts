@@ -1,7 +1,7 @@
 import { Refusal } from '../common/error.ts';
 import * as limits from '../common/limits.ts';
+import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
 import { findUnclear, findUnclearInName } from '../common/text.ts';
-import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
 import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { each } from '../common/each.ts';
+import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
 import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
 import { eachLanguage, perLanguage } from '../common/perLanguage.ts';
-import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
 import type { Logo } from './logo.ts';
 
 /** The operator's file `BRAND`, with its logo; null for our own shield, colours and so on. */
@@ -25,7 +25,6 @@ export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>
 /** The share of the accent in the tint of boxes, as in `views/style.css`. */
 export const TINT = 0.08;
 
-/** All backgrounds, with the tint that is mixed from the accent. */
 export function backgroundsOf(accent: string, theme: Theme): Readonly<Record<string, string>> {
   const { surface = '' } = BACKGROUNDS[theme];
   const mixed = partsOf(accent).map((part, at) => part * TINT + (partsOf(surface)[at] ?? 0) * (1 - TINT));

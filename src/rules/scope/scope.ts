@@ -10,7 +10,6 @@ export const NOT_A_RIGHT = 'The parameter scope has a value that is not a right 
 
 export type MoneySource = 'wallet' | 'card';
 
-/** One element of a scope. */
 export interface Right {
   readonly name: string;
   readonly target?: string | undefined;
