@@ -7,6 +7,7 @@ import { type AnyOperation, snake } from '../operations/operation.ts';
 import * as operators from '../operations/operators.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
+import { each } from '../rules/common/each.ts';
 
 /** Operations by noun and verb. Those for the owner of the tables, or about one machine, are commands only. */
 const NOUNS: Readonly<Record<string, object>> = {
@@ -24,11 +25,9 @@ const NOUNS: Readonly<Record<string, object>> = {
 
 /** Verbs that the method says; of what reads, `list` and `show`. Others are the last part of the path. */
 const METHODS: Readonly<Record<string, 'POST' | 'PATCH' | 'DELETE'>> = {
-  create: 'POST',
-  add: 'POST',
+  ...each('POST', 'create', 'add'),
   update: 'PATCH',
-  remove: 'DELETE',
-  retire: 'DELETE',
+  ...each('DELETE', 'remove', 'retire'),
 };
 
 /** The JSON schema of a field's input; undefined for one that only a command can have, such as a file. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { each } from '../rules/common/each.ts';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
 import { parseCeiling } from '../rules/common/money.ts';
@@ -223,7 +224,5 @@ const NO_STANDBYS =
 export const GONE_VARIABLES: Readonly<Record<string, string>> = {
   WORKERS:
     'is no longer read: a server is one process. Unset it, and start more servers for more cores; see docs/operate/upgrade.md#100.',
-  DATABASE_READ_URL: NO_STANDBYS,
-  DATABASE_READ_URL_FILE: NO_STANDBYS,
-  READ_LAG_MS: NO_STANDBYS,
+  ...each(NO_STANDBYS, 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'),
 };

@@ -16,14 +16,11 @@ import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
 import { found, type Loss, listing, type OperationContext, operation, type Pages } from './operation.ts';
 
 export const GRANT = z.object({
-  grantId: z.string(),
-  clientId: z.string(),
+  ...each(z.string(), 'grantId', 'clientId'),
   instanceName: z.string().nullable(),
-  scope: z.string(),
-  state: z.string(),
+  ...each(z.string(), 'scope', 'state'),
   confirmedAt: z.date(),
-  issuedAt: z.date().nullable(),
-  expiresAt: z.date().nullable(),
+  ...each(z.date().nullable(), 'issuedAt', 'expiresAt'),
   lastUsedOn: z.string().nullable(),
 });
 
@@ -66,9 +63,7 @@ export const show = operation({
   input: z.strictObject({ grantId: text('grant-id') }),
   output: z.object({
     ...GRANT.shape,
-    clientName: z.string(),
-    userId: z.string(),
-    login: z.string(),
+    ...each(z.string(), 'clientName', 'userId', 'login'),
     externalId: z.string().nullable(),
   }),
   effect: 'reads',

@@ -85,8 +85,7 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
 /** Chooses a signed-in user's next page (contract 1.2), and is alone in that: pages only lead back to the request. */
 export async function nextStep(context: Context, pending: PendingAuthorization): Promise<Step> {
   const access = await findAccess(context, pending);
-  const { authorizationRequest } = pending;
-  if (!access.mayHold) return { step: 'full', authorizationRequest };
+  if (!access.mayHold) return { step: 'full', authorizationRequest: pending.authorizationRequest };
   return {
     step: 'consent',
     decisionToken: signPage(context, pending, access.revision),

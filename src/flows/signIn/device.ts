@@ -31,8 +31,7 @@ export function newDeviceCookie(
   const payload = [loginDigest(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
   const own = context.keyRing.sign('device', Buffer.concat(payload));
   const others = devicesIn(context, guarded, login, earlier).filter(({ isOwn }) => !isOwn);
-  const parts = [own, ...others.map(({ part }) => part)];
-  return parts.slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
+  return [own, ...others.map(({ part }) => part)].slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
 
 /** The device name in a cookie for this login; null for none, or after a new password. */

@@ -17,8 +17,7 @@ export async function revokeByClient(
   const { grantId, hash } = await locateToken(context.db, accessToken);
   const secretHash = secret === null ? null : sha256(secret);
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
-  const { authenticated } = await revokeToken(context.db, given);
-  if (authenticated) return;
+  if ((await revokeToken(context.db, given)).authenticated) return;
   const rule = 'unknown or blocked client, or wrong client_secret';
   throw new OAuthError('client_not_authenticated', NOT_AUTHENTICATED, rule);
 }

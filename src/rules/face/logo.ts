@@ -25,8 +25,7 @@ export function checkLogo(body: Buffer): 'png' | 'svg' {
   }
   const kind = body[0] === 0x89 ? 'png' : 'svg';
   const { width, height } = kind === 'png' ? pngSize(body) : svgSize(body);
-  const fits = width >= height * 0.99 && width <= height * MAX_RATIO;
-  if (fits) return kind;
+  if (width >= height * 0.99 && width <= height * MAX_RATIO) return kind;
   const shape = `square, or up to ${MAX_RATIO} times as wide as high`;
   throw new FileError([`is ${width} by ${height}: it must be ${shape}`]);
 }

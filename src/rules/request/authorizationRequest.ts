@@ -65,9 +65,8 @@ export function parseAuthorizationRequest(
     throw new OAuthError('needs_pkce', 'The parameter code_challenge is missing.', {
       parameter: 'code_challenge',
     });
-  const canonicalQuery = formatCanonicalQuery(parameters);
   const checked = { client, redirectUri, scope, askedScope, rights, instanceName, state, codeChallenge };
-  return { ...checked, canonicalQuery };
+  return { ...checked, canonicalQuery: formatCanonicalQuery(parameters) };
 }
 
 /** Contract 7.1, unauthorized_client: the `client_id` is wrong or blocked. */
