@@ -43,10 +43,8 @@ export type Place = ReturnType<typeof placeOf>;
 
 /** Required names follow their nouns; what is secret is in no path and no query. */
 function placeOf(noun: string, verb: string, operation: AnyOperation) {
-  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
-    io: 'input',
-    unrepresentable: 'any',
-  });
+  const input = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' });
+  const { properties = {}, required = [] } = input;
   const nouns = noun.split('.');
   const isName = (field: string) => (properties[field] as { title?: string }).title !== undefined;
   const ids = verb === 'create' ? [] : required.filter(isName).slice(0, nouns.length);

@@ -10,9 +10,6 @@ import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 // Every environment variable: its values, default, error message and description, the source of
 // docs/operate/configuration.md. `unset` describes a default that no schema gives.
 
-const MIN_SECRET_CHARACTERS = 32;
-const MAX_DRAIN_SECONDS = 60;
-
 const text = z.string();
 
 const databaseUrl = text.superRefine((url, context) => {
@@ -35,10 +32,7 @@ const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Wor
 
 const list = (value: string): string[] => value.split(',').map((entry) => entry.trim());
 
-const secret = text.min(
-  MIN_SECRET_CHARACTERS,
-  `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,
-);
+const secret = text.min(32, 'must be entries of 32 or more characters, separated by commas');
 
 /** Addresses, or networks as an address and its prefix length, which is never 0. */
 const networks = z.array(
@@ -124,10 +118,7 @@ export const VARIABLES = {
     unset: '`/metrics` at `PORT`',
   }),
   METRICS_TOKEN: text
-    .regex(
-      new RegExp(`^[\\x21-\\x7e]{${MIN_SECRET_CHARACTERS},}$`),
-      `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
-    )
+    .regex(/^[\x21-\x7e]{32,}$/, 'must be 32 or more letters, digits and signs without spaces')
     .optional()
     .describe('bearer token that readers of `/metrics` must send, 32 or more characters without spaces'),
   ADMIN_PORT: wholeNumber(1, 65535).optional().meta({
@@ -137,10 +128,10 @@ export const VARIABLES = {
   ADMIN_HOST: text
     .default('localhost')
     .describe('address of the operators’ HTTP API; it must not be reachable from users’ networks'),
-  DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS)
+  DRAIN_SECONDS: wholeNumber(0, 60)
     .default(0)
     .describe(
-      `how long a stopping server still accepts connections while it is not ready, 0 to ${MAX_DRAIN_SECONDS}; 5 behind a load balancer`,
+      'how long a stopping server still accepts connections while it is not ready, 0 to 60; 5 behind a load balancer',
     ),
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max)
     .default(CONNECTIONS.default)

@@ -34,11 +34,7 @@ export interface OperationContext {
 export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
 /** An operator's action, defined once for every surface. */
-export interface Operation<
-  Input extends z.ZodObject = z.ZodObject,
-  Output extends z.ZodType = z.ZodType,
-  Result = unknown,
-> {
+export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   /** The beginning of its help, without capital or full stop. */
   readonly summary: string;
   /** A field's title stands for its value in help; its description says what it does. */
@@ -88,7 +84,7 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 /** @param incomplete the error if each field is valid, but not the whole @throws {Refusal} */
 export function readInput<Input extends z.ZodObject>(
-  { input }: Operation<Input>,
+  { input }: { readonly input: Input },
   given: unknown,
   incomplete = '',
 ): z.output<Input> {
