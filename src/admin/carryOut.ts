@@ -24,11 +24,7 @@ const ROWS_AT_ONCE = 50;
 const REST_MS = 10;
 
 /** Runs the operation of a request whose operator is known. @returns the answer's document @throws {Refusal}, and what operations throw */
-export async function carryOut(
-  place: Place,
-  request: FastifyRequest,
-  surroundings: Surroundings,
-): Promise<Row> {
+export async function carryOut(place: Place, request: FastifyRequest, surroundings: Surroundings) {
   const { operation } = place;
   const { operator } = request;
   if (operator === null || !permits(operator.role, operation.effect))
@@ -42,8 +38,7 @@ export async function carryOut(
     warn: (sentence: string) => warnings.push(sentence),
     async confirm(loss: () => Promise<Loss>) {
       if (isConfirmed) return;
-      const { deed } = await loss();
-      throw new Refusal('not_confirmed', `This would ${deed}: it needs ?confirm=true.`);
+      throw new Refusal('not_confirmed', `This would ${(await loss()).deed}: it needs ?confirm=true.`);
     },
   };
   const result = await perform(operation, caller, given);

@@ -7,6 +7,7 @@ import { type AnyOperation, snake } from '../operations/operation.ts';
 import * as operators from '../operations/operators.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
+import { each } from '../rules/common/each.ts';
 
 /** Operations by noun and verb. Those for the owner of the tables, or about one machine, are commands only. */
 const NOUNS: Readonly<Record<string, object>> = {
@@ -24,11 +25,9 @@ const NOUNS: Readonly<Record<string, object>> = {
 
 /** Verbs that the method says; of what reads, `list` and `show`. Others are the last part of the path. */
 const METHODS: Readonly<Record<string, 'POST' | 'PATCH' | 'DELETE'>> = {
-  create: 'POST',
-  add: 'POST',
+  ...each('POST', 'create', 'add'),
   update: 'PATCH',
-  remove: 'DELETE',
-  retire: 'DELETE',
+  ...each('DELETE', 'remove', 'retire'),
 };
 
 /** The JSON schema of a field's input; undefined for one that only a command can have, such as a file. */
@@ -40,15 +39,12 @@ function inJson(schema: z.ZodType): z.core.JSONSchema.BaseSchema | undefined {
   }
 }
 
-/** An operation's place in the API. */
 export type Place = ReturnType<typeof placeOf>;
 
 /** Required names follow their nouns; what is secret is in no path and no query. */
 function placeOf(noun: string, verb: string, operation: AnyOperation) {
-  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
-    io: 'input',
-    unrepresentable: 'any',
-  });
+  const input = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' });
+  const { properties = {}, required = [] } = input;
   const nouns = noun.split('.');
   const isName = (field: string) => (properties[field] as { title?: string }).title !== undefined;
   const ids = verb === 'create' ? [] : required.filter(isName).slice(0, nouns.length);

@@ -1,11 +1,13 @@
 import fastify, {
   type FastifyBaseLogger,
+  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   LogController,
 } from 'fastify';
 import { limitFailures } from '../flows/common/failureLimit.ts';
+import { whyUnavailable } from '../flows/common/unavailable.ts';
 import { BOUNDS } from '../http/connections/bounds.ts';
 import { limitConnections } from '../http/connections/connectionLimit.ts';
 import { prepareDraining } from '../http/connections/draining.ts';
@@ -15,15 +17,15 @@ import { addressOf } from '../http/request/caller.ts';
 import { sendJson } from '../http/request/json.ts';
 import { lineOf } from '../http/request/requestLog.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
+import { RETRY_AFTER_SECONDS } from '../http/server/errors.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
-import { OverloadedError, Refusal } from '../rules/common/error.ts';
+import { OAuthError, OverloadedError, REFUSALS, Refusal } from '../rules/common/error.ts';
 import { networkOf } from '../rules/common/network.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
 import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
 import { PLACES } from './places.ts';
-import { answerProblem } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,11 +44,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const MAX_OPERATOR_FAILURES_PER_MINUTE = 20;
 
 /** The operators' API as a Fastify instance, ready to listen. */
-export function buildAdminApp(
-  surroundings: Surroundings,
-  maxConnections: number,
-  log: FastifyBaseLogger,
-): FastifyInstance {
+export function buildAdminApp(surroundings: Surroundings, maxConnections: number, log: FastifyBaseLogger) {
   const app = fastify({
     ...BOUNDS,
     loggerInstance: log,
@@ -148,4 +146,29 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const rule = brokenRule !== null && { rule_id: brokenRule };
   const line = { operator: operator?.name ?? null, ...lineOf(request, reply), ...rule };
   request.log.info(line, 'operator request');
+}
+
+/** Answers an error by RFC 9457. One that is neither a refusal nor a 503 is internal, logged with its cause. */
+function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  const { status, rule, ...said } = verdictOn(error);
+  if (status === 500) request.log.error({ err: error }, 'the operation failed');
+  if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="operators"');
+  request.brokenRule = rule;
+  const problem = { title: STATUS_CODES[status], status, ...said, rule, reference: request.id };
+  return sendJson(reply, status, problem, 'application/problem+json');
+}
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
+const LATER = 'Try again in a moment. The operation may still complete: check before you repeat it.';
+const OURS = 'Internal error: the log has the cause under the reference.';
+
+function verdictOn(error: FastifyError) {
+  const { message: detail, statusCode = error instanceof OAuthError ? 400 : 500 } = error;
+  if (error instanceof Refusal)
+    return { status: REFUSALS[error.reason], detail, rule: error.reason, field: error.field };
+  const unavailable = whyUnavailable(error);
+  if (unavailable !== null) return { status: 503, detail: LATER, rule: unavailable };
+  if (statusCode < 500) return { status: statusCode, detail, rule: 'unreadable_request' };
+  return { status: 500, detail: OURS, rule: 'server_error' };
 }

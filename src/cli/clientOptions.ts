@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { readLogo } from '../config/operatorFiles.ts';
+import { type Ceiling, parseCeiling } from '../rules/common/money.ts';
 import { FileError } from '../rules/common/operatorFile.ts';
 import type { Logo } from '../rules/face/logo.ts';
-import { type Ceiling, parseCeiling } from '../rules/scope/ceiling.ts';
 import { BUILT_IN_RIGHTS } from '../rules/scope/rights.ts';
 import type { Options } from './commands.ts';
 

@@ -57,7 +57,6 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly view?: (document: z.output<Output>, thing: Row) => object;
   /** A sentence for people, instead of the document. */
   readonly says?: (result: Result, input: z.output<Input>) => string;
-  /** Message for an empty list. */
   readonly none?: string;
 }
 

@@ -10,7 +10,6 @@ import { fieldLines, type Shell } from './shell.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
 
-/** `assent doctor` checks for common faults. */
 export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
   if (invariants) readDatabaseConfig(shell.streams.env); // a wrong variable is no finding here but an error
   const findings = invariants
@@ -34,7 +33,9 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   const { config, problems } = readOrExplain(shell);
   const judge = config === null ? wrong : advice;
   const verdicts = problems.map((problem) => {
-    const [text = '', place = 'docs/operate/configuration.md#environment'] = problem.split('; see ');
+    const [text = '', place = 'docs/operate/configuration.md#environment'] = problem
+      .replace(/\.$/, '')
+      .split('; see ');
     return judge(text, `see ${place}`);
   });
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
@@ -48,13 +49,12 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
 
 /** Reads the environment. @returns its problems, one sentence each; config null if it can't serve */
 function readOrExplain(shell: Shell) {
-  const sentences = (lines: readonly string[]) => lines.map((line) => line.replace(/\.$/, ''));
   try {
     const config = readConfig(shell.streams.env);
-    return { config, problems: sentences(config.warnings) };
+    return { config, problems: config.warnings };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { config: null, problems: sentences(error.message.split('\n')) };
+    return { config: null, problems: error.message.split('\n') };
   }
 }
 

@@ -9,10 +9,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/**
- * Runs one command. Calls in one process share only code; `serve` takes the signals, so it needs a process of its own.
- * @returns the exit code: 0 only on success, 2 for a usage error
- */
+/** Runs a command; `serve` needs a process of its own, since it takes the signals. @returns 0 for success, 2 for wrong usage */
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {
   const shell = new Shell(argv, streams);
   try {

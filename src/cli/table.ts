@@ -35,7 +35,6 @@ const SECRET_RETIRED = {
   says: (_retired: unknown, { secretId }: Readonly<Record<string, string>>) => `retired ${secretId}`,
 };
 
-/** All commands, in the order of the help. */
 export const COMMANDS: CommandTable = {
   serve: {
     summary: 'run the server until a signal ends it',

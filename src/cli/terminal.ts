@@ -8,10 +8,7 @@ import type { Shell } from './shell.ts';
 
 const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !inJson;
 
-/**
- * Asks before an irreversible loss. Without a terminal `--yes` is needed even for no loss, so that scripts always say it.
- * @throws {Refusal} without a terminal @throws {Error} for any answer but `y` and `yes`
- */
+/** Asks before a loss. Without a terminal `--yes` is needed even for none, so that scripts always say it. @throws {Refusal} */
 export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
   if (!canAsk(shell)) throw new Refusal('usage', `nothing was done: pass --yes to ${deed}`);
   if (count === 0) return;

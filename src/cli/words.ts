@@ -2,8 +2,8 @@ import { readOffer } from '../config/config.ts';
 import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
 import { describeLimit, describeRights } from '../languages/rights.ts';
+import type { Ceiling } from '../rules/common/money.ts';
 import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
-import type { Ceiling } from '../rules/scope/ceiling.ts';
 import { parseScope } from '../rules/scope/scope.ts';
 import type { Shell } from './shell.ts';
 
@@ -20,7 +20,6 @@ export function inWords(thing: object, { streams }: Shell): object {
   return Object.fromEntries(fields);
 }
 
-/** One line for each right. */
 function rightsIn(scope: string, { currency, catalogue }: ReturnType<typeof readOffer>): readonly string[] {
   const words = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
   return describeRights(parseScope(scope, currency), words).map(

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { BUILT_IN_CATALOGUE, parseCatalogue } from '../languages/catalogue.ts';
+import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
 import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
-import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
@@ -72,14 +72,12 @@ export function readServiceNames(environment: Environment = process.env): string
   return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
 }
 
-/** The rights on offer. @throws {ConfigError} */
 export function readOffer(environment: Environment = process.env) {
   const needed = ALL.pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
   const { CATALOGUE, ...limit } = parse(needed, environment, limitProblems);
   return { catalogue: readFiles({ CATALOGUE }).catalogue, ...limitOf(limit) };
 }
 
-/** The currency, and the limit of a right without one. */
 const limitOf = ({ CURRENCY, DEFAULT_LIMIT }: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>) => ({
   currency: CURRENCY,
   defaultLimit: parseCeiling(DEFAULT_LIMIT) ?? BUILT_IN_OFFER.defaultLimit,
@@ -108,14 +106,11 @@ export function readConfig(environment: Environment = process.env) {
     secrets: values.SECRETS ?? null,
     codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
     logLevel: values.LOG_LEVEL,
-    /** Number of proxies, or their networks. */
     trustProxy: values.TRUST_PROXY ?? (false as const),
-    /** How long the server still accepts connections after a signal. */
     drainMs: values.DRAIN_SECONDS * 1000,
     /** Port of `/metrics` (null: the public port), and its bearer token. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsToken: values.METRICS_TOKEN ?? null,
-    /** Port and host of the operators' API; the port is null without it. */
     adminPort: values.ADMIN_PORT ?? null,
     adminHost: values.ADMIN_HOST,
     maxConnections: values.MAX_CONNECTIONS,
@@ -123,7 +118,6 @@ export function readConfig(environment: Environment = process.env) {
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
     /** True under `npm start`: the server ends with npm. */
     startedByNpm: environment.npm_lifecycle_event === 'start',
-    /** Where users sign in; null for our own pages. */
     provider: values.SIGN_IN_ISSUER
       ? {
           issuer: values.SIGN_IN_ISSUER,

@@ -44,7 +44,6 @@ export function readLogo(file: string): Logo {
   return logoOf(readBytes(file, MAX_LOGO_BYTES));
 }
 
-/** @throws {FileError} if the bytes are not an allowed picture */
 export function logoOf(body: Buffer): Logo {
   const kind = checkLogo(body);
   return { file: `${hexOf(sha256(body)).slice(0, 32)}.${kind}`, body };

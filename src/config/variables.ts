@@ -1,16 +1,14 @@
 import { z } from 'zod';
+import { each } from '../rules/common/each.ts';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
+import { parseCeiling } from '../rules/common/money.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { findUnclearInName } from '../rules/common/text.ts';
-import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
 // Every environment variable: its values, default, error message and description, the source of
 // docs/operate/configuration.md. `unset` describes a default that no schema gives.
-
-const MIN_SECRET_CHARACTERS = 32;
-const MAX_DRAIN_SECONDS = 60;
 
 const text = z.string();
 
@@ -34,11 +32,7 @@ const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Wor
 
 const list = (value: string): string[] => value.split(',').map((entry) => entry.trim());
 
-/** One entry of `SECRETS`. */
-const secret = text.min(
-  MIN_SECRET_CHARACTERS,
-  `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,
-);
+const secret = text.min(32, 'must be entries of 32 or more characters, separated by commas');
 
 /** Addresses, or networks as an address and its prefix length, which is never 0. */
 const networks = z.array(
@@ -124,10 +118,7 @@ export const VARIABLES = {
     unset: '`/metrics` at `PORT`',
   }),
   METRICS_TOKEN: text
-    .regex(
-      new RegExp(`^[\\x21-\\x7e]{${MIN_SECRET_CHARACTERS},}$`),
-      `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
-    )
+    .regex(/^[\x21-\x7e]{32,}$/, 'must be 32 or more letters, digits and signs without spaces')
     .optional()
     .describe('bearer token that readers of `/metrics` must send, 32 or more characters without spaces'),
   ADMIN_PORT: wholeNumber(1, 65535).optional().meta({
@@ -137,10 +128,10 @@ export const VARIABLES = {
   ADMIN_HOST: text
     .default('localhost')
     .describe('address of the operators’ HTTP API; it must not be reachable from users’ networks'),
-  DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS)
+  DRAIN_SECONDS: wholeNumber(0, 60)
     .default(0)
     .describe(
-      `how long a stopping server still accepts connections while it is not ready, 0 to ${MAX_DRAIN_SECONDS}; 5 behind a load balancer`,
+      'how long a stopping server still accepts connections while it is not ready, 0 to 60; 5 behind a load balancer',
     ),
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max)
     .default(CONNECTIONS.default)
@@ -224,7 +215,5 @@ const NO_STANDBYS =
 export const GONE_VARIABLES: Readonly<Record<string, string>> = {
   WORKERS:
     'is no longer read: a server is one process. Unset it, and start more servers for more cores; see docs/operate/upgrade.md#100.',
-  DATABASE_READ_URL: NO_STANDBYS,
-  DATABASE_READ_URL_FILE: NO_STANDBYS,
-  READ_LAG_MS: NO_STANDBYS,
+  ...each(NO_STANDBYS, 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'),
 };

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
@@ -32,19 +33,10 @@ const EVENT = z.object({
   id: z.string(),
   at: z.date(),
   outcome: z.string().describe('may be a kind that only a newer build knows'),
-  userId: TEXT,
-  login: TEXT,
-  externalId: TEXT,
-  clientId: TEXT,
-  clientName: TEXT,
-  resourceId: TEXT,
-  instanceName: TEXT,
-  grantId: TEXT,
-  scope: TEXT,
+  ...each(TEXT, 'userId', 'login', 'externalId', 'clientId', 'clientName', 'resourceId', 'instanceName'),
+  ...each(TEXT, 'grantId', 'scope'),
   limits: z.unknown(),
-  address: TEXT,
-  reference: TEXT,
-  operator: TEXT,
+  ...each(TEXT, 'address', 'reference', 'operator'),
   detail: z.unknown(),
 });
 
@@ -131,7 +123,6 @@ export const prune = operation({
   },
 });
 
-/** Asks before dropping partitions of the audit trail. @param keep how many to keep */
 export function confirmPruning({ db, confirm }: OperationContext, keep: number): Promise<void> {
   return confirm(async () => {
     const { rows = 0, months } = (await findPrunable(db, keep)) ?? {};

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { checkClientId, checkClientSettings, checkIssued } from '../rules/account/registration.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
+import { parseCeiling } from '../rules/common/money.ts';
 import type { Logo } from '../rules/face/logo.ts';
-import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
+import type { Client, ClientSettings } from '../rules/request/client.ts';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
-import { parseCeiling } from '../rules/scope/ceiling.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { writeLogo } from '../store/common/clientLogos.ts';
@@ -16,7 +16,15 @@ import { deleteRegistered } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { AFTER, FLAG, ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
-import { found, listing, type OperationContext, operation, rowsAfter } from './operation.ts';
+import {
+  found,
+  listing,
+  type OperationContext,
+  operation,
+  rowsAfter,
+  snake,
+  snakeCase,
+} from './operation.ts';
 import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
 const CEILING = z
@@ -73,9 +81,7 @@ export const create = operation({
     secret: z.string().optional().describe('its existing client secret, instead of a new one'),
     force: OPTIONAL_FLAG.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
-  output: CLIENT.extend({
-    clientSecret: z.string().optional().describe('the new secret, shown only once'),
-  }),
+  output: CLIENT.extend({ clientSecret: z.string().optional().describe('the new secret, shown only once') }),
   async run(context, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = context;
     const verified = given.verified || known !== undefined;
@@ -84,7 +90,7 @@ export const create = operation({
     const weak = known === undefined ? undefined : checkIssued('secret', known);
     if (weak && !force) throw new Refusal('refused_value', weak, 'secret');
     const warnings = await checkSettings(context, settings, force);
-    const detail = { ...settingsOf(settings), verified };
+    const detail = snakeCase(settings);
     const secret = await transaction(context.db, async (db) => {
       if ((await insertClient(db, { clientId, ...settings })) === 0)
         throw new Refusal('state', `the client id ${clientId} is taken`);
@@ -114,7 +120,6 @@ export const show = operation({
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
 
-/** Also returns the changes. */
 export const update = operation({
   summary: 'change an application: open consent pages and unused codes become invalid, tokens stay valid',
   input: z
@@ -168,6 +173,13 @@ export const secret = secretOperations('client', requireClient, (client) => {
   const why = 'is registered without authenticity verification, so it has no secrets';
   if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
 });
+
+/** The old and the new value of each setting that differs. */
+function changesBetween(before: Client, after: Client) {
+  const settings = Object.keys(SETTINGS) as (keyof ClientSettings)[];
+  const both = settings.map((name) => [snake(name), { from: before[name], to: after[name] }] as const);
+  return Object.fromEntries(both.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));
+}
 
 async function requireClient(db: pg.Pool, clientId: string) {
   return found(await findClient(db, clientId), 'client', clientId);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
 import { remedyFor } from '../rules/common/refusals.ts';
@@ -15,15 +16,10 @@ export const explain = operation({
   input: z.strictObject({ reference: text('reference') }),
   output: z.object({
     at: z.date(),
-    reference: z.string(),
-    method: z.string(),
-    path: z.string(),
+    ...each(z.string(), 'reference', 'method', 'path'),
     status: z.int(),
-    error: z.string(),
-    rule: z.string(),
-    ruleId: z.string().nullable(),
-    clientId: z.string().nullable(),
-    clientName: z.string().nullable(),
+    ...each(z.string(), 'error', 'rule'),
+    ...each(z.string().nullable(), 'ruleId', 'clientId', 'clientName'),
     remedy: z.string(),
   }),
   effect: 'reads',

@@ -7,7 +7,6 @@ export const ID = text('id');
 export const LOGIN = text('login');
 export const LOGIN_OR_ID = LOGIN.describe('login or user_id');
 export const FLAG = z.boolean();
-/** False unless given. */
 export const OPTIONAL_FLAG = FLAG.default(false);
 export const STATUS = z.enum(['active', 'blocked']);
 export const AFTER = ID.exactOptional().describe('only those after this one');

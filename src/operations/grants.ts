@@ -1,35 +1,26 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
+import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
+import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findUser } from '../store/common/users.ts';
-import {
-  countLiveGrants,
-  findListedGrant,
-  findLiveGrants,
-  type GrantFilter,
-  type ListedGrant,
-  listGrants,
-} from '../store/operate/liveGrants.ts';
+import * as store from '../store/operate/liveGrants.ts';
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
 import { found, type Loss, listing, type OperationContext, operation, type Pages } from './operation.ts';
-import { findRevived } from './revived.ts';
 
 export const GRANT = z.object({
-  grantId: z.string(),
-  clientId: z.string(),
+  ...each(z.string(), 'grantId', 'clientId'),
   instanceName: z.string().nullable(),
-  scope: z.string(),
-  state: z.string(),
+  ...each(z.string(), 'scope', 'state'),
   confirmedAt: z.date(),
-  issuedAt: z.date().nullable(),
-  expiresAt: z.date().nullable(),
+  ...each(z.date().nullable(), 'issuedAt', 'expiresAt'),
   lastUsedOn: z.string().nullable(),
 });
 
@@ -56,12 +47,12 @@ export const list = listing({
     clientName: z.string(),
   }),
   async run({ db }, { limit = null, ...which }) {
-    return described(listGrants(db, await filterOf(db, which), limit), which.login === undefined);
+    return described(store.listGrants(db, await filterOf(db, which), limit), which.login === undefined);
   },
   after: ({ after }) => after,
 });
 
-async function* described(pages: AsyncIterable<ListedGrant[]>, withLogin: boolean) {
+async function* described(pages: AsyncIterable<store.ListedGrant[]>, withLogin: boolean) {
   for await (const page of pages)
     yield page.map(({ login, ...grant }) => ({ ...(withLogin && { login }), ...describeGrant(grant) }));
 }
@@ -72,9 +63,7 @@ export const show = operation({
   input: z.strictObject({ grantId: text('grant-id') }),
   output: z.object({
     ...GRANT.shape,
-    clientName: z.string(),
-    userId: z.string(),
-    login: z.string(),
+    ...each(z.string(), 'clientName', 'userId', 'login'),
     externalId: z.string().nullable(),
   }),
   effect: 'reads',
@@ -82,7 +71,11 @@ export const show = operation({
 });
 
 async function requireGrant(db: pg.Pool, grantId: string) {
-  return found(isUuid(grantId.toLowerCase()) ? await findListedGrant(db, grantId) : null, 'grant', grantId);
+  return found(
+    isUuid(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null,
+    'grant',
+    grantId,
+  );
 }
 
 /** The lines of a file written by `audit.next`. */
@@ -109,11 +102,8 @@ export const revoke = operation({
       'a trail excludes other filters',
     ),
   output: z.object({
-    grantId: z.string().optional(),
-    login: z.string().optional(),
-    clientId: z.string().optional(),
-    since: z.date().optional(),
-    until: z.date().optional(),
+    ...each(z.string().optional(), 'grantId', 'login', 'clientId'),
+    ...each(z.date().optional(), 'since', 'until'),
     trail: z.string().optional(),
     revoked: z.int(),
   }),
@@ -131,10 +121,7 @@ export const revoke = operation({
   },
 });
 
-async function revokeEnded(
-  context: OperationContext,
-  { name, lines }: z.output<typeof TRAIL>,
-): Promise<number> {
+async function revokeEnded(context: OperationContext, { name, lines }: z.output<typeof TRAIL>) {
   const { ids, people, ends, unreadable } = await findRevived(context.db, lines);
   if (unreadable > 0) context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
   if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
@@ -142,16 +129,60 @@ async function revokeEnded(
   return revokePages(context, [ids.map((id) => ({ id }))]);
 }
 
-/** @throws {Refusal} */
-async function filterOf(db: pg.Pool, { login, ...rest }: GrantFilter & { login?: string | undefined }) {
+/** Events per lookup: an audit trail may exceed memory. */
+const CHUNK = 50_000;
+
+const APPROVALS: readonly string[] = ['approved', 'approved_again'] satisfies AuditKind[];
+const REVOCATIONS: readonly string[] = [
+  'replayed',
+  'revoked_by_user',
+  'revoked_by_application',
+  'revoked_by_operator',
+] satisfies AuditKind[];
+
+/** Finds grants that a restore revived. @param lines of `assent audit next` @returns also the number of truncated lines */
+async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
+  const owners = new Map<string, string>();
+  const counts = { ends: 0, unreadable: 0 };
+  let chunk: store.GrantEnd[] = [];
+  const lookUp = async () => {
+    for (const { id, userId } of await store.findEndedGrants(pool, chunk)) owners.set(id, userId);
+    chunk = [];
+  };
+  for await (const line of lines) {
+    if (!line.startsWith('{')) continue;
+    let event: unknown;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      counts.unreadable += 1;
+      continue;
+    }
+    const end = END.safeParse(event).data;
+    if (end === undefined) continue;
+    counts.ends += 1;
+    chunk.push(end);
+    if (chunk.length >= CHUNK) await lookUp();
+  }
+  await lookUp();
+  return { ids: [...owners.keys()].sort(), people: new Set(owners.values()).size, ...counts };
+}
+
+const END = z
+  .object({ outcome: z.enum([...APPROVALS, ...REVOCATIONS]), grant_id: z.guid(), at: z.coerce.date() })
+  .transform(({ outcome, grant_id, at }): store.GrantEnd => {
+    return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
+  });
+
+async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { login?: string | undefined }) {
   const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
   if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);
   return { ...rest, userId: user?.userId };
 }
 
 /** @param deed precedes the revocation of the live grants, as `delete … and ` */
-export async function lossOf(db: pg.Pool, filter: GrantFilter, deed = ''): Promise<Loss> {
-  return lossFrom(await countLiveGrants(db, filter), deed);
+export async function lossOf(db: pg.Pool, filter: store.GrantFilter, deed = ''): Promise<Loss> {
+  return lossFrom(await store.countLiveGrants(db, filter), deed);
 }
 
 function lossFrom({ grants, people }: { readonly grants: number; readonly people: number }, deed = ''): Loss {
@@ -162,9 +193,8 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 
 type Revoker = Pick<OperationContext, 'db' | 'operator' | 'progress'>;
 
-/** Revokes all matching live grants. @returns how many */
-export function revokeAll(context: Revoker, filter: GrantFilter): Promise<number> {
-  return revokePages(context, findLiveGrants(context.db, filter));
+export function revokeAll(context: Revoker, filter: store.GrantFilter): Promise<number> {
+  return revokePages(context, store.findLiveGrants(context.db, filter));
 }
 
 /** Revokes grants in the order of their keys, each batch in its own transaction, so it can be interrupted. */

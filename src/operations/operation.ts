@@ -18,9 +18,7 @@ export interface OperationContext {
   readonly db: pg.Pool;
   /** The name in the audit trail. */
   readonly operator: string;
-  /** The service's names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
-  /** The rights on offer, as the server has them. */
   readonly offer: () => Offer;
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
@@ -36,11 +34,7 @@ export interface OperationContext {
 export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
 /** An operator's action, defined once for every surface. */
-export interface Operation<
-  Input extends z.ZodObject = z.ZodObject,
-  Output extends z.ZodType = z.ZodType,
-  Result = unknown,
-> {
+export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   /** The beginning of its help, without capital or full stop. */
   readonly summary: string;
   /** A field's title stands for its value in help; its description says what it does. */
@@ -52,7 +46,6 @@ export interface Operation<
   readonly isList?: boolean;
   /** Of a list: the value of its input `after` with which it goes on behind this row. */
   after?(row: Result extends Pages<infer Row> ? Row : never): string;
-  /** @throws {Refusal} */
   run(context: OperationContext, input: z.output<Input>): Promise<Result>;
 }
 
@@ -91,7 +84,7 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 /** @param incomplete the error if each field is valid, but not the whole @throws {Refusal} */
 export function readInput<Input extends z.ZodObject>(
-  { input }: Operation<Input>,
+  { input }: { readonly input: Input },
   given: unknown,
   incomplete = '',
 ): z.output<Input> {
@@ -126,11 +119,7 @@ export function perform<Input extends z.ZodObject, Result>(
 }
 
 /** The thing named by an input. @throws {Refusal} */
-export function found<Thing extends NonNullable<unknown>>(
-  thing: Thing | null,
-  kind: string,
-  name: string,
-): Thing {
+export function found<Thing extends NonNullable<unknown>>(thing: Thing | null, kind: string, name: string) {
   if (thing === null) throw new Refusal('not_found', `there is no ${kind} ${name}`);
   return thing;
 }
@@ -143,8 +132,6 @@ export const snake = kept((name: string) => name.replaceAll(/[A-Z]/g, (one) => `
 /** A thing by these names, and so those in its lists. */
 export function snakeCase(thing: object): Row {
   const inList = (one: unknown) => (typeof one === 'object' && one !== null ? snakeCase(one) : one);
-  const fields = Object.entries(thing).map(([name, value]) => {
-    return [snake(name), Array.isArray(value) ? value.map(inList) : value];
-  });
-  return Object.fromEntries(fields);
+  const spelled = (value: unknown) => (Array.isArray(value) ? value.map(inList) : value);
+  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), spelled(value)]));
 }

@@ -7,15 +7,7 @@ import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { type Act, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
-import {
-  findUser,
-  insertUser,
-  listUsers,
-  type PasswordHashes,
-  type User,
-  updateUser,
-  updateUserPasswords,
-} from '../store/common/users.ts';
+import * as store from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
 import { deleteRegistered, updateStatus } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
@@ -46,7 +38,7 @@ export const create = operation({
     checkLogin(login);
     const hashes = await hashPasswords(user, user, serviceNames());
     return transaction(pool, async (db) => {
-      const made = await insertUser(db, { login, key: loginKey(login), name, ...hashes });
+      const made = await store.insertUser(db, { login, key: loginKey(login), name, ...hashes });
       if (made === null) throw new Refusal('state', `the login ${login} is taken`);
       const { userId } = made;
       await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
@@ -65,7 +57,7 @@ export const list = listing({
     limit: LIMIT,
   }),
   output: USER,
-  run: async ({ db }, filter) => listUsers(db, filter),
+  run: async ({ db }, filter) => store.listUsers(db, filter),
   after: ({ login }) => login,
 });
 
@@ -99,7 +91,7 @@ export const update = operation({
     const key = newLogin === null ? null : loginKey(newLogin);
     return transaction(pool, async (db) => {
       const { userId, ...before } = await requireUser(db, login);
-      const user = await updateUser(db, { userId, login: newLogin, key, name, externalId });
+      const user = await store.updateUser(db, { userId, login: newLogin, key, name, externalId });
       if (user === null) throw new Refusal('state', 'the login or the external id is another user’s');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
@@ -111,7 +103,7 @@ export const update = operation({
   },
 });
 
-const toStatus = (status: User['status'], summary: string) =>
+const toStatus = (status: store.User['status'], summary: string) =>
   operation({
     summary,
     input: BY_LOGIN,
@@ -149,7 +141,7 @@ export const setPassword = operation({
     const user = await requireUser(pool, login);
     const hashes = await hashPasswords(passwords, user, serviceNames());
     const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-    const set = (db: Database, userId: string) => updateUserPasswords(db, { userId, ...hashes });
+    const set = (db: Database, userId: string) => store.updateUserPasswords(db, { userId, ...hashes });
     return { ...(await changeUser(pool, user.userId, act, set)), done: 'password_set' as const };
   },
 });
@@ -181,7 +173,7 @@ const digestsOf = (login: string | null, externalId: string | null) =>
   );
 
 async function requireUser(db: Database, login: string) {
-  return found(await findUser(db, login), 'user', login);
+  return found(await store.findUser(db, login), 'user', login);
 }
 
 /** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {Refusal} */
@@ -205,7 +197,7 @@ const detailOf = ({ paymentPassword }: Passwords) => ({ payment_password: paymen
 /** Refuses the same passwords as the user's own page (`changePassword.ts`), unless weak ones are allowed. */
 async function hashPasswords(
   { password, paymentPassword, allowWeak }: Passwords,
-  { login, name, paymentPasswordHash = null }: Pick<User, 'login' | 'name'> & Partial<PasswordHashes>,
+  user: Pick<store.User, 'login' | 'name'> & Partial<store.PasswordHashes>,
   serviceNames: readonly string[],
 ) {
   checkPassword('password', password, allowWeak);
@@ -214,9 +206,9 @@ async function hashPasswords(
   const paymentHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
   if (!allowWeak) {
     const { isCommonPassword, isOwnName } = await import('../rules/account/commonPassword.ts'); // takes 15 MB
-    const names = [login, name, ...serviceNames];
+    const names = [user.login, user.name, ...serviceNames];
     const ticket = { queue: 'stranger', key: '', until: Number.POSITIVE_INFINITY } as const;
-    const isSame = await verifyPassword(paymentHash ?? paymentPasswordHash, password, ticket);
+    const isSame = await verifyPassword(paymentHash ?? user.paymentPasswordHash ?? null, password, ticket);
     const isWeak = (one: string | null) => one !== null && (isCommonPassword(one) || isOwnName(one, names));
     const weak = 'is easy to guess: common, or a name of the user or the service';
     const problem =

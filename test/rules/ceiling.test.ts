@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { exceeds, parseCeiling } from '../../src/rules/common/money.ts';
 import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
-import { exceeds, parseCeiling } from '../../src/rules/scope/ceiling.ts';
 import { refusalOf } from './refusal.ts';
 import { OFFER } from './rubles.ts';
 

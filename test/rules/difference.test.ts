@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Limit } from '../../src/rules/common/money.ts';
-import { formatScope } from '../../src/rules/scope/formatScope.ts';
-import type { Right } from '../../src/rules/scope/scope.ts';
+import { formatScope, type Right } from '../../src/rules/scope/scope.ts';
 import { differenceOf } from '../../src/rules/spending/difference.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { attempts, greedy, isWithin, letThrough, smallPeriod } from './payments.ts';

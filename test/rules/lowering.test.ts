@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hundredths, moneyOf } from '../../src/rules/common/money.ts';
-import { formatScope } from '../../src/rules/scope/formatScope.ts';
-import type { Right } from '../../src/rules/scope/scope.ts';
+import { formatScope, type Right } from '../../src/rules/scope/scope.ts';
 import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../src/rules/spending/lowering.ts';
 import { anyString, forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';

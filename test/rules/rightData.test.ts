@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatScope } from '../../src/rules/scope/formatScope.ts';
 import { limitsAmong, moneySources, type RightData, rightData } from '../../src/rules/scope/rightData.ts';
-import type { Right } from '../../src/rules/scope/scope.ts';
+import { formatScope, type Right } from '../../src/rules/scope/scope.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
 

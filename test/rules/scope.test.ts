@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatScope } from '../../src/rules/scope/formatScope.ts';
-import { type Right, spends } from '../../src/rules/scope/scope.ts';
+import { formatScope, type Right, spends } from '../../src/rules/scope/scope.ts';
 import { anyString, character, forAny, rights, scopeLike } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 import { DEFAULT, parseScope, rubles } from './rubles.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatScope } from '../../src/rules/scope/formatScope.ts';
-import { spends } from '../../src/rules/scope/scope.ts';
+import { formatScope, spends } from '../../src/rules/scope/scope.ts';
 import { spendsIn } from '../../src/store/common/grants.ts';
 import { anyRights } from '../rules/arbitraries.ts';
 import { parseScope } from '../rules/rubles.ts';

@@ -13,16 +13,12 @@ import { formOf, signForm } from '../common/signedForm.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 
-/** One live authorization: rights, confirmation, expiry, day of last use (UTC), and state. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
 /** An application with access to the user's account, and its authorizations on this page. */
 export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
 
-/**
- * One page of the user's live authorizations, newest first, at a cost independent of their number. @param from an `older`
- * @returns them by application; `older`: the id at which the next page begins, null for none
- */
+/** A page of the user's live authorizations by application, newest first. `from` and `older`: the id at which a page begins. */
 export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
   const wanted = { userId: session.user.userId, olderThan: from, most: MAX_AUTHORIZATIONS_SHOWN };
   const { found, nextFrom } = await findAccountGrants(context.db, wanted);
@@ -51,17 +47,15 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
   };
 }
 
-/** @param thereAreOthers true if there are other pages */
 async function groupByClient(
   context: Context,
   session: Session,
   shown: readonly LiveAuthorization[],
-  thereAreOthers: boolean,
+  thereAreOtherPages: boolean,
 ) {
   const clients = new Map(shown.map((authorization) => [authorization.clientId, authorization]));
-  const counts = thereAreOthers
-    ? await countAccountGrants(context.db, { userId: session.user.userId, clientIds: [...clients.keys()] })
-    : [];
+  const asked = { userId: session.user.userId, clientIds: [...clients.keys()] };
+  const counts = thereAreOtherPages ? await countAccountGrants(context.db, asked) : [];
   return [...clients.values()].map(({ clientId, clientName, clientLogo, isBlocked }) => {
     const authorizations = shown.filter((one) => one.clientId === clientId);
     const count = counts.find((counted) => counted.clientId === clientId);

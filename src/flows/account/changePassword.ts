@@ -11,26 +11,20 @@ import { type Guarded, newDeviceCookie } from '../signIn/device.ts';
 import { attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { Session } from '../signIn/session.ts';
 
-/** The form, and this browser's device cookies, null for none. */
 export interface SentPasswordChange {
   readonly kind: Guarded;
-  /** Both as typed. */
   readonly currentPassword: string;
   readonly newPassword: string;
   readonly formToken: string | undefined;
   readonly deviceCookies: Readonly<Record<Guarded, string | null>>;
 }
 
-/** For each password: the user's other one, its hash, its change in the audit trail. */
 const KINDS = {
   password: { other: 'payment password', hash: 'passwordHash', audit: 'password_changed' },
   'payment password': { other: 'password', hash: 'paymentPasswordHash', audit: 'payment_password_changed' },
 } as const;
 
-/**
- * The form that changes a password, and the password to type: `password` also for a first payment password. Null for a deleted
- * user, and for a password that the provider keeps.
- */
+/** Its token, and the password to type. Null for a deleted user, and for a password that the provider keeps. */
 export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
   const user = await findUser(context.db, session.user.userId);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;
@@ -73,11 +67,9 @@ export async function changePassword(
     if (outcome === 'right') return { outcome: 'refused', problem: 'same_as_other' } as const;
   }
   const newHash = await hashPassword(sent.newPassword);
-  const { sessionHash } = session;
-  const change = { ...user, sessionHash, kind: KINDS[kind].audit, newHash, ...caller };
+  const change = { ...user, sessionHash: session.sessionHash, kind: KINDS[kind].audit, newHash, ...caller };
   if (!(await replacePassword(context.db, change))) return { outcome: 'stale' } as const;
-  const login = loginOf(user, kind);
-  const deviceCookie = newDeviceCookie(context, kind, login, newHash, sent.deviceCookies[kind]);
+  const deviceCookie = newDeviceCookie(context, kind, loginOf(user, kind), newHash, sent.deviceCookies[kind]);
   return { outcome: 'changed', deviceCookie } as const;
 }
 

@@ -28,18 +28,14 @@ export async function findHistoryPage({ db, currency }: Context, { user }: Sessi
   };
 }
 
-/** Events with a program's address. */
 const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
 
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
 
 /** Rights are included while their scopes fit on a page. */
-export function eventsOf<Row extends HistoryRow>(
-  rows: readonly Row[],
-  currency: string,
-): HistoryEvent<Row>[] {
+export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string) {
   let length = 0;
-  return rows.map((row) => {
+  return rows.map((row): HistoryEvent<Row> => {
     length += row.scope?.length ?? 0;
     const { address, micros: _, scope, ...event } = row;
     const isPersons = address !== null && !BY_PROGRAMS.includes(row.kind);

@@ -12,7 +12,6 @@ const MAX_WARNINGS_SHOWN = 10;
 /** Exceeds any transaction that records an event. */
 const COMMITTED_MS = 60_000;
 
-/** Mostly the user's own acts. */
 const OWN_ACTS: readonly HistoryKind[] = ['approved', 'approved_again', 'signed_in'];
 
 export function isAlarming(kind: HistoryKind): boolean {
@@ -33,20 +32,17 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_WARNINGS_SHOWN);
-  const warnings = warningsOf(rows, context);
+  const warnings = eventsOf(rows, context.currency).map(
+    (event): Warning => ({ ...event, kind: kindOf(event) }),
+  );
   // Guesses need no password: they follow all events that prove its use.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
   if (first === undefined) return null;
   return {
     first: answerable(context, session, [first]),
-    /** Newest first; null for none. */
     others: others.length > 0 ? answerable(context, session, others) : null,
     hasMore: rows[0]?.hasMore === true,
   };
-}
-
-function warningsOf(rows: readonly WarningRow[], { currency }: Context): Warning[] {
-  return eventsOf(rows, currency).map((event) => ({ ...event, kind: kindOf(event) }));
 }
 
 function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>): Warning['kind'] {

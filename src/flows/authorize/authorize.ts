@@ -7,8 +7,7 @@ import { grantedRights, type Right } from '../../rules/scope/scope.ts';
 import { findClient } from '../../store/common/clients.ts';
 import { findInstance, type Grant } from '../../store/common/grants.ts';
 import type { Context } from '../common/context.ts';
-import type { SentCookies } from '../signIn/openSession.ts';
-import { currentSession, type Session, signOutToken } from '../signIn/session.ts';
+import { currentSession, type SentCookies, type Session, signOutToken } from '../signIn/session.ts';
 import { type SignInStep, signInStep } from '../signIn/signIn.ts';
 import { needsConfirmation } from './decide.ts';
 import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.ts';
@@ -27,17 +26,12 @@ import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.
 
 type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
 
-/**
- * A page between a checked request and its answer: its contents, and the tokens of its forms. `full` is the notice that the user
- * has the maximum of live instances.
- */
+/** A page between a checked request and its answer. `full`: the user has the maximum of live instances. */
 export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
 
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
-  /** The token of the form with Allow and Reject. */
   readonly decisionToken: string;
-  /** Allow leads to the confirmation. */
   readonly needsConfirmation: boolean;
 }
 
@@ -76,10 +70,7 @@ export async function authorize(
   return nextStep(context, { authorizationRequest, session });
 }
 
-/**
- * Checks a request against current registrations, again at every step: blocking the client takes effect at once.
- * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
- */
+/** Checks a request, again at every step: blocking the client takes effect at once. @throws {OAuthError} */
 export async function loadAuthorizationRequest(context: Context, parameters: Parameters) {
   // Contract 2.2: client_id comes first, since all other checks depend on the application.
   const client = await findClient(context.db, parameters.require('client_id'));
@@ -94,8 +85,7 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
 /** Chooses a signed-in user's next page (contract 1.2), and is alone in that: pages only lead back to the request. */
 export async function nextStep(context: Context, pending: PendingAuthorization): Promise<Step> {
   const access = await findAccess(context, pending);
-  const { authorizationRequest } = pending;
-  if (!access.mayHold) return { step: 'full', authorizationRequest };
+  if (!access.mayHold) return { step: 'full', authorizationRequest: pending.authorizationRequest };
   return {
     step: 'consent',
     decisionToken: signPage(context, pending, access.revision),

@@ -6,15 +6,10 @@ import { findAccess } from './authorize.ts';
 import { carryOut, type DecisionOutcome, needsConfirmation } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
-/** The page that asks for the payment password: the access as decided, and the decision that its form brings back. */
 export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { step: 'confirm' }>;
 
 /** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
-export async function confirmStep(
-  context: Context,
-  pending: PendingAuthorization,
-  decision: string | undefined,
-) {
+export async function confirmStep(context: Context, pending: PendingAuthorization, decision?: string) {
   const pressed = verifyDecision(context, pending, decision, 'allow');
   if (decision === undefined || pressed === null || !takesPassword(context, pending)) return null;
   const access = await findAccess(context, pending);
@@ -28,10 +23,7 @@ function takesPassword(context: Context, pending: PendingAuthorization): boolean
   return context.provider?.paymentAcr == null && needsConfirmation(context, pending);
 }
 
-/**
- * Checks the payment password, and carries out the decision that it confirms in the same request (contract 5.1).
- * @returns `deviceCookie`: the new one after a right password @throws {OverloadedError}, {OAuthError} as `decide`
- */
+/** Checks the payment password, and carries out its decision (contract 5.1). @throws {OverloadedError}, {OAuthError} */
 export async function confirmPayment(
   context: Context,
   pending: PendingAuthorization,
@@ -51,6 +43,6 @@ export async function confirmPayment(
     return result;
   }
   const proof = { paymentPasswordHash: result.passwordHash, externalId: null };
-  const { deviceCookie } = result;
-  return { ...(await carryOut(context, pending, pressed, proof, caller)), deviceCookie };
+  const decided = await carryOut(context, pending, pressed, proof, caller);
+  return { ...decided, deviceCookie: result.deviceCookie };
 }

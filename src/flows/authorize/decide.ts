@@ -9,27 +9,12 @@ import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering
 import { sha256 } from '../../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
 import { tell } from '../../signals/happenings.ts';
-import {
-  type Approval,
-  approveGrant,
-  findApproval,
-  NO_PROOF,
-  type Proof,
-} from '../../store/authorize/approvals.ts';
-import { type Rejection, rejectGrant } from '../../store/authorize/rejections.ts';
+import { approveGrant, findApproval, NO_PROOF, type Proof } from '../../store/authorize/approvals.ts';
+import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf, verifyForm } from '../common/signedForm.ts';
-import {
-  type Choice,
-  decisionForm,
-  granted,
-  grantIdOf,
-  limitsToLower,
-  type PendingAuthorization,
-  type Pressed,
-  signDecision,
-  verifyDecision,
-} from './decisionForms.ts';
+import type { Choice, PendingAuthorization, Pressed } from './decisionForms.ts';
+import * as forms from './decisionForms.ts';
 
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
 
@@ -60,38 +45,33 @@ interface WrongLimits {
 }
 
 /** Money may be spent, and the user, or the provider, can confirm it (contract 5.1). */
-export function needsConfirmation(
-  { confirmsPayments }: Context,
-  { authorizationRequest, session }: PendingAuthorization,
-): boolean {
+export function needsConfirmation({ confirmsPayments }: Context, pending: PendingAuthorization): boolean {
+  const { authorizationRequest, session } = pending;
   return spends(authorizationRequest.rights) && (confirmsPayments || session.user.hasPaymentPassword);
 }
 
-/**
- * Decides on the contents of the consent page (contract section 3): Allow replaces an earlier grant, Reject leaves it.
- * @throws {OAuthError} `unauthorized_client` if the client or the user was blocked at the last moment
- */
+/** Decides on a consent page (contract section 3): Allow replaces an earlier grant. @throws {OAuthError} for a late block */
 export async function decide(
   context: Context,
   pending: PendingAuthorization,
   { choice, decisionToken, typedSums }: SentDecision,
   caller: Caller,
 ): Promise<DecisionOutcome | WrongLimits> {
-  const form = verifyForm(context, decisionToken, decisionForm(pending));
-  const limits = choice === 'allow' ? limitsToLower(pending.authorizationRequest) : [];
+  const form = verifyForm(context, decisionToken, forms.decisionForm(pending));
+  const limits = choice === 'allow' ? forms.limitsToLower(pending.authorizationRequest) : [];
   // A form without a field of its page is stale, too.
   if (form === null || !limits.every(({ index }) => typedSums.has(index))) return { outcome: 'stale' };
   const typed = new Map(limits.map(({ index }) => [index, typedSums.get(index) ?? '']));
   const lowering = lowerLimits(pending.authorizationRequest.rights, typed);
   if (lowering.problems !== null) return { outcome: 'wrong_limits', problems: lowering.problems };
   const sums = limits.map(({ index, limit }) => {
-    const granted = lowering.rights[index]?.limit;
-    return granted === undefined || granted === limit ? '' : granted.sum;
+    const lowered = lowering.rights[index]?.limit;
+    return lowered === undefined || lowered === limit ? '' : lowered.sum;
   });
   const { revision, keyId, digest: page } = form;
   const pressed: Pressed = { choice, revision, page, keyId, sums };
   if (choice === 'allow' && needsConfirmation(context, pending))
-    return { outcome: 'confirm', decision: signDecision(context, pending, pressed) };
+    return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
   return carryOut(context, pending, pressed, NO_PROOF, caller);
 }
 
@@ -117,23 +97,15 @@ export async function carryOut(
   const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
   const answered = (choice: Choice): DecisionOutcome =>
     showsReceipt
-      ? { outcome: 'receipt', choice, decision: signDecision(context, pending, { ...pressed, choice }) }
+      ? { outcome: 'receipt', choice, decision: forms.signDecision(context, pending, { ...pressed, choice }) }
       : { outcome: 'answered', choice, location: locationOf(context, authorizationRequest, choice, code) };
-  switch (verdict) {
-    case 'written':
-      return answered('allow');
-    case 'rejected':
-      return answered('reject');
-    case 'blocked':
-      throw new OAuthError('client_or_user_blocked', NOT_POSSIBLE, 'the client or the user was blocked');
-    case 'ended':
-      return { outcome: 'stale' };
-    default:
-      return { outcome: verdict };
-  }
+  if (verdict === 'written') return answered('allow');
+  if (verdict === 'rejected') return answered('reject');
+  if (verdict === 'blocked')
+    throw new OAuthError('client_or_user_blocked', NOT_POSSIBLE, 'the client or the user was blocked');
+  return { outcome: verdict === 'ended' ? 'stale' : verdict };
 }
 
-/** A decision that was carried out, for its receipt. */
 export type Receipt = NonNullable<Awaited<ReturnType<typeof findReceipt>>>;
 
 /**
@@ -141,37 +113,25 @@ export type Receipt = NonNullable<Awaited<ReturnType<typeof findReceipt>>>;
  * @returns null if it was not carried out, or another took its place; `location`: where the application gets its answer
  * (contract 4.1), null if the code is used or expired; `isLive`: false if nothing is left of what was allowed
  */
-export async function findReceipt(
-  context: Context,
-  pending: PendingAuthorization,
-  decision: string | undefined,
-) {
+export async function findReceipt(context: Context, pending: PendingAuthorization, decision?: string) {
   const { authorizationRequest, session } = pending;
   const until = lifetimeFrom(session.now);
-  if (verifyDecision(context, pending, decision, 'reject') !== null) {
+  if (forms.verifyDecision(context, pending, decision, 'reject') !== null) {
     const location = locationOf(context, authorizationRequest, 'reject', '');
     return { choice: 'reject', rights: [], location, isLive: true, ...until } as const;
   }
-  const pressed = verifyDecision(context, pending, decision, 'allow');
+  const pressed = forms.verifyDecision(context, pending, decision, 'allow');
   if (pressed === null) return null;
   const code = codeOf(context, pending, pressed);
-  const { rights, scope } = granted(authorizationRequest, pressed.sums);
-  const found = await findApproval(context.db, {
-    grantId: grantIdOf(pending),
-    codeHash: sha256(code),
-    scope,
-  });
+  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  const approval = { grantId: forms.grantIdOf(pending), codeHash: sha256(code), scope };
+  const found = await findApproval(context.db, approval);
   if (found === null) return null;
   const location = found.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
   return { choice: 'allow', rights, location, isLive: found.isLive, ...until } as const;
 }
 
-function locationOf(
-  { baseUrl }: Context,
-  request: AuthorizationRequest,
-  choice: Choice,
-  code: string,
-): string {
+function locationOf({ baseUrl }: Context, request: AuthorizationRequest, choice: Choice, code: string) {
   const issuer = request.client.oauth21 ? baseUrl : null;
   return choice === 'allow'
     ? answerLocation(request, 'code', code, issuer)
@@ -180,10 +140,10 @@ function locationOf(
 
 /** One code per form and revision, for any typed sums: a second press finds the Allow by it. */
 function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, revision }: Pressed): string {
-  const content = contentOf(decisionForm(pending), revision) + pending.authorizationRequest.scope;
+  const content = contentOf(forms.decisionForm(pending), revision) + pending.authorizationRequest.scope;
   const userSlot = userSlotOf(pending.session.user.userId);
   const secret = keyRing.codeSecret(keyId, Buffer.from(content));
-  return formatToken('code', { grantId: grantIdOf(pending), userSlot }, secret);
+  return formatToken('code', { grantId: forms.grantIdOf(pending), userSlot }, secret);
 }
 
 function decisionOf(
@@ -193,12 +153,12 @@ function decisionOf(
   code: string,
   proof: Proof,
   caller: Caller,
-): Approval & Rejection {
+) {
   const { session, authorizationRequest } = pending;
   const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
-  const { rights, scope } = granted(authorizationRequest, sums);
+  const { rights, scope } = forms.granted(authorizationRequest, sums);
   return {
-    grantId: grantIdOf(pending),
+    grantId: forms.grantIdOf(pending),
     userId: session.user.userId,
     clientId: client.clientId,
     clientRevision: client.revision,

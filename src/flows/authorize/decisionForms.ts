@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hundredths, moneyOf } from '../../rules/common/money.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { formatScope } from '../../rules/scope/formatScope.ts';
+import { formatScope } from '../../rules/scope/scope.ts';
 import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { grantIdFor } from '../../secrets/grantId.ts';
@@ -20,11 +20,9 @@ export type Choice = 'allow' | 'reject';
 /** A button that the user pressed on a consent page. */
 export interface Pressed {
   readonly choice: Choice;
-  /** Of the grant on the page; 0 for none. */
   readonly revision: number;
   /** Identifies the page, however often that is sent. */
   readonly page: Digest;
-  /** The entry of `SECRETS` that signed the page. */
   readonly keyId: Buffer;
   /** The granted sums of `limitsToLower`, in their order; empty for one as asked. */
   readonly sums: readonly string[];
@@ -43,10 +41,9 @@ export function limitsToLower({ client, rights }: AuthorizationRequest) {
 
 /** What a decision grants. @param sums of {@link Pressed}, checked when they were typed */
 export function granted(request: AuthorizationRequest, sums: readonly string[]) {
-  const lower = limitsToLower(request).flatMap(({ index }, at) =>
-    sums[at] ? [[index, sums[at]] as const] : [],
-  );
-  const { rights = request.rights, isLower = false } = lowerLimits(request.rights, new Map(lower));
+  const lower = new Map<number, string>();
+  for (const [at, { index }] of limitsToLower(request).entries()) if (sums[at]) lower.set(index, sums[at]);
+  const { rights = request.rights, isLower = false } = lowerLimits(request.rights, lower);
   return { rights, scope: isLower ? formatScope(rights) : request.scope };
 }
 
@@ -66,16 +63,10 @@ export function signPage(context: Context, pending: PendingAuthorization, revisi
 }
 
 /** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
-export function signDecision(
-  context: Context,
-  pending: PendingAuthorization,
-  { choice, revision, page, keyId, sums }: Pressed,
-): string {
-  return signForm(context, decisionForm(pending, choice), revision, [
-    page,
-    keyId.toString('hex'),
-    packed(sums),
-  ]);
+export function signDecision(context: Context, pending: PendingAuthorization, pressed: Pressed): string {
+  const { choice, revision, page, keyId, sums } = pressed;
+  const carried = [page, keyId.toString('hex'), packed(sums)];
+  return signForm(context, decisionForm(pending, choice), revision, carried);
 }
 
 /** @returns null if it is not this session's decision on this request, or has expired */

@@ -7,10 +7,7 @@ import type { Context } from '../common/context.ts';
 /** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */
 const MAX_LOGOS = 256;
 
-/**
- * Finds the logos of applications. A name contains a hash of the bytes, so a cached logo is never stale.
- * @returns takes a `name` as in `logoPath` after `/logo/`; returns null if unknown or removed
- */
+/** Finds logos by their names in `logoPath`; null if unknown. A name has a hash of the bytes, so a kept logo is never stale. */
 export function logoFinder({ db }: Context): (name: string) => Promise<Logo | null> {
   const kept = new LruMap<Buffer>(MAX_LOGOS);
   return async (name) => {

@@ -4,12 +4,11 @@ import { s256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
 import type { Provider } from '../common/provider.ts';
 import { lastUserOf } from '../signIn/device.ts';
-import type { SentCookies } from '../signIn/openSession.ts';
 import { claimsOf, type InTurn, requireConfirmation } from '../signIn/provider/answer.ts';
 import { type Begun, cookieOf } from '../signIn/provider/begun.ts';
 import type { ProviderTurns } from '../signIn/provider/turns.ts';
 import { openFor, refused } from '../signIn/provider/user.ts';
-import { currentSession, type Session } from '../signIn/session.ts';
+import { currentSession, type SentCookies, type Session } from '../signIn/session.ts';
 import { carryOut } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
 
@@ -23,7 +22,6 @@ interface Beginning {
   readonly decision: string | undefined;
   /** True after signing out here: the provider must not sign in the same user by its own session. */
   readonly again: boolean;
-  /** The page's, as a language tag. */
   readonly language: string;
 }
 

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Catalogue } from '../../languages/catalogue.ts';
+import type { Ceiling } from '../../rules/common/money.ts';
 import type { Brand } from '../../rules/face/brand.ts';
 import type { Directory } from '../../rules/face/directory.ts';
-import type { Ceiling } from '../../rules/scope/ceiling.ts';
 import type { KeyRing } from '../../secrets/keyRing.ts';
 import type { Provider } from './provider.ts';
 
@@ -17,13 +17,9 @@ export interface Context {
   readonly brand: Brand;
   /** ISO 4217 code of the service's only currency. */
   readonly currency: string;
-  /** Of a request without a written limit. */
   readonly defaultLimit: Ceiling;
-  /** IANA name of the time zone for days and times on pages. */
   readonly timeZone: string;
-  /** Less than a minute (contract section 8). */
   readonly codeLifetimeSeconds: number;
-  /** Maximum of a user's live authorizations for one application, by `instance_name`. */
   readonly maxInstances: number;
   /** Where users sign in; null for our own pages. */
   readonly provider: Provider | null;

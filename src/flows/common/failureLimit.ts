@@ -1,21 +1,17 @@
+import { LruMap } from 'toad-cache';
+
 /** Keys with a count; a further one replaces the one that is unchanged for longest, which bounds memory. */
 const MAX_KEYS = 50_000;
 
-/**
- * Counts the failures of each key, such as a network, for a time from its first; not successes.
- * @returns counts `failures` more, 0 to ask only; returns the seconds to wait after too many, 0 otherwise
- */
+/** Counts failures by key for a time from the first. @returns adds `failures`, and returns the seconds to wait, 0 for none */
 export function limitFailures(most: number, windowMs: number) {
-  const counts = new Map<string, { readonly count: number; readonly ends: number }>();
+  const counts = new LruMap<{ readonly count: number; readonly ends: number }>(MAX_KEYS);
   return (key: string, failures = 1): number => {
     const now = performance.now();
     const earlier = counts.get(key);
     const isNew = earlier === undefined || now >= earlier.ends;
     const [count, ends] = isNew ? [failures, now + windowMs] : [earlier.count + failures, earlier.ends];
-    counts.delete(key);
     counts.set(key, { count, ends });
-    const [unchangedLongest = ''] = counts.keys();
-    if (counts.size > MAX_KEYS) counts.delete(unchangedLongest);
     return count > most ? Math.ceil((ends - now) / 1000) : 0;
   };
 }

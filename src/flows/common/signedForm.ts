@@ -1,25 +1,16 @@
-import {
-  CONSENT_FORM_MS,
-  DECISION_MS,
-  SESSION_FORM_MS,
-  SIGN_IN_FORM_MS,
-} from '../../rules/common/lifetimes.ts';
+import { each } from '../../rules/common/each.ts';
+import * as lifetimes from '../../rules/common/lifetimes.ts';
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from './context.ts';
 
 /** Lifetimes by kind of form. A token for one kind is invalid for others. */
 const LIFETIMES_MS = {
-  'sign-in': SIGN_IN_FORM_MS,
-  decision: CONSENT_FORM_MS,
-  allow: DECISION_MS,
-  reject: DECISION_MS,
-  'sign-out': SESSION_FORM_MS,
-  disconnect: SESSION_FORM_MS,
-  'disconnect-all': SESSION_FORM_MS,
-  'stop-everything': SESSION_FORM_MS,
-  'see-warnings': SESSION_FORM_MS,
-  'end-sessions': SESSION_FORM_MS,
-  'change-password': SESSION_FORM_MS,
+  'sign-in': lifetimes.SIGN_IN_FORM_MS,
+  decision: lifetimes.CONSENT_FORM_MS,
+  allow: lifetimes.DECISION_MS,
+  reject: lifetimes.DECISION_MS,
+  ...each(lifetimes.SESSION_FORM_MS, 'sign-out', 'disconnect', 'disconnect-all', 'stop-everything'),
+  ...each(lifetimes.SESSION_FORM_MS, 'see-warnings', 'end-sessions', 'change-password'),
 };
 
 /** The session of the form's browser; before sign-in its pre-login session. */
@@ -29,38 +20,25 @@ export interface FormOwner {
   readonly now: Date;
 }
 
-/** Action, owner and subject: a token is valid for exactly these. */
+/** A token is valid for exactly these. */
 export interface Form {
   readonly action: keyof typeof LIFETIMES_MS;
   readonly owner: FormOwner;
-  /** For example a canonical query or a grant id. */
   readonly subject: readonly (string | number | null)[];
 }
 
-/** The form of an action, for which its owner and its subject are all that counts. */
 export function formOf(action: Form['action'], owner: FormOwner, ...subject: Form['subject']): Form {
   return { action, owner, subject };
 }
 
-/**
- * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
- * @param revision of the grant on a decision's page, 0 for none @param carried what the token has to bring back
- */
-export function signForm(
-  { keyRing }: Context,
-  form: Form,
-  revision = 0,
-  carried: readonly string[] = [],
-): string {
+/** Its CSRF token: no other site, browser, session or request can send the form. @param revision of a grant, 0 for none */
+export function signForm({ keyRing }: Context, form: Form, revision = 0, carried: readonly string[] = []) {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
   return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried])));
 }
 
-/** A form as its valid token brings it back. */
 export interface SignedForm {
-  /** The grant's revision on the page; 0 for none. */
   readonly revision: number;
-  /** As given to {@link signForm}. */
   readonly carried: readonly string[];
   /** The entry of `SECRETS` that signed it. */
   readonly keyId: Buffer;

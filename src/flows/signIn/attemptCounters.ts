@@ -1,13 +1,5 @@
 import type pg from 'pg';
-import {
-  type Counter,
-  type CounterKind,
-  Counts,
-  POLICIES,
-  type Recorded,
-  withAttempt,
-  withoutAttempt,
-} from '../../rules/account/throttle.ts';
+import * as throttle from '../../rules/account/throttle.ts';
 import { findThrottles, lockThrottles, updateThrottles } from '../../store/account/throttles.ts';
 import { batched } from '../../store/database/batch.ts';
 import { transaction } from '../../store/database/database.ts';
@@ -18,12 +10,11 @@ import type { Guarded } from './device.ts';
 // after the check, all of them would find the counter empty. Right or unchecked ones are taken back. Throttled ones are not counted
 // and write nothing, so that trying lengthens no wait.
 
-/** The counters that an attempt raises, and the one that a right attempt raises. */
 type Counters = ReturnType<typeof countersOf>;
 
 /** Slots of each kind: the maximum of rows for each of {@link KINDS}. Two counters may share one. */
 const SLOTS = 2 ** 18;
-const KINDS = Object.keys(POLICIES) as CounterKind[];
+const KINDS = Object.keys(throttle.POLICIES) as throttle.CounterKind[];
 
 /** A known device (OWASP's device cookie) has its own counter, which no other browser can raise. @param device null for none */
 export function countersOf(
@@ -33,7 +24,7 @@ export function countersOf(
   network: string,
   device: string | null,
 ) {
-  const counter = (kind: CounterKind, ...names: string[]): Counter => {
+  const counter = (kind: throttle.CounterKind, ...names: string[]): throttle.Counter => {
     const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
     return { kind, slot: KINDS.indexOf(kind) * SLOTS + (digest % SLOTS) };
   };
@@ -47,9 +38,9 @@ export function countersOf(
 /** Counts unthrottled attempts in one transaction. If a lost connection counts one twice, waits begin earlier. */
 export const recordAttempt = batched(
   'throttle-record',
-  async (db, asked: readonly Counters[]): Promise<Recorded[]> => {
+  async (db, asked: readonly Counters[]): Promise<throttle.Recorded[]> => {
     const slots = slotsOf(asked.flatMap(({ attempt, right }) => [...attempt, right]));
-    const seen = new Counts(await findThrottles(db, { slots }));
+    const seen = new throttle.Counts(await findThrottles(db, { slots }));
     const first = asked.map(({ attempt, right }) => seen.attempt(attempt, [...attempt, right]));
     const free = asked.filter((_, index) => first[index]?.waitSeconds === 0);
     if (free.length === 0) return first;
@@ -69,17 +60,17 @@ export const takeBackAttempt = batched(
     );
     return changeThrottles(db, slotsOf(changed), (locked) =>
       attempts.map(({ counters, right }) => {
-        for (const counter of counters.attempt) locked.change(counter, withoutAttempt);
-        if (right) locked.change(counters.right, withAttempt);
+        for (const counter of counters.attempt) locked.change(counter, throttle.withoutAttempt);
+        if (right) locked.change(counters.right, throttle.withAttempt);
         return null;
       }),
     );
   },
 );
 
-function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: Counts) => Result) {
+function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: throttle.Counts) => Result) {
   return transaction(db, async (connection) => {
-    const locked = new Counts(await lockThrottles(connection, { slots }));
+    const locked = new throttle.Counts(await lockThrottles(connection, { slots }));
     const result = work(locked);
     if (locked.changed.length > 0) await updateThrottles(connection, locked.changed);
     return result;
@@ -87,6 +78,6 @@ function changeThrottles<Result>(db: pg.Pool, slots: number[], work: (locked: Co
 }
 
 /** Each slot once, sorted: locks are taken in one order (no deadlock). */
-function slotsOf(counters: readonly Counter[]): number[] {
+function slotsOf(counters: readonly throttle.Counter[]): number[] {
   return [...new Set(counters.map(({ slot }) => slot))].sort((one, other) => one - other);
 }

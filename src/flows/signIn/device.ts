@@ -31,8 +31,7 @@ export function newDeviceCookie(
   const payload = [loginDigest(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
   const own = context.keyRing.sign('device', Buffer.concat(payload));
   const others = devicesIn(context, guarded, login, earlier).filter(({ isOwn }) => !isOwn);
-  const parts = [own, ...others.map(({ part }) => part)];
-  return parts.slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
+  return [own, ...others.map(({ part }) => part)].slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
 
 /** The device name in a cookie for this login; null for none, or after a new password. */
@@ -59,7 +58,6 @@ export function lastUserOf({ keyRing }: Context, cookie: string | null): string 
   return payload?.toString('hex', 0, DIGEST_BYTES) ?? null;
 }
 
-/** The devices in a cookie; `isOwn` marks those of this login. */
 function devicesIn({ keyRing }: Context, guarded: Guarded, login: string, cookie: string | null) {
   const own = loginDigest(guarded, login);
   return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {

@@ -25,12 +25,10 @@ const COOKIE = z.array(z.tuple([ID, SEEN])).max(MAX_KNOWN_USERS);
 export type Seen = z.infer<typeof SEEN>;
 type SessionOfUser = Pick<Session, 'sessionHash'> & { readonly user: Pick<Session['user'], 'userId'> };
 
-/** The user's part of a browser's cookie. @param cookie null for none */
 export function seenBy(session: SessionOfUser, cookie: string | null): Seen {
   return seenIn(cookie).get(keyOf(session)) ?? { micros: '0', sessions: [], warnings: [] };
 }
 
-/** The cookie with a changed part for this user. */
 export function changeSeen(session: SessionOfUser, cookie: string | null, seen: Seen): string {
   const key = keyOf(session);
   const before = [...seenIn(cookie)].filter(([other]) => other !== key);
@@ -52,7 +50,6 @@ export function seenIdOf({ sessionHash }: SessionOfUser): string {
   return hexOf(sha256(bytesOf(sessionHash))).slice(0, SESSION_ID_BEGINNING);
 }
 
-/** Empty for a cookie of any other form. */
 function seenIn(cookie: string | null): Map<string, Seen> {
   try {
     return new Map(COOKIE.parse(JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString())));

@@ -1,14 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestMeta } from '../../rules/common/caller.ts';
+import { deviceOf } from '../../rules/account/userAgent.ts';
+import type { Caller, RequestMeta } from '../../rules/common/caller.ts';
+import { shownNetwork } from '../../rules/common/network.ts';
 import { sha256 } from '../../secrets/digest.ts';
-import { deleteSession, findSession, type Session } from '../../store/common/sessions.ts';
+import { randomSecret } from '../../secrets/random.ts';
+import {
+  deleteSession,
+  findSession,
+  insertSession,
+  type NewSession,
+  type Session,
+} from '../../store/common/sessions.ts';
 import { type User, updateLanguage } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
+import { rememberSession } from './seenWarnings.ts';
 
 export type { Session };
 
-/** The session of a cookie; null if not signed in. */
 export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
   return cookie === null ? null : findSession(db, sha256(cookie));
 }
@@ -18,12 +27,10 @@ export async function keepLanguage({ db }: Context, { userId }: Pick<User, 'user
   await updateLanguage(db, { userId, language }).catch(() => undefined);
 }
 
-/** The token of the sign-out form, the same form on every page. */
 export function signOutToken(context: Context, session: Session): string {
   return signForm(context, formOf('sign-out', session));
 }
 
-/** Ends a session: its cookie is invalid afterwards. */
 export async function signOut(
   context: Context,
   session: Session,
@@ -43,4 +50,28 @@ export function preLoginSession({ keyRing }: Context, sent: string | null) {
   const cookie = isOurs ? sent : keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
   const owner = { sessionHash: sha256(cookie), now: new Date() };
   return { owner, newCookie: isOurs ? null : cookie };
+}
+
+/** A sign-in's cookies, null for none: session (which ends), pre-login session, device, seen, language chosen there. */
+export type SentCookies = Readonly<
+  Record<'session' | 'preLogin' | 'device' | 'seen' | 'language', string | null>
+>;
+
+type Proof = Pick<NewSession, 'userId' | 'passwordHash' | 'externalId' | 'knownDevice'>;
+
+/** Call it last: there is a session only if its cookie is delivered. Null if the user was blocked or the proof is outdated. */
+export async function openSession(context: Context, proof: Proof, cookies: SentCookies, caller: Caller) {
+  const { userId, knownDevice } = proof;
+  const sessionCookie = randomSecret().toString('base64url');
+  const sessionHash = sha256(sessionCookie);
+  const earlierHash = cookies.session === null ? null : sha256(cookies.session);
+  const origin = { ...deviceOf(caller.userAgent), network: shownNetwork(caller.address) };
+  const session = { sessionHash, earlierHash, ...proof, ...origin };
+  const { valid, language: kept } = await insertSession(context.db, { ...session, ...caller });
+  if (!valid) return null;
+  const { language: chosen } = cookies;
+  // Another user of this browser may have chosen it: it never replaces a kept one.
+  if (chosen !== null && kept === null) await keepLanguage(context, { userId }, chosen);
+  const seenCookie = knownDevice ? null : rememberSession({ user: { userId }, sessionHash }, cookies.seen);
+  return { sessionHash, sessionCookie, seenCookie, language: chosen === null ? kept : null };
 }

@@ -4,9 +4,8 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { findUserByKey } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
-import { openSession, type SentCookies } from './openSession.ts';
 import { attemptPassword } from './passwordAttempts.ts';
-import { preLoginSession } from './session.ts';
+import { openSession, preLoginSession, type SentCookies } from './session.ts';
 
 export interface SentSignIn {
   readonly formToken: string | undefined;
@@ -16,21 +15,16 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/**
- * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user give one response after the same work.
- * @returns `stale` for a form not shown to this browser for this request; values of new cookies, and the language that the
- * user chose elsewhere @throws {OverloadedError}
- */
+/** Contract 5.1. Unknown login, wrong password and blocked user: one answer after the same work. @throws {OverloadedError} */
 export async function signIn(context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);
   const form = signInForm(owner, sent.authorizationRequest);
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
-  const { db } = context;
-  const { password } = sent;
   const login = loginKey(sent.login);
-  const given = { password, deviceCookie: cookies.device, renews: true } as const;
-  const attempt = { guarded: 'password', login, ...given } as const;
-  const result = await attemptPassword(context, attempt, caller, () => findUserByKey(db, { key: login }));
+  const given = { login, password: sent.password, deviceCookie: cookies.device };
+  const attempt = { guarded: 'password', ...given, renews: true } as const;
+  const find = () => findUserByKey(context.db, { key: login });
+  const result = await attemptPassword(context, attempt, caller, find);
   if (result.outcome !== 'right') return result;
   const { userId, passwordHash, knownDevice, deviceCookie } = result;
   const proof = { userId, passwordHash, externalId: null, knownDevice };

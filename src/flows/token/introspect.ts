@@ -12,19 +12,15 @@ export type Introspection = { readonly active: false } | ActiveToken;
 
 interface ActiveToken {
   readonly active: true;
-  /** As requested, byte for byte. */
   readonly scope: string;
   readonly client_id: string;
-  /** The login; `sub` is the user's id. */
   readonly username: string;
   readonly sub: string;
-  /** The user's id in another system; omitted for none. */
   readonly external_id?: string;
   /** The same for each authorization of this user, client and instance name: budgets are counted by it. */
   readonly grant_id: string;
   readonly token_type: 'bearer';
   readonly instance_name?: string;
-  /** Seconds since 1970, like `exp`. */
   readonly iat: number;
   readonly exp: number;
   /** The token's rights, ready parsed: a target in `scope` may resemble a right. */
@@ -36,11 +32,7 @@ interface ActiveToken {
 const INACTIVE = { active: false } as const;
 
 /** A token's rights for a resource server (RFC 7662 section 2.2): unknown, expired, revoked … look the same. Null for others. */
-export async function introspect(
-  context: Context,
-  { id, secret }: Credentials,
-  accessToken: string,
-): Promise<Introspection | null> {
+export async function introspect(context: Context, { id, secret }: Credentials, accessToken: string) {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, token } = await findToken(context.db, lookup);
@@ -71,6 +63,4 @@ function describe(token: IssuedToken, expiresAt: Date, currency: string): Active
   };
 }
 
-function secondsSince1970(time: Date): number {
-  return Math.floor(time.getTime() / 1000);
-}
+const secondsSince1970 = (time: Date) => Math.floor(time.getTime() / 1000);

@@ -7,10 +7,7 @@ import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 import { NOT_AUTHENTICATED } from './exchange.ts';
 
-/**
- * An application revokes an access token (RFC 7009). Another application's stays, and the response doesn't reveal it.
- * @throws {OAuthError} `unauthorized_client` for an unknown, blocked or unauthenticated application
- */
+/** RFC 7009. Another application's token stays, which the answer doesn't reveal. @throws {OAuthError} `unauthorized_client` */
 export async function revokeByClient(
   context: Context,
   { id, secret }: Credentials,
@@ -20,8 +17,7 @@ export async function revokeByClient(
   const { grantId, hash } = await locateToken(context.db, accessToken);
   const secretHash = secret === null ? null : sha256(secret);
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
-  const { authenticated } = await revokeToken(context.db, given);
-  if (authenticated) return;
+  if ((await revokeToken(context.db, given)).authenticated) return;
   const rule = 'unknown or blocked client, or wrong client_secret';
   throw new OAuthError('client_not_authenticated', NOT_AUTHENTICATED, rule);
 }

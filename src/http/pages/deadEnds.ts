@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
-import { each, type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
+import { each } from '../../rules/common/each.ts';
+import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
 import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
 import { toAccount } from '../describe/links.ts';

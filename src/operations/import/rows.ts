@@ -3,8 +3,8 @@ import { loginKey } from '../../rules/account/loginKey.ts';
 import * as registration from '../../rules/account/registration.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_OWN_RIGHTS } from '../../rules/common/limits.ts';
+import { parseCeiling } from '../../rules/common/money.ts';
 import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
-import { parseCeiling } from '../../rules/scope/ceiling.ts';
 import { BUILT_IN_RIGHTS, isRightName } from '../../rules/scope/rights.ts';
 import { parseScope } from '../../rules/scope/scope.ts';
 import { type Digest, sha256 } from '../../secrets/digest.ts';
@@ -44,10 +44,7 @@ const DIGEST = TEXT.regex(/^[0-9a-f]{64}$/i, 'is not a SHA-256 in hex')
   .transform((hex): Digest => `\\x${hex.toLowerCase()}`)
   .refine((digest) => !OF_NOTHING.includes(digest), 'is the SHA-256 of an empty value')
   .nullish();
-const ISO = z.iso.datetime({
-  offset: true,
-  error: 'must be a time with zone: 2026-11-20T09:30:00Z',
-});
+const ISO = z.iso.datetime({ offset: true, error: 'must be a time with zone: 2026-11-20T09:30:00Z' });
 const TIME = TEXT.pipe(ISO)
   .transform((text) => new Date(text))
   .refine((time) => time.getTime() <= Date.now(), 'is in the future')

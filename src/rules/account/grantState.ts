@@ -1,6 +1,5 @@
 import { tokenExpiresAt } from '../common/lifetimes.ts';
 
-/** The states of contract section 3. */
 type GrantState = 'code issued' | 'code expired' | 'active' | 'expired' | 'revoked';
 
 export interface GrantTimes {

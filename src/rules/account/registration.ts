@@ -1,13 +1,7 @@
 import { Refusal } from '../common/error.ts';
-import {
-  MAX_EXTERNAL_ID_CHARACTERS,
-  MAX_LOGIN_CHARACTERS,
-  MAX_NAME_CHARACTERS,
-  MAX_PASSWORD_BYTES,
-  MIN_PASSWORD_CHARACTERS,
-} from '../common/limits.ts';
-import { byteLength, findUnclear, findUnclearInName } from '../common/text.ts';
-import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
+import * as limits from '../common/limits.ts';
+import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
+import { findUnclear, findUnclearInName } from '../common/text.ts';
 import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';
@@ -18,22 +12,21 @@ function ensure(field: string, holds: boolean, problem: string): void {
 
 /** Users read a name before giving money, so it has no invisible characters. @throws {Refusal} */
 export function checkName(name: string): void {
-  checkVisible('name', name, MAX_NAME_CHARACTERS);
+  checkVisible('name', name, limits.MAX_NAME_CHARACTERS);
 }
 
 /** @throws {Refusal} */
 export function checkLogin(login: string): void {
-  checkVisible('login', login, MAX_LOGIN_CHARACTERS);
+  checkVisible('login', login, limits.MAX_LOGIN_CHARACTERS);
 }
 
 /** The user's id in another system, such as `uid=vera,o=Wallet Ltd`: compared exactly. @throws {Refusal} */
 export function checkExternalId(id: string): void {
+  const most = limits.MAX_EXTERNAL_ID_CHARACTERS;
+  const fits = id !== '' && [...id].length <= most;
   const isClear = id.trim() === id && findUnclear(id.replaceAll(' ', '_')) === undefined;
-  ensure(
-    'external_id',
-    id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && isClear,
-    `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} visible characters, and spaces only between them`,
-  );
+  const rule = `1 to ${most} visible characters, and spaces only between them`;
+  ensure('external_id', fits && isClear, `the external id needs ${rule}`);
 }
 
 /** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {Refusal} */
@@ -46,6 +39,12 @@ export function checkClientId(id: string): void {
 const MIN_SECRET_BITS = 128;
 /** Characters as different as those of a random secret nearly always are. */
 const MIN_DISTINCT = 8;
+/** With the number of their characters. */
+const ALPHABETS = [
+  [10, /^\d+$/],
+  [16, /^([\da-f]+|[\dA-F]+)$/],
+  [62, /^[\da-z]+$/i],
+] as const;
 
 /** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {Refusal} */
 export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {
@@ -53,11 +52,9 @@ export function checkIssued(what: 'secret' | 'token', secret: string): string | 
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
   ensure(what, fits, `the ${what} needs 16 to ${most} bytes of printable ASCII`);
   const part = /^(.+?)\1+$/.exec(secret)?.[1] ?? secret; // repeated, it is as easy to guess
-  const alphabets = [/^\d+$/, /^([\da-f]+|[\dA-F]+)$/, /^[\da-z]+$/i].findIndex((letters) =>
-    letters.test(part),
-  );
   const distinct = new Set(part).size;
-  const size = distinct < MIN_DISTINCT ? distinct : ([10, 16, 62][alphabets] ?? 94);
+  const [letters = 94] = ALPHABETS.find(([, form]) => form.test(part)) ?? [];
+  const size = distinct < MIN_DISTINCT ? distinct : letters;
   const bits = Math.floor(part.length * Math.log2(size));
   if (bits >= MIN_SECRET_BITS) return undefined;
   return `the ${what} has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: use a longer one, or pass \`force\``;
@@ -72,8 +69,8 @@ function checkVisible(what: 'name' | 'login', text: string, maxCharacters: numbe
 }
 
 /** The problem of a password for a form, null if none. Characters are counted as they are compared: under NFKC. */
-export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS) {
-  if (byteLength(password) > MAX_PASSWORD_BYTES) return 'too_long';
+export function passwordProblem(password: string, min = limits.MIN_PASSWORD_CHARACTERS) {
+  if (Buffer.byteLength(password) > limits.MAX_PASSWORD_BYTES) return 'too_long';
   if (/\p{Cc}/u.test(password)) return 'control_characters';
   return [...password.normalize('NFKC')].length < min ? 'too_short' : null;
 }
@@ -83,9 +80,9 @@ export function checkPassword(field: string, password: string, allowWeak: boolea
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
   const what = field.replace('_', ' ');
   const isShort = problem === 'too_short' && password !== '';
-  const short = `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: use a longer one, or pass \`allow_weak\``;
-  ensure(field, !isShort, short);
-  const wrong = `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`;
+  const least = `the ${what} has fewer than ${limits.MIN_PASSWORD_CHARACTERS} characters`;
+  ensure(field, !isShort, `${least}: use a longer one, or pass \`allow_weak\``);
+  const wrong = `the ${what} needs 1 to ${limits.MAX_PASSWORD_BYTES} bytes and no control characters`;
   ensure(field, problem === null, wrong);
 }
 

@@ -29,7 +29,6 @@ export type CounterKind = keyof typeof POLICIES;
 
 /** A stored counter, at `now` by the database's clock. */
 export interface CounterState {
-  /** Its row in `throttles`. */
   readonly slot: number;
   /** Attempts counted at `countedAt`; fractional, because time lowers it steadily. */
   readonly level: number;
@@ -52,7 +51,6 @@ export function withAttempt(counter: CounterState, policy: Policy): CounterState
   return { ...counter, level, countedAt: now, freeAt: freeAfter(now, level, policy) };
 }
 
-/** The counter without its last attempt. */
 export function withoutAttempt(counter: CounterState, policy: Policy): CounterState {
   const level = Math.max(0, counter.level - 1);
   return { ...counter, level, freeAt: freeAfter(counter.countedAt, level, policy) };
@@ -77,7 +75,6 @@ export interface Recorded {
   readonly slotToReport: number | null;
 }
 
-/** Stored counters and their changes by attempts. */
 export class Counts {
   readonly #read: ReadonlySet<CounterState>;
   readonly #bySlot: Map<number, CounterState>;

@@ -1,6 +1,5 @@
 /** A request, for the audit trail. */
 export interface RequestMeta {
-  /** The address of the browser or the application's server, as text. */
   readonly address: string;
   /** The reference of the request's log line. */
   readonly reference: string;

@@ -1,3 +1,4 @@
+import { each } from './each.ts';
 import { type OAuthErrorCode, type OAuthRuleId, RULES } from './refusals.ts';
 
 interface Details extends ErrorOptions {
@@ -25,7 +26,6 @@ export class OAuthError extends Error {
   /** Its website if the operator has reviewed it; null otherwise. */
   clientSite: string | null = null;
 
-  /** @param more the exact rule, or several details */
   constructor(ruleId: OAuthRuleId, message: string, more: string | Details = {}) {
     const details = typeof more === 'string' ? { rule: more } : more;
     super(message, details);
@@ -35,7 +35,6 @@ export class OAuthError extends Error {
     this.parameter = details.parameter ?? (this.code === 'invalid_scope' ? 'scope' : null);
   }
 
-  /** Notes the request's application, once it is known. */
   ofClient({ name, site, reviewed }: { name: string; site: string | null; reviewed: boolean }): this {
     this.clientName = name;
     this.clientSite = reviewed ? site : null;
@@ -45,20 +44,13 @@ export class OAuthError extends Error {
 
 /** Why a request of an operator is refused, and the HTTP status that says so. */
 export const REFUSALS = {
-  usage: 400,
-  unreadable_request: 400,
-  unknown_after: 400,
+  ...each(400, 'usage', 'unreadable_request', 'unknown_after'),
   no_operator: 401,
   not_permitted: 403,
-  not_found: 404,
-  no_address: 404,
+  ...each(404, 'not_found', 'no_address'),
   wrong_method: 405,
-  /** In order, but not as things stand. */
-  state: 409,
-  not_confirmed: 409,
-  unknown_field: 422,
-  invalid_field: 422,
-  refused_value: 422,
+  ...each(409, 'state', 'not_confirmed'), // `state`: in order, but not as things stand
+  ...each(422, 'unknown_field', 'invalid_field', 'refused_value'),
   too_many_failures: 429,
 } as const;
 

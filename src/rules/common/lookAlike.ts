@@ -8,13 +8,10 @@ const ALIKE = ['Latin', 'Cyrillic', 'Greek'];
 const EAST_ASIAN = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo'];
 
 /** For each script of {@link ALIKE}: its letters, and the letters that no word may mix with them. */
-const MIXTURES = ALIKE.map((script) => ({
-  own: new RegExp(`\\p{Script=${script}}`, 'u'),
-  foreign: new RegExp(
-    `(?![${ofScripts([script, ...EAST_ASIAN])}\\p{Script=Common}\\p{Script=Inherited}])\\p{L}`,
-    'u',
-  ),
-}));
+const MIXTURES = ALIKE.map((script) => {
+  const others = `${ofScripts([script, ...EAST_ASIAN])}\\p{Script=Common}\\p{Script=Inherited}`;
+  return [new RegExp(`\\p{Script=${script}}`, 'u'), new RegExp(`(?![${others}])\\p{L}`, 'u')] as const;
+});
 
 /** The default service name; no application may have it or the operator's. */
 const OWN_NAME = 'Assent';
@@ -25,10 +22,7 @@ const TWINS: Readonly<Record<string, string>> = { 2: 'z', 5: 's', 8: 'b' };
 /** Symbols and pictures: a tick, a shield or a lock next to a name suggests approval. */
 const MARK = /(?![©®™℠№°])[\p{So}\p{Extended_Pictographic}√]/u;
 
-/**
- * The reason why an application's name resembles one of `others` or the service's, as the end of a sentence; undefined if
- * none. The very same name is fine: one application may have several registrations.
- */
+/** The end of a sentence if a name resembles another. The very same is fine: one application may have several registrations. */
 export function lookAlikeProblem(
   name: string,
   others: readonly string[],
@@ -36,7 +30,9 @@ export function lookAlikeProblem(
 ): string | undefined {
   const mark = MARK.exec(name)?.[0];
   if (mark !== undefined) return `has ${mark}, which looks like a mark of this service`;
-  const mixed = wordsOf(name).find(isMixed);
+  const mixed = wordsOf(name).find((word) =>
+    MIXTURES.some(([own, foreign]) => own.test(word) && foreign.test(word)),
+  );
   if (mixed !== undefined) return `mixes letters of several scripts in one word, “${mixed}”`;
   const looks = looksOf(name);
   const isLike = (other: string) => looksOf(other).some((look) => looks.includes(look));
@@ -44,10 +40,6 @@ export function lookAlikeProblem(
   if (own !== undefined) return `looks like this service’s own, “${own}”`;
   const twin = others.find((other) => other !== name && isLike(other));
   return twin && `looks like that of another application, “${twin}”`;
-}
-
-function isMixed(word: string): boolean {
-  return MIXTURES.some(({ own, foreign }) => own.test(word) && foreign.test(word));
 }
 
 /**

@@ -1,3 +1,5 @@
+import { each } from './each.ts';
+
 /** The error codes of refused requests (contract 7.1 and 7.2), without `access_denied`, the user's answer. */
 export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
 
@@ -13,14 +15,8 @@ const NO_OPENID =
 const LOST_PKCE =
   'The application must send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither. The rule says which is missing: often a restart or a lost session dropped the verifier. The code stays usable.';
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
-const AT_THE_FORM = 'The form shows the user the problem.';
 /** The reason of a page is the rule's own, or `unreadable`. */
 const OWN = null;
-
-/** One value for several ids. */
-export function each<const Value, Id extends string>(value: Value, ...ids: readonly Id[]): Record<Id, Value> {
-  return Object.fromEntries(ids.map((id) => [id, value])) as Record<Id, Value>;
-}
 
 /** Rules of one code, null without an `OAuthError`, and one reason, a text of a page: `errors.reasons` in `languages/`. */
 function rules<const Code, const Reason, Id extends string>(
@@ -145,7 +141,7 @@ export const RULES = {
       'The user must disconnect one authorization at /account, or MAX_INSTANCES must be raised. Often the application makes up a new instance_name each time.',
     too_many_decisions:
       'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
-    ...each(AT_THE_FORM, 'wrong_password', 'password_refused', 'wrong_limits'),
+    ...each('The form shows the user the problem.', 'wrong_password', 'password_refused', 'wrong_limits'),
     no_payment_password:
       'PAYMENT_PASSWORD is required, and the user has none: users set one at /account/payment-password, operators by `assent user set-password LOGIN`.',
     embedded:

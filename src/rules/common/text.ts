@@ -49,7 +49,3 @@ const QUOTES = new RegExp(`(?!${STROKE})\\p{Quotation_Mark}|${OTHER_QUOTE}|(?:${
 export function withinQuotation(text: string): string {
   return text.replaceAll(QUOTES, '\uFFFD');
 }
-
-export function byteLength(text: string): number {
-  return Buffer.byteLength(text, 'utf8');
-}

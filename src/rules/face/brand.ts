@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { each } from '../common/each.ts';
+import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
 import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
-import { perLanguage } from '../common/perLanguage.ts';
-import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
+import { eachLanguage, perLanguage } from '../common/perLanguage.ts';
 import type { Logo } from './logo.ts';
 
 /** The operator's file `BRAND`, with its logo; null for our own shield, colours and so on. */
@@ -10,19 +11,13 @@ export interface Brand extends Readonly<ReturnType<typeof parseBrand>> {
 }
 
 export const BUILT_IN_BRAND: Brand = {
-  name: { en: 'Assent', ru: 'Assent' },
-  logo: null,
-  accent: null,
-  support: null,
-  legal: null,
+  name: eachLanguage(() => 'Assent'),
+  ...each(null, 'logo', 'accent', 'support', 'legal'),
 };
 
 type Theme = 'light' | 'dark';
 
-/**
- * The backgrounds of an accent: the colours of these names in `views/style.css` (tested). Links and the focus outline have the
- * accent's colour; the text of a button has the surface's.
- */
+/** Those of an accent, as in `views/style.css` (tested). Links have the accent's colour, the text of a button the surface's. */
 export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: { surface: '#ffffff', page: '#f2f4f3', warn: '#fff6df', bad: '#fdeeec' },
   dark: { surface: '#161d1b', page: '#0d1211', warn: '#2b2412', bad: '#331a18' },
@@ -30,7 +25,6 @@ export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>
 /** The share of the accent in the tint of boxes, as in `views/style.css`. */
 export const TINT = 0.08;
 
-/** All backgrounds, with the tint that is mixed from the accent. */
 export function backgroundsOf(accent: string, theme: Theme): Readonly<Record<string, string>> {
   const { surface = '' } = BACKGROUNDS[theme];
   const mixed = partsOf(accent).map((part, at) => part * TINT + (partsOf(surface)[at] ?? 0) * (1 - TINT));
@@ -64,11 +58,9 @@ const BRAND = z.strictObject(
   {
     name: perLanguage(MAX_BRAND_NAME_CHARACTERS),
     logo: z.string(NO_FILE).min(1, NO_FILE).optional(),
-    /** The colour of buttons, links and focus, as `#rrggbb`. */
     accent: z
       .strictObject({ light: colour('light'), dark: colour('dark') }, 'must be an object with light and dark')
       .optional(),
-    /** Help for users, and the page for a forgotten password. */
     support: z
       .strictObject(
         {
@@ -81,7 +73,6 @@ const BRAND = z.strictObject(
       )
       .refine(({ url, phone, email }) => url ?? phone ?? email, 'must have a url, a phone or an email')
       .optional(),
-    /** One line at the end of each page, such as the service's owner and licence. */
     legal: perLanguage(MAX_LEGAL_CHARACTERS).optional(),
   },
   'must be an object with a name',
@@ -101,9 +92,8 @@ export function parseBrand(json: string) {
 
 /** The background with too little contrast, as the end of a sentence; undefined for none. */
 function contrastProblem(accent: string, theme: Theme): string | undefined {
-  const ratios = Object.entries(backgroundsOf(accent, theme)).map(([name, background]) => {
-    return { name, background, ratio: contrast(accent, background) };
-  });
+  const backgrounds = Object.entries(backgroundsOf(accent, theme));
+  const ratios = backgrounds.map(([name, one]) => ({ name, background: one, ratio: contrast(accent, one) }));
   const [worst] = ratios.sort((a, b) => a.ratio - b.ratio);
   if (worst === undefined || worst.ratio >= MIN_CONTRAST) return undefined;
   // Rounded down: 4.499 must not appear as the required 4.5.

@@ -10,15 +10,15 @@ export type Directory = Readonly<Record<'shop' | 'account', ReadonlyMap<string, 
 
 export const EMPTY_DIRECTORY: Directory = { shop: new Map(), account: new Map() };
 
-/** A number or another text of a scope. */
-const id = z
-  .string()
-  .refine(
-    (text) => text !== '' && [...text].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(text) === undefined,
-    `can't be in a scope: 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`,
-  );
+const isTarget = (text: string) =>
+  text !== '' && [...text].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(text) === undefined;
+const NO_TARGET = `can't be in a scope: 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`;
 const names = z
-  .record(id, perLanguage(MAX_NAME_CHARACTERS), 'must be an object of names by number')
+  .record(
+    z.string().refine(isTarget, NO_TARGET),
+    perLanguage(MAX_NAME_CHARACTERS),
+    'must be an object of names by number',
+  )
   .default({});
 
 const DIRECTORY = z.strictObject(

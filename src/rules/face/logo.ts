@@ -25,8 +25,7 @@ export function checkLogo(body: Buffer): 'png' | 'svg' {
   }
   const kind = body[0] === 0x89 ? 'png' : 'svg';
   const { width, height } = kind === 'png' ? pngSize(body) : svgSize(body);
-  const fits = width >= height * 0.99 && width <= height * MAX_RATIO;
-  if (fits) return kind;
+  if (width >= height * 0.99 && width <= height * MAX_RATIO) return kind;
   const shape = `square, or up to ${MAX_RATIO} times as wide as high`;
   throw new FileError([`is ${width} by ${height}: it must be ${shape}`]);
 }
@@ -39,7 +38,6 @@ const MIN_PIXELS = 16;
 /** A browser unpacks at most 4 MB, however small the file is. */
 const MAX_PIXELS = 1024;
 
-/** The size of a PNG. @throws {FileError} */
 function pngSize(body: Buffer) {
   const isFramed = body.indexOf(BEGINNING) === 0 && body.subarray(-END.length).equals(END);
   if (!isFramed || !body.includes('IDAT'))

@@ -1,6 +1,6 @@
 import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_INSTANCE_NAME_BYTES } from '../common/limits.ts';
-import { byteLength, findUnclearInName } from '../common/text.ts';
+import { findUnclearInName } from '../common/text.ts';
 import type { Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
@@ -42,17 +42,12 @@ export interface AuthorizationRequest {
 /** In the body (contract 4.1), or in the URL if an SDK posts an empty body. @throws {OAuthError} if in both */
 export function postedParameters(query: Parameters, body: Parameters): Parameters {
   if (!query.hasAny(CHECKED)) return body;
-  if (body.hasAny(CHECKED)) {
-    const message = 'Parameters were sent both in the body and in the URL.';
-    throw new OAuthError('sent_in_two_places', message);
-  }
+  if (body.hasAny(CHECKED))
+    throw new OAuthError('sent_in_two_places', 'Parameters were sent both in the body and in the URL.');
   return query;
 }
 
-/**
- * Checks the application (contract 7.1), then the parameters (contract 2.2), the redirect URI first.
- * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (contract 4.1)
- */
+/** Checks the application (contract 7.1), then the parameters (2.2), the redirect URI first. @throws {OAuthError} */
 export function parseAuthorizationRequest(
   parameters: Parameters,
   registered: Client | null,
@@ -97,7 +92,7 @@ function checkRedirectUri(sent: string, client: Client): string {
 export function parseInstanceName(value: string | undefined): string | null {
   if (value === undefined) return null;
   const parameter = 'instance_name';
-  if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
+  if (Buffer.byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
     const message = `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`;
     throw new OAuthError('instance_name_too_long', message, { parameter });
   }
@@ -114,6 +109,6 @@ function formatCanonicalQuery(parameters: Parameters): string {
   const query = CHECKED.flatMap((name) => field(name, parameters.get(name))).join('&');
   const locales = parameters.find('ui_locales') ?? '';
   const wish = locales.length > MAX_LOCALES ? [] : field('ui_locales', locales);
-  if (byteLength(query) <= MAX_CANONICAL_QUERY_BYTES) return [query, ...wish].join('&');
+  if (Buffer.byteLength(query) <= MAX_CANONICAL_QUERY_BYTES) return [query, ...wish].join('&');
   throw new OAuthError('too_long', `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
 }

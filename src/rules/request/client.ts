@@ -1,5 +1,4 @@
-import { hundredths } from '../common/money.ts';
-import type { Ceiling } from '../scope/ceiling.ts';
+import { type Ceiling, hundredths } from '../common/money.ts';
 
 /** Status of an application, a resource server or a user. */
 export type Status = 'active' | 'blocked';
@@ -14,31 +13,20 @@ export interface Client {
   readonly status: Status;
   /** Names of the rights that it may request; null for all. */
   readonly allowedRights: readonly string[] | null;
-  /** Null for no ceiling. */
   readonly most: Ceiling | null;
-  /** Its website, `https://…`, as registered; null for none. */
   readonly site: string | null;
   /** Its logo's file, such as `0f…3a.svg`, the digits a hash of its bytes; null for none. */
   readonly logo: string | null;
   /** An operator has checked the application. `verified` is something else, and is never shown. */
   readonly reviewed: boolean;
-  /** Users may grant smaller sums than requested, if a limit has a period. */
   readonly userLimits: boolean;
-  /** Held to OAuth 2.1: PKCE is required, a loopback redirect URI may have any port, and answers name the issuer. */
   readonly oauth21: boolean;
   readonly createdAt: Date;
   /** Raised by each change of {@link ClientSettings}: older consent pages and codes are refused. */
   readonly revision: number;
 }
 
-/** All except the status and the registration's fixed fields. */
 export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | 'createdAt' | 'revision'>;
-
-/** An application's settings, by their names in the audit trail. */
-export function settingsOf({ name, most, site, logo, reviewed, oauth21, ...settings }: ClientSettings) {
-  const { redirectUri: redirect_uri, allowedRights: allowed_rights, userLimits: user_limits } = settings;
-  return { name, redirect_uri, allowed_rights, most, site, logo, reviewed, user_limits, oauth21 };
-}
 
 export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {
   return logo === null ? null : `/logo/${clientId}-${logo}`;
@@ -48,15 +36,6 @@ export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>):
 export function parseLogoPath(name: string): { readonly clientId: string; readonly file: string } | null {
   const [, clientId, file] = /^([\w.~-]+)-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
   return clientId === undefined || file === undefined ? null : { clientId, file };
-}
-
-/** The old and the new value of each setting that differs. */
-export function changesBetween(before: ClientSettings, after: ClientSettings) {
-  const old: Readonly<Record<string, unknown>> = settingsOf(before);
-  const both = Object.entries(settingsOf(after)).map(
-    ([name, to]) => [name, { from: old[name], to }] as const,
-  );
-  return Object.fromEntries(both.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));
 }
 
 /** The effective part of a change: another order of rights, or trailing zeros of a sum, have no effect. */

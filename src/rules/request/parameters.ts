@@ -34,10 +34,7 @@ export class Parameters {
     return names.some((name) => this.#values.has(name));
   }
 
-  /**
-   * The value of a parameter; `undefined` if missing or empty (RFC 6749 section 3.1).
-   * @throws {OAuthError} `invalid_request` if given twice, `malformed` (the contract gives `scope` its own) if not UTF-8
-   */
+  /** Undefined if missing or empty (RFC 6749 section 3.1). @throws {OAuthError} if doubled; with `malformed` if not UTF-8 */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
     if (typeof value !== 'object') return value === '' ? undefined : value;
@@ -59,14 +56,12 @@ export class Parameters {
     return pairs.join('&').replaceAll(/[^\x21-\x7e]+/gu, encodeURIComponent);
   }
 
-  /** Like {@link get}, for a required parameter. @throws {OAuthError} `invalid_request` */
   require(name: string): string {
     const value = this.get(name);
     if (value !== undefined) return value;
     throw new OAuthError('missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
   }
 
-  /** Requires a fixed value. @throws {OAuthError} `invalid_request` for another or none */
   requireValue(name: string, value: string, ruleId: OAuthRuleId): void {
     if (this.require(name) === value) return;
     throw new OAuthError(ruleId, `The parameter ${name} must be ${value}.`, { parameter: name });

@@ -21,37 +21,34 @@ export function withPortOf(registered: string, sent: string): string {
  * The rule that `sent` breaks against the registered URI; null if it matches. Application-specific parameters may be appended
  * (contract 2.2). No decoding, lower-casing or normalizing first: two spellings are two addresses.
  */
-export function redirectUriMismatch(
-  registered: string,
-  sent: string,
-): readonly [OAuthRuleId, rule: string] | null {
+export function redirectUriMismatch(registered: string, sent: string) {
   if (sent === registered) return null;
-  if (sent.length > MAX_CANONICAL_QUERY_BYTES) {
-    return ['redirect_uri_too_long', `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`];
-  }
+  if (sent.length > MAX_CANONICAL_QUERY_BYTES)
+    return broken('redirect_uri_too_long', `is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`);
   if (!sent.startsWith(registered)) {
     const at = registered.split('').findIndex((unit, index) => unit !== sent[index]);
-    const rule = `redirect_uri differs from the registered one at character ${at + 1}`;
-    return ['redirect_uri_unregistered', rule];
+    return broken('redirect_uri_unregistered', `differs from the registered one at character ${at + 1}`);
   }
   const appended = sent.slice(registered.length);
   const separator = registered.includes('?') ? '&' : '?';
   if (!appended.startsWith(separator)) {
-    const rule = `redirect_uri continues the registered one with something other than ${separator} at character ${registered.length + 1}`;
-    return ['redirect_uri_unregistered', rule];
+    const rule = `continues the registered one with something other than ${separator} at character ${registered.length + 1}`;
+    return broken('redirect_uri_unregistered', rule);
   }
   const rule = appendedProblem(registered, appended);
-  return rule === null ? null : ['redirect_uri_appended', rule];
+  return rule === null ? null : broken('redirect_uri_appended', rule);
 }
+
+const broken = (ruleId: OAuthRuleId, rule: string) => [ruleId, `redirect_uri ${rule}`] as const;
 
 function appendedProblem(registered: string, appended: string): string | null {
   if (!/^[\x21\x22\x24-\x7e]+$/.test(appended)) {
-    return 'redirect_uri has appended characters other than visible ASCII, or a fragment';
+    return 'has appended characters other than visible ASCII, or a fragment';
   }
   const reserved = new Set([...ANSWER_PARAMETERS, ...parameterNames(queryOf(registered))]);
   for (const name of parameterNames(appended.slice(1))) {
-    if (name === undefined) return 'redirect_uri appends an undecodable parameter name';
-    if (reserved.has(name)) return `redirect_uri appends the reserved parameter ${name}`;
+    if (name === undefined) return 'appends an undecodable parameter name';
+    if (reserved.has(name)) return `appends the reserved parameter ${name}`;
   }
   return null;
 }
@@ -112,10 +109,7 @@ function queryOf(uri: string): string {
   return uri.replace(/^[^?]*\??/, '');
 }
 
-/**
- * The `Location` of a response (contract 4.1). `state` comes first: some applications cut off everything after `code`.
- * @param issuer as `iss` (RFC 9207); null for an application that doesn't expect it
- */
+/** The `Location` of an answer (contract 4.1, RFC 9207). `state` is first: some applications cut off all that follows `code`. */
 export function answerLocation(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | null },
   name: 'code' | 'error',

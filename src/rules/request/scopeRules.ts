@@ -1,12 +1,10 @@
 import { OAuthError } from '../common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
 import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
+import { type Ceiling, exceeds } from '../common/money.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
-import { type Ceiling, exceeds } from '../scope/ceiling.ts';
-import { formatScope } from '../scope/formatScope.ts';
 import { BUILT_IN_RIGHTS, type Kinds, kindOf } from '../scope/rights.ts';
-import { keptScope, type Right } from '../scope/scope.ts';
-import { NOT_A_RIGHT } from '../scope/scopeScanner.ts';
+import { formatScope, keptScope, NOT_A_RIGHT, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 
 /** A service offers the rights of its catalogue, in its only currency (ISO 4217). */
@@ -26,11 +24,7 @@ export const BUILT_IN_OFFER = {
 
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
-/**
- * Parses a request's scope, by the rules of contract 2.2 and 7.1.
- * @returns the rights, and the scope that grants them: as sent, byte for byte, unless {@link complete} adds to it
- * @throws {OAuthError} `invalid_scope`
- */
+/** Contract 2.2 and 7.1. @returns the rights, and the scope as sent, unless {@link complete} adds to it @throws {OAuthError} */
 export function parseRequestedScope(scope: string, offer: Offer, client: Asking) {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;

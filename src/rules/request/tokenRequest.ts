@@ -3,24 +3,15 @@ import { parseClientCredentials } from './clientCredentials.ts';
 import { parseCodeVerifier } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
 
-const TOKEN_PARAMETERS = [
-  'code',
-  'client_id',
-  'grant_type',
-  'redirect_uri',
-  'client_secret',
-  'code_verifier',
-];
+const PARAMETERS = ['code', 'client_id', 'grant_type', 'redirect_uri', 'client_secret', 'code_verifier'];
 
 /** A well-formed token request (contract 2.4); `store/token/exchanges.ts` decides on it. */
 export interface TokenRequest {
   readonly code: string;
   readonly clientId: string;
-  /** Of the form or HTTP Basic (RFC 6749 section 2.3.1); null for none. */
   readonly clientSecret: string | null;
   /** As at the authorization request, byte for byte (RFC 6749 section 4.1.3). */
   readonly redirectUri: string;
-  /** The PKCE verifier (RFC 7636 section 4.1); null for none. */
   readonly codeVerifier: string | null;
 }
 
@@ -31,7 +22,7 @@ export function parseTokenRequest(
   authorization: string | undefined,
 ): TokenRequest {
   // RFC 6749 section 2.3.1: the parameters are in the body.
-  if (query.hasAny(TOKEN_PARAMETERS)) {
+  if (query.hasAny(PARAMETERS)) {
     const message = 'Send the parameters in the body: a URL ends up in access logs.';
     throw new OAuthError('parameters_in_url', message);
   }

@@ -9,13 +9,11 @@ export interface RightKind {
   readonly names?: 'shop' | 'account' | 'sources' | undefined;
   /** Is one of those that this right contains all of: the two contradict each other. */
   readonly isPartOf?: string | undefined;
-  /** Compatible with a one-time payment. */
   readonly goesWithOneTime?: true;
   /** Those that no page may promise along with this right. */
   readonly lifts: readonly (typeof LIFTABLE)[number][];
 }
 
-/** By name. */
 export type Kinds = ReadonlyMap<string, RightKind>;
 
 const KINDS = {

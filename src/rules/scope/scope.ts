@@ -1,19 +1,18 @@
 import { OAuthError } from '../common/error.ts';
 import { kept } from '../common/kept.ts';
+import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
 import { defaultLimit, type Limit } from '../common/money.ts';
 import { BUILT_IN_RIGHTS, isRightName, NAME } from './rights.ts';
-import { Scanner } from './scopeScanner.ts';
 
 // The grammar of a scope. `scopeRules.ts` has the rules for requests, `rightData.ts` the form for programs and pages.
 
+export const NOT_A_RIGHT = 'The parameter scope has a value that is not a right of this service.';
+
 export type MoneySource = 'wallet' | 'card';
 
-/** One element of a scope. */
 export interface Right {
   readonly name: string;
-  /** A shop or an account. */
   readonly target?: string | undefined;
-  /** Type of an account. */
   readonly type?: 'account' | 'phone' | 'email' | undefined;
   readonly sources?: readonly MoneySource[] | undefined;
   /** For each right that spends: the written limit or, for a built-in one, the default. */
@@ -25,10 +24,7 @@ export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/**
- * By the grammar only (contract 2.2): what was granted stays readable, whatever the catalogue says later.
- * @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1)
- */
+/** By the grammar only (contract 2.2): a grant stays readable, whatever the catalogue says later. @throws {OAuthError} */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];
@@ -105,6 +101,61 @@ function parseLimit(scanner: Scanner, currency: string): Limit | undefined {
   return { days: days === undefined ? null : Number(days), sum, currency };
 }
 
+/** Scans a scope from left to right: it can't be split at spaces, which its strings may contain. */
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  /** Takes the match of `pattern` (sticky) here; undefined without one. */
+  take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const taken = pattern.exec(this.#text)?.[0];
+    this.#at += taken?.length ?? 0;
+    return taken;
+  }
+
+  skipSpaces(): boolean {
+    return this.take(/ +/y) !== undefined;
+  }
+
+  takeComma(): void {
+    if (this.take(/, ?/y) === undefined) this.fail('a comma');
+  }
+
+  /** `("…", "…")` */
+  takeStrings(): string[] {
+    if (this.take(/\(/y) === undefined) this.fail('an opening parenthesis');
+    const strings = [this.#takeString()];
+    while (this.take(/\)/y) === undefined) {
+      this.takeComma();
+      strings.push(this.#takeString());
+    }
+    return strings;
+  }
+
+  #takeString(): string {
+    const quoted = this.take(/"(?:[^"\\]|\\["\\])*"/y);
+    if (quoted === undefined) return this.fail('a text in double quotes');
+    const text = quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
+    if ([...text].length <= MAX_SCOPE_TEXT_CHARACTERS) return text;
+    return this.fail(`a text of at most ${MAX_SCOPE_TEXT_CHARACTERS} characters`);
+  }
+
+  /** @throws {OAuthError} `invalid_scope`, with what was expected and where */
+  fail(expected: string): never {
+    const rule = `scope: expected ${expected} before or at character ${this.#at + 1}`;
+    throw new OAuthError('unreadable_rights', NOT_A_RIGHT, rule);
+  }
+}
+
 /** Longer ones are parsed each time: the cache takes little memory. */
 const MAX_KEPT_CHARACTERS = 1_000;
 const parsedIn = kept((currency: string) =>
@@ -117,13 +168,27 @@ export function keptScope(scope: string, currency: string): readonly Right[] {
 }
 
 /** By the grammar only: a later rule for requests revokes no authorization. @throws {Error} for an unreadable row */
-export function grantedRights(
-  { clientId, scope }: { clientId: string; scope: string },
-  currency: string,
-): readonly Right[] {
+export function grantedRights({ clientId, scope }: { clientId: string; scope: string }, currency: string) {
   try {
     return keptScope(scope, currency);
   } catch (cause) {
     throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
   }
+}
+
+/** Writes a scope by the grammar, in its shortest form: `parseScope(formatScope(rights))` returns `rights`. */
+export function formatScope(rights: readonly Right[]): string {
+  return rights.map(formatRight).join(' ');
+}
+
+function formatRight({ name, target, type, sources, limit }: Right): string {
+  const written = type === 'account' && BUILT_IN_RIGHTS.has(name) ? undefined : type;
+  const texts = sources ?? [target, written].filter((text) => text !== undefined);
+  const named = texts.length === 0 ? '' : `(${texts.map(quote).join(',')})`;
+  const limited = !limit || limit.isDefault ? '' : `.limit(${limit.days ?? ''},${limit.sum})`;
+  return name + named + limited;
+}
+
+function quote(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }

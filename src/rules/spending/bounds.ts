@@ -34,11 +34,7 @@ export function boundsOf(rights: readonly Right[], catalogue: Kinds): Bound[] {
     ['see_operations', true],
     ['see_balance', true],
   ];
-  const said = notAsked.filter(([bound, holds]) => holds && !isLifted(bound)).map(([bound]) => bound);
-  return [
-    spending ? 'spend_more' : 'spend',
-    ...said.slice(0, MAX_NOT_ASKED),
-    'see_passwords',
-    'open_to_others',
-  ];
+  const said = notAsked.filter(([bound, holds]) => holds && !isLifted(bound)).slice(0, MAX_NOT_ASKED);
+  const first = spending ? 'spend_more' : 'spend';
+  return [first, ...said.map(([bound]) => bound), 'see_passwords', 'open_to_others'];
 }

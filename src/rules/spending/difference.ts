@@ -5,10 +5,7 @@ import type { Right } from '../scope/scope.ts';
 /** A right of a request beside the earlier authorization that it replaces; a dropped one as it was. A limit is null for none. */
 export type RightChange = ReturnType<typeof differenceOf>[number];
 
-/**
- * Each right of both lists once, those of the request in its order, then the dropped ones in theirs; the same right by
- * {@link identityOf}. Sources of money are no right of their own: `moneySources` (`rightData.ts`) compares them.
- */
+/** Each right of both lists once, dropped ones last. `moneySources` (`rightData.ts`) compares the sources of money. */
 export function differenceOf(earlier: readonly Right[], asked: readonly Right[]) {
   const unmatched = withoutMoneySource(earlier).map((right) => ({ right, key: identityOf(right) }));
   const changes = withoutMoneySource(asked).map((right) => {

@@ -18,21 +18,18 @@ export function lowerableLimits(rights: readonly Right[]) {
 /** Replaces requested sums with a user's lower ones, by index. @returns problems by index or, without any, the granted rights */
 export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number, string>) {
   const problems = new Map<number, LoweringProblem>();
-  const lowered = new Map<number, Limit>();
+  const granted = [...rights];
   for (const { index, limit } of lowerableLimits(rights)) {
-    const text = typed.get(index);
-    if (text === undefined) continue;
+    const [right, text] = [rights[index], typed.get(index)];
+    if (right === undefined || text === undefined) continue;
     const sum = lowerSum(limit, text);
     if (typeof sum === 'string') problems.set(index, sum);
-    else if (sum < hundredths(limit)) {
-      lowered.set(index, { days: limit.days, ...moneyOf(sum, limit.currency) });
-    }
+    else if (sum < hundredths(limit))
+      granted[index] = { ...right, limit: { days: limit.days, ...moneyOf(sum, limit.currency) } };
   }
   if (problems.size > 0) return { problems };
-  const granted = rights.map((right, index) =>
-    lowered.has(index) ? { ...right, limit: lowered.get(index) } : right,
-  );
-  return { rights: granted, isLower: lowered.size > 0, problems: null };
+  const isLower = granted.some((right, index) => right !== rights[index]);
+  return { rights: granted, isLower, problems: null };
 }
 
 /** Spaces only between groups of three digits. */

@@ -16,8 +16,6 @@ export function mostWithin(rights: readonly Right[], days: number): Money {
   const limits = rights.flatMap(({ limit }) => limit ?? []);
   const currency = limits[0]?.currency;
   if (currency === undefined) throw new Error('rights that spend nothing have no limit');
-  return moneyOf(
-    limits.reduce((sum, limit) => sum + within(limit, days), 0n),
-    currency,
-  );
+  const most = limits.reduce((sum, limit) => sum + within(limit, days), 0n);
+  return moneyOf(most, currency);
 }

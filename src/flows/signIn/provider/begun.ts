@@ -19,7 +19,6 @@ export interface Begun {
   readonly decision: string | null;
 }
 
-/** A sign-in's cookie: its name and its value. */
 export function cookieOf({ keyRing }: Context, begun: Begun): [name: string, value: string] {
   return [nameOf(begun.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(begun)))];
 }

@@ -25,10 +25,7 @@ export class ProviderTurns {
   readonly #running: string[] = [];
   readonly #waiting: string[] = [];
 
-  /**
-   * @param user of a known device, null for none @param state of the sign-in
-   * @throws {OAuthError} for a sign-in that is over, or too many refused codes; {@link ProviderAwayError} without a place
-   */
+  /** @param user of a known device @throws {OAuthError} for an old state or many refusals; {@link ProviderAwayError} if busy */
   async take<Result>(caller: Caller, user: string | null, state: string, exchange: () => Promise<Result>) {
     const key = user ?? networkOf(caller.address);
     const places = user === null ? PLACES - TENTH : PLACES;

@@ -7,24 +7,14 @@ import { lookAlikeProblem, skeleton } from '../../../rules/common/lookAlike.ts';
 import type { OAuthRuleId } from '../../../rules/common/refusals.ts';
 import { randomHex } from '../../../secrets/random.ts';
 import { tell } from '../../../signals/happenings.ts';
-import {
-  findUserByExternalId,
-  insertExternalUser,
-  type User,
-  updateExternalName,
-} from '../../../store/common/users.ts';
+import { findUserByExternalId, insertExternalUser, updateExternalName } from '../../../store/common/users.ts';
 import type { Context } from '../../common/context.ts';
 import { findUserInfo, type Provider, type ProviderAnswer } from '../../common/provider.ts';
 import { knownDevice, newDeviceCookie } from '../device.ts';
-import { openSession, type SentCookies } from '../openSession.ts';
+import { openSession, type SentCookies } from '../session.ts';
 
 /** The user with this `sub`, by the provider's present name, but never one of the same login: logins are not the provider's. */
-export async function userOf(
-  context: Context,
-  provider: Provider,
-  answer: ProviderAnswer,
-  caller: Caller,
-): Promise<User> {
+export async function userOf(context: Context, provider: Provider, answer: ProviderAnswer, caller: Caller) {
   const { sub: externalId } = answer;
   if (!passes(checkExternalId, externalId))
     throw refused('sign_in_user_unusable', 'the sub is not a valid external id: 1 to 255 visible characters');
@@ -48,7 +38,7 @@ async function register(
   { db, brand, baseUrl }: Context,
   { externalId, login: own, name }: Readonly<{ externalId: string; login: unknown; name: string | null }>,
   caller: Caller,
-): Promise<User> {
+) {
   const ourNames = [...Object.values(brand.name), new URL(baseUrl).hostname];
   // The last two are free, whoever took the others: a long `sub` fits into no login.
   for (const login of [own, externalId, `${externalId}-${randomHex(4)}`, `user-${randomHex(8)}`]) {
