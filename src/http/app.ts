@@ -15,7 +15,6 @@ import { refuseEmbedding } from './pages/notices.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
 import { RequestLog } from './request/requestLog.ts';
 import { accountRoutes } from './routes/account/account.ts';
-import { passwordRoutes } from './routes/account/password.ts';
 import { securityRoutes } from './routes/account/security.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { authorizeRoutes } from './routes/authorize/authorize.ts';
@@ -24,10 +23,7 @@ import { languageRoutes } from './routes/authorize/language.ts';
 import { providerRoutes } from './routes/authorize/provider.ts';
 import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
-import { introspectRoutes } from './routes/token/introspect.ts';
-import { metadataRoutes } from './routes/token/metadata.ts';
-import { revokeRoutes } from './routes/token/revoke.ts';
-import { tokenRoutes } from './routes/token/token.ts';
+import { tokenRoutes } from './routes/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
 import { runInBackground } from './server/background.ts';
 import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
@@ -77,7 +73,12 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     refuseEmbedding(pages);
     pages.decorateRequest('wayBack');
     await pages.register(cookie, { parseOptions: cookieOptions(context.baseUrl) });
-    for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
+    authorizeRoutes(pages, context);
+    signInRoutes(pages, context);
+    providerRoutes(pages, context);
+    languageRoutes(pages);
+    accountRoutes(pages, context);
+    securityRoutes(pages, context);
     await pages.register(async (decisions) => {
       await parseForms(decisions, MAX_LIMIT_FIELDS);
       decisionRoutes(decisions);
@@ -89,20 +90,9 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');
-    for (const addRoutes of FOR_PROGRAMS) addRoutes(documents, context);
+    tokenRoutes(documents, context);
     healthRoutes(documents, watch);
     if (metrics.onThisPort) metricsRoutes(documents, app.metrics, metrics.token);
   });
   return app;
 }
-
-const FOR_PEOPLE = [
-  authorizeRoutes,
-  signInRoutes,
-  providerRoutes,
-  accountRoutes,
-  securityRoutes,
-  passwordRoutes,
-  languageRoutes,
-];
-const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes];

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ConsentStep, Step } from '../../flows/authorize/authorize.ts';
 import type { ConfirmStep } from '../../flows/authorize/confirmPayment.ts';
 import type { Receipt } from '../../flows/authorize/decide.ts';
@@ -6,7 +6,9 @@ import type { Provider } from '../../flows/common/provider.ts';
 import { type Session, signOutToken } from '../../flows/signIn/session.ts';
 import type { SignInStep } from '../../flows/signIn/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import type { Parameters } from '../../rules/request/parameters.ts';
 import { setCookie } from '../browser/cookies.ts';
+import { OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { requestPath, textsOf } from '../browser/language.ts';
 import { noteOn, rememberOutcome, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
@@ -39,6 +41,18 @@ export function backToRequest(
 export function toSignIn(reply: FastifyReply): FastifyReply {
   rememberOutcome(reply, 'stale', null);
   return seeOther(reply, '/account');
+}
+
+/** Adds a form of the user's own pages. @param receive returns the path of the next page */
+export function addOwnForm(
+  app: FastifyInstance,
+  path: string,
+  receive: (form: Parameters, session: Session, reply: FastifyReply) => Promise<string>,
+): void {
+  app.post(path, OWN_FORM, async (request, reply) => {
+    const { form, session } = await receiveForm(request);
+    return session === null ? toSignIn(reply) : seeOther(reply, await receive(form, session, reply));
+  });
 }
 
 /** @param queries joined to one, without those that are empty */

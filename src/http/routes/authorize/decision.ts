@@ -25,21 +25,19 @@ export function decisionRoutes(app: FastifyInstance): void {
   app.post('/consent', OWN_FORM, receiveConsent);
   app.get('/confirm', showConfirmation);
   app.post('/confirm', OWN_FORM, receiveConfirmation);
-  app.get('/receipt', showReceiptPage);
-  app.get('/return', returnToApplication);
+  app.get('/receipt', receiveReceipt);
+  app.get('/return', receiveReceipt);
 }
 
 async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { form, authorizationRequest, session } = await receiveRequestForm(request);
+  const { form, authorizationRequest, pending } = await receiveRequestForm(request);
   const choice = form.get('decision');
-  if (session === null || (choice !== 'allow' && choice !== 'reject')) {
+  if (pending === null || (choice !== 'allow' && choice !== 'reject')) {
     return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
   }
-  const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
-  const sums = typedSums(form, indexes);
+  const sums = typedSums(form, limitsToLower(authorizationRequest));
   const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
-  const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+  const result = await decide(request.server.context, pending, sent, callerOf(request));
   if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
   const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
   const typed = [...sums.values()];
@@ -49,10 +47,10 @@ async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Pro
 
 async function showConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = request.server;
-  const { authorizationRequest, session, decision } = await receiveDecision(request);
-  const step = session && (await confirmStep(context, { authorizationRequest, session }, decision));
+  const { authorizationRequest, pending, decision } = await receiveDecision(request);
+  const step = pending && (await confirmStep(context, pending, decision));
   if (step === null) {
-    const earlier = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+    const earlier = pending && (await findReceipt(context, pending, decision));
     return backUnanswered(reply, authorizationRequest, earlier ? 'spent' : 'not_decided');
   }
   if (!step.mayHold) return showFull(reply, authorizationRequest);
@@ -61,13 +59,12 @@ async function showConfirmation(request: FastifyRequest, reply: FastifyReply): P
 }
 
 async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { form, authorizationRequest, session } = await receiveRequestForm(request);
-  if (session === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
+  const { form, authorizationRequest, pending } = await receiveRequestForm(request);
+  if (pending === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
   const decision = form.get('decision');
   const deviceCookie = readCookie(request, 'paymentDevice');
   const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
-  const attempt = confirmPayment(context, { authorizationRequest, session }, sent, callerOf(request));
+  const attempt = confirmPayment(request.server.context, pending, sent, callerOf(request));
   attempt.catch(() => tell('paymentConfirmation', 'unavailable'));
   const result = await attempt;
   if (result.outcome === 'wrong' || result.outcome === 'wait') {
@@ -76,28 +73,21 @@ async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply)
   }
   if (result.deviceCookie !== undefined) {
     setCookie(reply, 'paymentDevice', result.deviceCookie);
-    setCookie(reply, 'seen', rememberSession(session, readCookie(request, 'seen')));
+    setCookie(reply, 'seen', rememberSession(pending.session, readCookie(request, 'seen')));
   }
   return answerDecision(reply, authorizationRequest, result);
 }
 
-async function showReceiptPage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { authorizationRequest, session, decision = '' } = await receiveDecision(request);
-  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+/** The receipt of a decision, and from there the return to the application. */
+async function receiveReceipt(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { authorizationRequest, pending, decision = '' } = await receiveDecision(request);
+  const receipt = pending && (await findReceipt(request.server.context, pending, decision));
   if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
-  if (!receipt.isLive) return backUnanswered(reply, authorizationRequest, 'spent');
-  return showReceipt(reply, authorizationRequest, receipt, decision);
-}
-
-async function returnToApplication(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { authorizationRequest, session, decision } = await receiveDecision(request);
-  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
-  if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
-  const { choice, location } = receipt;
-  if (location === null) return backUnanswered(reply, authorizationRequest, 'spent');
-  return backToApplication(reply, authorizationRequest, choice, location);
+  const { choice, location, isLive } = receipt;
+  const isReturn = request.routeOptions.url === '/return';
+  if (!isReturn && isLive) return showReceipt(reply, authorizationRequest, receipt, decision);
+  if (isReturn && location !== null) return backToApplication(reply, authorizationRequest, choice, location);
+  return backUnanswered(reply, authorizationRequest, 'spent');
 }
 
 /** A page about a signed decision. @throws {OAuthError} if its request is no longer valid */
@@ -107,7 +97,8 @@ async function receiveDecision(request: FastifyRequest) {
     loadAuthorizationRequest(request.server.context, query),
     sessionOf(request),
   ]);
-  return { authorizationRequest, session, decision: query.find('decision') };
+  const pending = session && { authorizationRequest, session };
+  return { authorizationRequest, pending, decision: query.find('decision') };
 }
 
 /** What the request's page says of an answer without effect. That of one that is full needs no more. */
