@@ -1,6 +1,9 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
+import { DatabaseWatch } from '../watch/databaseWatch.ts';
+import { Housekeeping } from '../watch/housekeeping.ts';
+import { RefusalLog } from '../watch/refusals.ts';
 import { cookieOptions } from './browser/cookies.ts';
 import { BOUNDS } from './connections/bounds.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
@@ -9,7 +12,7 @@ import { answerBadPath, answerClientError, answerConnect } from './connections/m
 import { preventSmuggling } from './connections/requestSmuggling.ts';
 import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
-import { metricsRoutes } from './metrics/route.ts';
+import { metricsRoutes } from './metrics/server.ts';
 import { brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/notices.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
@@ -25,7 +28,6 @@ import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
 import { tokenRoutes } from './routes/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
-import { runInBackground } from './server/background.ts';
 import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
@@ -95,4 +97,23 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     if (metrics.onThisPort) metricsRoutes(documents, app.metrics, metrics.token);
   });
   return app;
+}
+
+/** Runs while the server is open: the database watch, the writing of refusals, and housekeeping. */
+function runInBackground(app: FastifyInstance): DatabaseWatch {
+  const { context, log } = app;
+  const watch = new DatabaseWatch(context, log);
+  const refusals = new RefusalLog(context);
+  const housekeeping = new Housekeeping(context, log);
+  app.decorate('refusals', refusals);
+  app.addHook('onListen', async () => {
+    void watch.check();
+    housekeeping.start();
+  });
+  app.addHook('preClose', async () => {
+    watch.stop();
+    await refusals.write();
+    housekeeping.stop();
+  });
+  return watch;
 }

@@ -92,7 +92,10 @@ export function noteOn(
 }
 
 /** The cookie may have any text. */
-function isKeyOf<Texts extends object>(texts: Texts, outcome: string): outcome is keyof Texts & string {
+export function isKeyOf<Texts extends object>(
+  texts: Texts,
+  outcome: string,
+): outcome is keyof Texts & string {
   return Object.hasOwn(texts, outcome);
 }
 

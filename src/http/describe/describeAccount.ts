@@ -1,13 +1,16 @@
+import type { FastifyRequest } from 'fastify';
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import type { HistoryEvent } from '../../flows/account/history.ts';
 import type { UserSession } from '../../flows/account/userSessions.ts';
-import { isAlarming } from '../../flows/account/warnings.ts';
+import { findWarnings, isAlarming, type Warning, type Warnings } from '../../flows/account/warnings.ts';
+import type { Session } from '../../flows/signIn/session.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import { maskOf } from '../../rules/common/network.ts';
 import { logoPath } from '../../rules/request/client.ts';
-import type { Words } from './describe.ts';
+import { readCookie } from '../browser/cookies.ts';
+import { type Words, wordsFor } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeSpending.ts';
 
 /** Applications shown with all their rights; if there are more, they are folded. */
@@ -21,8 +24,7 @@ export function describeApplications(applications: readonly AuthorizedClient[], 
 function describeApplication(client: AuthorizedClient, words: Words) {
   const { account, formats } = words.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
-  const connections = account.connections(live);
-  const total = orMore ? account.orMore(connections) : connections; // such as "999 connections or more"
+  const total = account.connections(live, orMore); // such as "999 connections or more"
   const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
   const lastUsedOn = used.at(-1);
   const question = account.questionAll(clientName, total);
@@ -35,7 +37,7 @@ function describeApplication(client: AuthorizedClient, words: Words) {
     canSpend,
     spending: describeTotalSpending(client, words.texts),
     total,
-    lastUse: lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.utcDay(lastUsedOn)),
+    lastUse: account.lastUsed(lastUsedOn && formats.utcDay(lastUsedOn)),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
     connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
     all: live > 1 ? all : null,
@@ -73,9 +75,9 @@ function fullNameOf(clientName: string, instanceName: string | null, { unnamed }
 }
 
 /** After disconnecting: the list shows the current state. @param what as the pressed button called it */
-export function describeDisconnected(what: string, { account: { disconnected } }: Texts) {
-  const title = disconnected.title(what);
-  return { title, done: `${title}. ${disconnected.others}` };
+export function describeDisconnected(what: string, { account }: Texts) {
+  const title = account.disconnected(what);
+  return { title, done: `${title}. ${account.stillConnected}` };
 }
 
 export function describeEvent(event: HistoryEvent, words: Words) {
@@ -91,8 +93,13 @@ export function describeEvent(event: HistoryEvent, words: Words) {
     isWarning: isAlarming(kind),
     instanceName,
     rights: rights && describeRights(rights, words),
-    network: network === null ? null : history.network(maskOf(network)),
+    network: describeNetwork(network, words.texts),
   };
+}
+
+/** For example "IP address 203.0.113.x"; null for an unknown one. */
+function describeNetwork(network: string | null, { history }: Texts): string | null {
+  return network && `${history.address} ${maskOf(network)}`;
 }
 
 /** Sessions in terms that their user knows. @param now decides which day is today */
@@ -110,16 +117,58 @@ export function describeSessions(sessions: readonly UserSession[], now: Date, wo
 
 function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
   const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
-  const { security, history, formats } = texts;
+  const { security, formats } = texts;
   const device = security.device(browser, system);
   const when = (time: Date) =>
     formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
   return {
     sessionId,
     device: isCurrent ? `${security.thisSession} (${device})` : device,
-    network: network === null ? null : history.network(maskOf(network)),
+    network: describeNetwork(network, texts),
     since: security.since(when(createdAt)),
     seen: security.seen(when(seenAt)),
     endToken,
+  };
+}
+
+export async function warningsOn(request: FastifyRequest, session: Session) {
+  const warnings = await findWarnings(request.server.context, session, readCookie(request, 'seen'));
+  return warnings && describeWarnings(warnings, wordsFor(request));
+}
+
+/** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
+export function describeWarnings({ first, others, hasMore }: Warnings, words: Words) {
+  const { warnings } = words.texts;
+  return {
+    first: describeAnswerable(first, words),
+    others: others && {
+      ...describeAnswerable(others, words),
+      heading: warnings.others(others.warnings.length),
+    },
+    hasMore,
+  };
+}
+
+function describeAnswerable({ warnings, answered, seenToken }: Warnings['first'], words: Words) {
+  return { warnings: warnings.map((warning) => describeWarning(warning, words)), answered, seenToken };
+}
+
+function describeWarning(warning: Warning, { texts, timeZone }: Words) {
+  const { kind, at, times, firstAt, clientName, network, browser, system } = warning;
+  const { warnings, history, security, formats } = texts;
+  const client = clientName ?? history.deletedClient;
+  const device = security.device(browser, system);
+  const event = { ...history.kinds, ...warnings.events }[kind];
+  const { [kind]: own }: Partial<Record<typeof kind, string>> = warnings.questions;
+  const facts = [
+    ...(times > 1 ? [warnings.times(times, formats.day(firstAt, timeZone))] : []),
+    warnings.on(formats.time(at, timeZone), times > 1),
+    describeNetwork(network, texts) ?? warnings.unknownNetwork,
+  ];
+  return {
+    event: event(client, device),
+    facts: facts.join(' · '),
+    question: own ?? warnings.question,
+    yes: own ? warnings.yes.did : warnings.yes.one,
   };
 }

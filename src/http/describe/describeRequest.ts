@@ -49,7 +49,7 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
       .map((right) => ({ ...right, change: null })),
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
-    cannot: formats.oneOf(boundsOf(rights, words.catalogue).map((bound) => request.cannot.bounds[bound])),
+    cannot: formats.oneOf(boundsOf(rights, words.catalogue).map((bound) => request.bounds[bound])),
     validUntil: money === null ? formats.day(step.expiresAt, words.timeZone) : null,
     returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
@@ -174,7 +174,7 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
 
 /** The application's other connections, as one sum; null if none spends. */
 function describeOthers({ others }: RequestedAccess, { texts }: Words): string | null {
-  const { besides } = texts.request;
-  if (others === null) return besides.unknown;
-  return others.length === 0 ? null : besides.known(describeTogether(others, texts), others.length);
+  const { besides, besidesMany } = texts.request;
+  if (others === null) return besidesMany;
+  return others.length === 0 ? null : besides(describeTogether(others, texts), others.length);
 }

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics } from 'prom-client';
+import { type Counter, collectDefaultMetrics } from 'prom-client';
 import type { Context } from '../../flows/common/context.ts';
+import { HAPPENINGS, type Happening, happened } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { countHappenings } from './happenings.ts';
-import { Metrics } from './metrics.ts';
-import { countRequests } from './requests.ts';
+import { type MetricName, Metrics } from './metrics.ts';
 import { describeState } from './state.ts';
 import { measureBatches, measurePasswords, timeStatements } from './timings.ts';
 
@@ -26,4 +25,45 @@ export function collectMetrics(app: FastifyInstance, context: Context, watch: Da
   app.addHook('onClose', async () => metrics.stopListening());
   describeState(app, metrics, context, watch);
   app.decorate('metrics', registry);
+}
+
+/** Seconds: from an exchange on an idle database to one that waited for a lock in vain. */
+const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** Requests by route and status, refusals by the contract's code, and response times. */
+function countRequests(app: FastifyInstance, metrics: Metrics): void {
+  const requests = metrics.counter('assent_requests_total', { method: [], route: [], status: [], error: [] });
+  const seconds = metrics.histogram('assent_request_seconds', { route: [] }, LATENCY_BUCKETS);
+  const unavailable = metrics.counter('assent_unavailable_total', {
+    reason: ['database', 'overload', 'provider'],
+  });
+  const faults = metrics.counter('assent_faults_total');
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const error = request.logFields?.error ?? '';
+    requests.inc({ method: request.method, route, status: reply.statusCode, error });
+    if (reply.statusCode === 500) faults.inc();
+    if (request.unavailable !== null) unavailable.inc({ reason: request.unavailable });
+    seconds.observe({ route }, reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+/** The counter of each event, and its label for the outcomes. */
+const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>> = {
+  decision: ['assent_decisions_total', 'decision'],
+  grantEnd: ['assent_grants_ended_total', 'by'],
+  exchange: ['assent_exchanges_total', 'outcome'],
+  signIn: ['assent_sign_ins_total', 'outcome'],
+  paymentConfirmation: ['assent_payment_confirmations_total', 'outcome'],
+  throttle: ['assent_throttled_total', 'by'],
+};
+
+function countHappenings(metrics: Metrics): void {
+  const counters = new Map<string, Counter>();
+  for (const [what, [name, label]] of Object.entries(COUNTERS))
+    counters.set(what, metrics.counter(name, { [label]: HAPPENINGS[what as Happening] }));
+  metrics.listen(happened, ({ what, outcome, times }) => {
+    counters.get(what)?.inc({ [COUNTERS[what][1]]: outcome }, times);
+  });
 }

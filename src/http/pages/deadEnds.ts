@@ -3,7 +3,7 @@ import { TEXTS, type Texts } from '../../languages/languages.ts';
 import { each, type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
 import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
-import { toAccount } from '../describe/links.ts';
+import { toAccount } from '../describe/describe.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
 

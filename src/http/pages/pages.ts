@@ -1,8 +1,12 @@
 import type { Choice } from '../../flows/authorize/decisionForms.ts';
-import type { describeApplications, describeEvent, describeSessions } from '../describe/describeAccount.ts';
+import type { Link } from '../describe/describe.ts';
+import type {
+  describeApplications,
+  describeEvent,
+  describeSessions,
+  describeWarnings,
+} from '../describe/describeAccount.ts';
 import type { describeClient, describeGranted, describeRequest } from '../describe/describeRequest.ts';
-import type { Link } from '../describe/links.ts';
-import type { describeWarnings } from '../describe/warnings.ts';
 import type { errorPage, refusalOf } from './deadEnds.ts';
 
 interface AnsweredForm {
@@ -95,7 +99,6 @@ interface Pages {
     /** The password to type: `password` also if there is no payment password yet. */
     readonly asked: 'password' | 'payment-password';
     readonly formToken: string;
-    readonly minCharacters: number;
     readonly error: string | null;
     readonly wrong: 'old' | 'new';
   };

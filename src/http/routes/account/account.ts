@@ -14,10 +14,13 @@ import { signInStep } from '../../../flows/signIn/signIn.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
-import { type Words, wordsFor } from '../../describe/describe.ts';
-import { describeApplications, describeDisconnected, describeEvent } from '../../describe/describeAccount.ts';
-import { toPasswords } from '../../describe/links.ts';
-import { warningsOn } from '../../describe/warnings.ts';
+import { toPasswords, type Words, wordsFor } from '../../describe/describe.ts';
+import {
+  describeApplications,
+  describeDisconnected,
+  describeEvent,
+  warningsOn,
+} from '../../describe/describeAccount.ts';
 import { refuseDecision } from '../../pages/notices.ts';
 import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';

@@ -2,14 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import { endSession, findUserSessions } from '../../../flows/account/userSessions.ts';
 import type { Context } from '../../../flows/common/context.ts';
-import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
-import { wordsFor } from '../../describe/describe.ts';
-import { describeSessions } from '../../describe/describeAccount.ts';
-import { toPasswords } from '../../describe/links.ts';
-import { warningsOn } from '../../describe/warnings.ts';
+import { toPasswords, wordsFor } from '../../describe/describe.ts';
+import { describeSessions, warningsOn } from '../../describe/describeAccount.ts';
 import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
 import { addOwnForm, keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
@@ -85,7 +82,6 @@ function passwordRoutes(app: FastifyInstance, context: Context, which: PathOfPas
       keptAs: which === 'password' ? session.user.login : keptAs(session.user),
       asked: form.currentKind === 'password' ? 'password' : 'payment-password',
       formToken: form.formToken,
-      minCharacters: MIN_PASSWORD_CHARACTERS,
       error: failed?.error ?? null,
       wrong: failed?.isOfNewPassword ? 'new' : 'old',
     });
