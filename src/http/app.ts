@@ -67,7 +67,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  collectMetrics(app, context, watch);
+  collectMetrics(app, watch);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
   await app.register(async (pages) => {

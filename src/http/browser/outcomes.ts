@@ -79,23 +79,18 @@ function digestOf(about: About, form = ''): string {
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
-/** The outcome of the previous form for a signed-in user, on a page without an error. @param clientName of its request */
-export function noteOn(
-  reply: FastifyReply,
-  about: About,
-  { name, login }: Pick<Session['user'], 'name' | 'login'>,
-  clientName = '',
-): string | null {
+/** The outcome of the previous form for a signed-in user, on a page without an error. */
+export function noteOn(reply: FastifyReply, about: About, user: Pick<Session['user'], 'name' | 'login'>) {
   const last = lastOutcome(reply, about);
   const notes = textsOf(reply.request).outcomes.on;
-  return last !== null && isKeyOf(notes, last.outcome) ? notes[last.outcome](clientName, name, login) : null;
+  const client = about !== null && typeof about === 'object' ? about.client.name : '';
+  return last !== null && isKeyOf(notes, last.outcome)
+    ? notes[last.outcome](client, user.name, user.login)
+    : null;
 }
 
 /** The cookie may have any text. */
-export function isKeyOf<Texts extends object>(
-  texts: Texts,
-  outcome: string,
-): outcome is keyof Texts & string {
+export function isKeyOf<T extends object>(texts: T, outcome: string): outcome is keyof T & string {
   return Object.hasOwn(texts, outcome);
 }
 

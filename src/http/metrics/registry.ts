@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { type Counter, collectDefaultMetrics } from 'prom-client';
-import type { Context } from '../../flows/common/context.ts';
 import { HAPPENINGS, type Happening, happened } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type MetricName, Metrics } from './metrics.ts';
@@ -11,7 +10,7 @@ import { measureBatches, measurePasswords, timeStatements } from './timings.ts';
 const MISNAMED = /^nodejs_active_(?!resources$)/;
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
-export function collectMetrics(app: FastifyInstance, context: Context, watch: DatabaseWatch): void {
+export function collectMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
   const metrics = new Metrics();
   const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
@@ -23,7 +22,7 @@ export function collectMetrics(app: FastifyInstance, context: Context, watch: Da
   measureBatches(metrics);
   measurePasswords(metrics);
   app.addHook('onClose', async () => metrics.stopListening());
-  describeState(app, metrics, context, watch);
+  describeState(app, metrics, watch);
   app.decorate('metrics', registry);
 }
 

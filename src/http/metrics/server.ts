@@ -1,10 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
 import { bytesOf, sha256 } from '../../secrets/digest.ts';
 import { BOUNDS } from '../connections/bounds.ts';
@@ -15,11 +10,7 @@ import { sendJson } from '../request/json.ts';
 const MAX_CONNECTIONS = 20;
 
 /** The metrics on their own port, without other routes. Ready to listen. */
-export function buildMetricsApp(
-  registry: Registry,
-  token: string | null,
-  log: FastifyBaseLogger,
-): FastifyInstance {
+export function buildMetricsApp(registry: Registry, token: string | null, log: FastifyBaseLogger) {
   const app = fastify({
     ...BOUNDS,
     loggerInstance: log,
@@ -45,18 +36,14 @@ const NO_TOKEN = {
 /** The metrics for Prometheus. @param token required of the scraper; null for none */
 export function metricsRoutes(app: FastifyInstance, registry: Registry, token: string | null): void {
   app.get('/metrics', async (request, reply) => {
-    if (mayRead(request, token)) {
+    // RFC 6750 section 2.1.
+    const sent = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const isSent = (wanted: string) =>
+      sent !== undefined && timingSafeEqual(bytesOf(sha256(sent)), bytesOf(sha256(wanted)));
+    if (token === null || isSent(token))
       return reply.header('content-type', registry.contentType).send(await registry.metrics());
-    }
     const rule = 'missing or wrong METRICS_TOKEN';
     request.logFields = { error: NO_TOKEN.error, rule, rule_id: 'wrong_metrics_token' };
     return sendJson(reply.header('www-authenticate', 'Bearer realm="metrics"'), 401, NO_TOKEN);
   });
-}
-
-/** The token comes as `Authorization: Bearer` (RFC 6750 section 2.1). */
-function mayRead({ headers }: FastifyRequest, token: string | null): boolean {
-  if (token === null) return true;
-  const [, sent] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-  return sent !== undefined && timingSafeEqual(bytesOf(sha256(sent)), bytesOf(sha256(token)));
 }

@@ -33,7 +33,7 @@ function errorsIn(texts: Texts, seconds: number) {
 }
 
 /** Logs a refusal that has its own name: the `error` is the rule's id. */
-export function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
+function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
   request.logFields = { error, rule, rule_id: error };
 }
 
@@ -113,11 +113,7 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
 }
 
 /** The user rejected, or left, at the provider. @param request of the decision that was to be confirmed; null for none */
-export function showNotSignedIn(
-  reply: FastifyReply,
-  again: string,
-  request: AuthorizationRequest | null,
-): FastifyReply {
+export function showNotSignedIn(reply: FastifyReply, again: string, request: AuthorizationRequest | null) {
   const texts = textsOf(reply.request);
   const back = request ? [toRequest(request, texts)] : [];
   const links = [{ href: again, text: texts.errors.tryAgain }, ...back];
@@ -135,7 +131,7 @@ export function showNoPaymentPassword(reply: FastifyReply, request: Authorizatio
   return showRefusal(reply, 403, { title, text: text(request.client.name), links });
 }
 
-export function toRequest(request: AuthorizationRequest, { notices }: Texts): Link {
+function toRequest(request: AuthorizationRequest, { notices }: Texts): Link {
   return { href: requestPath(request), text: notices.seeRequest };
 }
 

@@ -31,8 +31,8 @@ export function seeOther(reply: FastifyReply, path: string): FastifyReply {
 export function backToRequest(
   reply: FastifyReply,
   request: AuthorizationRequest | null,
-  more: string | null = null,
-): FastifyReply {
+  more?: string | null,
+) {
   const path = request === null ? '/account' : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
 }
@@ -55,19 +55,14 @@ export function addOwnForm(
   });
 }
 
-/** @param queries joined to one, without those that are empty */
-function withQuery(path: string, ...queries: readonly (string | null | undefined)[]): string {
+/** @param queries of one address; empty ones are left out */
+export function withQuery(path: string, ...queries: readonly (string | null | undefined)[]): string {
   const query = queries.filter(Boolean).join('&');
   return query === '' ? path : `${path}?${query}`;
 }
 
 /** The query after signing out: the provider asks for a user anew. */
 export const AGAIN = 'prompt=login';
-
-/** The address that leads to the provider. @param query the canonical one of a request; null for the account page */
-export function signInPath(query: string | null, more: string | null = null): string {
-  return withQuery('/sign-in', query, more);
-}
 
 /** The address of a page about a signed decision. */
 export function decisionPath(
@@ -84,14 +79,13 @@ export const withDecision = (decision: string): string => `decision=${decision}`
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
   const { button: title, elsewhere } = textsOf(reply.request).signIn;
   const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : null;
-  const href = signInPath(query, again);
+  const href = withQuery('/sign-in', query, again);
   const links = [{ href, text: title }];
   const text = elsewhere(new URL(issuer).host);
   reply.header('refresh', `0; url=${href}`);
   return showPage(reply, { name: 'notice', title, text, links, refusal: null });
 }
 
-/** Shows the page of a step. */
 export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
@@ -117,9 +111,10 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
 export function showReceipt(
   reply: FastifyReply,
   authorizationRequest: AuthorizationRequest,
-  { choice, rights, location, expiresAt, daysLeft }: Receipt,
+  receipt: Receipt,
   decision: string,
 ): FastifyReply {
+  const { choice, rights, location } = receipt;
   const onward = location && decisionPath('/return', authorizationRequest, decision);
   // At once: on Android an application opens only as the consequence of a press, for a few seconds.
   if (onward !== null) reply.header('refresh', `0; url=${onward}`);
@@ -127,7 +122,7 @@ export function showReceipt(
     name: 'receipt',
     choice,
     onward,
-    ...describeGranted(rights, authorizationRequest, { expiresAt, daysLeft }, wordsFor(reply.request)),
+    ...describeGranted(rights, authorizationRequest, receipt, wordsFor(reply.request)),
   });
 }
 
@@ -138,23 +133,20 @@ export function keptAs({ login }: { readonly login: string }): string {
 
 function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
   const words = wordsFor(reply.request);
-  const { authorizationRequest, user } = step;
+  const { authorizationRequest } = step;
   const failed = errorAt(reply, '/consent', authorizationRequest);
   const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
   return showPage(reply, {
     name: 'consent',
-    undone:
-      failed === null ? noteOn(reply, authorizationRequest, user, authorizationRequest.client.name) : null,
+    undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
     ...describeRequest(step, typed, words),
   });
 }
 
-export function showSignIn(
-  reply: FastifyReply,
-  { authorizationRequest, formToken, newCookie }: SignInStep,
-): FastifyReply {
+export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply {
+  const { authorizationRequest, formToken, newCookie } = step;
   const { provider } = reply.server.context;
   const request = authorizationRequest?.canonicalQuery ?? null;
   if (provider !== null) return showLeaving(reply, provider, request);

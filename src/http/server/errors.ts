@@ -4,6 +4,7 @@ import { whyUnavailable } from '../../flows/common/unavailable.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
 import { networkOf } from '../../rules/common/network.ts';
+import type { RuleId } from '../../rules/common/refusals.ts';
 import { tell } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type Cause, type DeadEnd, errorPage, reasonOf } from '../pages/deadEnds.ts';
@@ -16,8 +17,7 @@ import { allowedAt, answersAt, type RouteTable } from './routeTable.ts';
 export const RETRY_AFTER_SECONDS = '5';
 
 /** An error before its formatting for the caller. */
-interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'clientSite' | 'parameter'>> {
-  readonly cause: Cause;
+interface ErrorResponse extends DeadEnd {
   readonly status: number;
   /** The contract's code, or our own. */
   readonly error: string;
@@ -48,20 +48,20 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   });
 }
 
-type NoteFailure = ReturnType<typeof limitFailures>;
-
 /** 400 for programs: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
-function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: NoteFailure) {
+function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (network: string) => number) {
   const { code, rule, ruleId, message, parameter, clientName, clientSite } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule, rule_id: ruleId };
   const wait = request.routeOptions.config.limitsFailures ? noteFailure(networkOf(addressOf(request))) : 0;
-  if (wait > 0) tell('throttle', 'failures');
-  if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
+  if (wait > 0) {
+    tell('throttle', 'failures');
+    return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
+  }
   const status = ruleId === 'too_many_tries' ? 429 : 400; // of a sign-in
   if (status === 429) reply.header('retry-after', 60);
-  const answered = response(status, code, message, causeOf(request, refused));
-  return answerError(reply, { ...answered, parameter, clientName, clientSite });
+  const answer = response(status, code, message, causeOf(request, refused));
+  return answerError(reply, { ...answer, parameter, clientName, clientSite });
 }
 
 /** A form of ours without a known application's request was damaged: no application is at fault. */
@@ -80,12 +80,18 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     if (!request.is404) return done();
     const path = pathOf(request);
     const allowed = allowedAt(routeTable, path);
-    const notFound = /\/(openid-configuration|userinfo)$/.test(path) ? NO_OPENID : NOT_FOUND;
-    const unknown = allowed === '' ? notFound : notAllowed(allowed, request.method);
-    if (allowed !== '') reply.header('allow', allowed);
-    const { error, description: rule, ruleId: rule_id } = unknown;
-    request.logFields = { error, rule, rule_id, ...(allowed !== '' && { path }) };
-    answerError(reply, unknown);
+    const refuse = (answer: ErrorResponse, rule_id: RuleId, logged = {}) => {
+      request.logFields = { error: answer.error, rule: answer.description, rule_id, ...logged };
+      answerError(reply, answer);
+    };
+    if (allowed === '' && /\/(openid-configuration|userinfo)$/.test(path))
+      refuse(NO_OPENID, 'openid_address');
+    else if (allowed === '') refuse(NOT_FOUND, 'not_found');
+    else {
+      reply.header('allow', allowed);
+      const description = `Method ${request.method} is not allowed here: use ${allowed}.`;
+      refuse(response(405, 'invalid_request', description, 'notAllowed'), 'wrong_method', { path });
+    }
   });
 }
 
@@ -110,23 +116,18 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500) return null;
-  const isTooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
   const more = { rule: `the body can't be read: ${code}`, cause: error };
-  return isTooLong
+  return code === 'FST_ERR_CTP_BODY_TOO_LARGE'
     ? new OAuthError('too_long', 'The request is too long.', more)
     : new OAuthError('unreadable_body', NOT_A_FORM, more);
 }
 
 // Our own errors: status, code, JSON description, and the page's cause.
-const NOT_FOUND = {
-  ...response(404, 'not_found', 'Not found.', 'notFound'),
-  ruleId: 'not_found',
-} as const;
+const NOT_FOUND = response(404, 'not_found', 'Not found.', 'notFound');
 const NO_OPENID = {
   ...NOT_FOUND,
-  ruleId: 'openid_address',
   description: 'Not an OpenID provider: its OAuth metadata is at /.well-known/oauth-authorization-server.',
-} as const;
+};
 const TOO_MANY_FAILURES = response(
   429,
   'temporarily_unavailable',
@@ -136,11 +137,6 @@ const TOO_MANY_FAILURES = response(
 const OUR_FAULT = response(500, 'server_error', 'Internal error. Please try again.', 'ourFault');
 const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
 const PROVIDER_AWAY = { ...UNAVAILABLE, cause: 'providerAway' } as const;
-
-function notAllowed(allowed: string, method: string) {
-  const description = `Method ${method} is not allowed here: use ${allowed}.`;
-  return { ...response(405, 'invalid_request', description, 'notAllowed'), ruleId: 'wrong_method' } as const;
-}
 
 function response(status: number, error: string, description: string, cause: Cause): ErrorResponse {
   return { status, error, description, cause };

@@ -112,54 +112,45 @@ const UNANSWERED = {
 const LOGGED = { allow: 'approved', reject: 'rejected' } as const;
 
 /** Leads on: to the application, to the confirmation or the receipt, or back to the request. */
-export function answerDecision(
-  reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest,
-  result: DecisionOutcome,
-): FastifyReply {
+export function answerDecision(reply: FastifyReply, request: AuthorizationRequest, result: DecisionOutcome) {
   const outcome = 'choice' in result ? LOGGED[result.choice] : result.outcome;
-  reply.request.logOutcome = { client_id: authorizationRequest.client.clientId, outcome };
+  reply.request.logOutcome = { client_id: request.client.clientId, outcome };
   switch (result.outcome) {
     case 'answered':
-      return backToApplication(reply, authorizationRequest, result.choice, result.location);
+      return backToApplication(reply, request, result.choice, result.location);
     case 'confirm': {
       const isAtProvider = reply.server.context.provider?.paymentAcr != null;
-      const path = isAtProvider ? '/sign-in' : '/confirm';
       // Allow pressed again after it was confirmed: the request has to say so.
-      if (lastOutcome(reply, authorizationRequest)?.outcome !== 'allowed') forgetOutcome(reply);
-      return seeOther(reply, decisionPath(path, authorizationRequest, result.decision));
+      if (lastOutcome(reply, request)?.outcome !== 'allowed') forgetOutcome(reply);
+      return seeOther(reply, decisionPath(isAtProvider ? '/sign-in' : '/confirm', request, result.decision));
     }
     case 'receipt':
       forgetOutcome(reply);
-      return seeOther(reply, decisionPath('/receipt', authorizationRequest, result.decision));
+      return seeOther(reply, decisionPath('/receipt', request, result.decision));
     case 'too_many':
-      refuseDecision(reply, authorizationRequest);
+      refuseDecision(reply, request);
       break;
     default:
-      rememberOutcome(reply, UNANSWERED[result.outcome], authorizationRequest);
+      rememberOutcome(reply, UNANSWERED[result.outcome], request);
   }
-  return backToRequest(reply, authorizationRequest);
+  return backToRequest(reply, request);
 }
 
 /** A page of a decision that is over. After Back from the application the request already says what came of it. */
-function backUnanswered(
-  reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest,
-  note: Note,
-): FastifyReply {
-  if (lastOutcome(reply, authorizationRequest) === null) rememberOutcome(reply, note, authorizationRequest);
-  return backToRequest(reply, authorizationRequest);
+function backUnanswered(reply: FastifyReply, request: AuthorizationRequest, note: Note): FastifyReply {
+  if (lastOutcome(reply, request) === null) rememberOutcome(reply, note, request);
+  return backToRequest(reply, request);
 }
 
 /** Contract 4.1: a 302, whose `Location` must reach only the application. */
 function backToApplication(
   reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest,
+  request: AuthorizationRequest,
   choice: Choice,
   location: string,
 ): FastifyReply {
   // For Back from the application.
-  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', authorizationRequest);
+  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request);
   return reply
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')

@@ -18,16 +18,15 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
 }
 
 async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
   const form = bodyParameters(request);
   const authorizationRequest = await carriedRequest(request);
   const login = form.get('login')?.trim() ?? ''; // phones add a space after a completed word
   const password = form.get('password') ?? '';
   const isOwn = isFromOwnPage(request);
   const formToken = isOwn ? form.get('form_token') : undefined;
-  const sent = { authorizationRequest, login, password, formToken };
   const cookies = readCookies(request);
-  const attempt = signIn(context, sent, cookies, callerOf(request));
+  const sent = { authorizationRequest, login, password, formToken };
+  const attempt = signIn(request.server.context, sent, cookies, callerOf(request));
   attempt.then(
     ({ outcome }) => tell('signIn', outcome),
     () => tell('signIn', 'unavailable'),
