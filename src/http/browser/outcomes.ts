@@ -43,9 +43,8 @@ export function rememberOutcome(reply: FastifyReply, outcome: string, about: Abo
   const { form, seconds: maxAge = usual, typed = [] } = more;
   const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
   const whole = encoded([...content, ...typed]);
-  setCookie(reply, 'outcome', whole.length > MAX_COOKIE_CHARACTERS ? encoded(content) : whole, {
-    maxAge: maxAge + LATE_SECONDS,
-  });
+  const value = whole.length > MAX_COOKIE_CHARACTERS ? encoded(content) : whole;
+  setCookie(reply, 'outcome', value, { maxAge: maxAge + LATE_SECONDS });
 }
 
 export function forgetOutcome(reply: FastifyReply): void {
@@ -94,7 +93,6 @@ export function isKeyOf<T extends object>(texts: T, outcome: string): outcome is
   return Object.hasOwn(texts, outcome);
 }
 
-/** The note on a sign-in page before any input. */
 export function signInNote(reply: FastifyReply, about: About): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);

@@ -73,7 +73,6 @@ function noteResponses(server: Server, open: Map<Socket, Connection>): void {
   });
 }
 
-/** @param network undefined for any */
 function longestWaiting(open: Map<Socket, Connection>, network: string | undefined, except: Connection) {
   for (const entry of open) {
     const [, connection] = entry;

@@ -13,7 +13,6 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
   readonly version: string;
 };
 
-/** The values that are read when Prometheus asks for them. */
 export function describeState(app: FastifyInstance, metrics: Metrics, watch: DatabaseWatch): void {
   const { context, shutdown } = app;
   const { db } = context;

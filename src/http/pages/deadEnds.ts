@@ -7,7 +7,6 @@ import { toAccount } from '../describe/describe.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
 
-/** The reason of a page for a broken rule. */
 export function reasonOf(ruleId: RuleId): Reason {
   const { reason }: { readonly reason: Reason | null } = RULES[ruleId];
   return reason ?? (isReason(ruleId) ? ruleId : 'unreadable');
@@ -24,7 +23,6 @@ interface WayOn {
   readonly title?: keyof Texts['errors']['titles'];
 }
 
-/** For a refused request. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
 const SIGN_IN_AGAIN: WayOn = { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' };
 
@@ -62,13 +60,11 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
 
 export interface DeadEnd {
   readonly cause: Cause;
-  /** The contract's code (7.1); null if there is none. */
+  /** The contract's code (7.1). */
   readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'> | null;
-  /** Null for an unknown application. */
   readonly clientName?: string | null;
   /** Of a reviewed application: the way back to it. */
   readonly clientSite?: string | null;
-  /** The affected parameter, a known one. */
   readonly parameter?: string | null;
 }
 
@@ -77,8 +73,7 @@ export function wordsOf(
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
 ) {
-  const { titles, reasons, causes, faults, anApplication, next, unchanged, tryAgain, passOn, tellUs } =
-    texts.errors;
+  const { titles, reasons, causes, faults, anApplication, next, passOn, ...errors } = texts.errors;
   const client = clientName ?? anApplication;
   const way = WAYS_ON[cause] ?? OF_APPLICATION;
   const { title, text } = isReason(cause)
@@ -86,19 +81,18 @@ export function wordsOf(
     : causes[cause];
   const fault = faults[way.fault];
   const isOfApplication = way.fault === 'application' || way.next === 'leave';
-  const did = PRESSED[pressed];
-  const isUnsure = way.next === 'again' && did !== undefined;
+  const did = way.next === 'again' ? PRESSED[pressed] : undefined;
   return {
     title,
-    text: isUnsure ? `${text} ${texts.errors.pressed[did]}` : text,
-    fault: isReason(cause) ? `${fault} ${unchanged}` : fault,
+    text: did === undefined ? text : `${text} ${errors.pressed[did]}`,
+    fault: isReason(cause) ? `${fault} ${errors.unchanged}` : fault,
     next: next[way.next](client),
     link: ['again', 'signIn'].includes(way.next)
-      ? { href: again, text: tryAgain }
+      ? { href: again, text: errors.tryAgain }
       : clientSite
         ? { href: clientSite, text: texts.receipt.onward(client) }
         : toAccount(texts),
-    passOn: isOfApplication ? passOn(client) : tellUs,
+    passOn: isOfApplication ? passOn(client) : errors.tellUs,
     code,
     parameter: isReason(cause) ? parameter : null,
   };

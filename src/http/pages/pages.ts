@@ -21,7 +21,6 @@ type OwnPage = Pick<ReturnType<typeof describeRequest>, 'userName' | 'userLogin'
 /** Shown once at the top after a form. */
 interface Said {
   readonly done: string | null;
-  /** The next links. */
   readonly ways: readonly Link[];
   readonly undone: string | null;
   readonly warnings: ReturnType<typeof describeWarnings> | null;
@@ -30,7 +29,7 @@ interface Said {
 /** The fields of each template of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
 interface Pages {
   'sign-in': AnsweredForm & {
-    /** The canonical query of the request to continue after signing in; null for the account page. */
+    /** A canonical query; null for the account page. */
     readonly request: string | null;
     readonly formToken: string;
     readonly client: ReturnType<typeof describeClient> | null;
@@ -44,12 +43,10 @@ interface Pages {
     };
   confirm: ReturnType<typeof describeGranted> & {
     readonly error: string | null;
-    /** The canonical query. */
     readonly request: string;
     readonly signOutToken: string;
     /** Signed as decided; sent with the payment password. */
     readonly decision: string;
-    /** The request's own page. */
     readonly back: string;
     /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
     readonly keptAs: string;

@@ -7,8 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf, wayBackTo } from '../browser/language.ts';
-import { ICONS } from './icons.ts';
-import { type Branding, FORM_SCRIPT } from './look.ts';
+import { type Branding, FORM_SCRIPT, ICONS } from './look.ts';
 import type { Page } from './pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
@@ -48,21 +47,13 @@ export function renderPage(page: Page, language: Language, branding: Branding, w
 // Rendering is expensive, so pages with equal texts share it: rendered with marks instead of these values, kept in pieces, and
 // joined for each user. By all its values a page would never be found again: each has a name and a token of its own. A template
 // may only show such a value, or omit it if null.
-const OF_USERS = [
-  'request',
-  'userName',
-  'userLogin',
-  'instanceName',
-  'earlierDay',
-  'earlierLastUsed',
-  'signOutToken',
-];
+const OF_USERS = ['request', 'userName', 'userLogin', 'instanceName', 'signOutToken'];
 export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
   'sign-in': ['request', 'formToken'],
   confirm: [...OF_USERS, 'keptAs', 'decision', 'back'],
   receipt: ['onward', 'instanceName'],
-  consent: [...OF_USERS, 'decisionToken'],
+  consent: [...OF_USERS, 'decisionToken', 'earlierDay', 'earlierLastUsed'],
 };
 /** Random: no text contains it. */
 const MARK = randomUUID();

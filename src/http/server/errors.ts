@@ -29,7 +29,6 @@ interface ErrorResponse extends DeadEnd {
 export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
   app.decorateRequest('logOutcome', null);
-  app.decorateRequest('unavailable', null);
   const noteFailure = limitFailures(MAX_FAILURES_PER_MINUTE, 60_000);
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
@@ -39,7 +38,6 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
       request.log.error({ err: error }, 'the request failed');
       return answerError(reply, OUR_FAULT);
     }
-    request.unavailable = unavailable;
     const rule = unavailable === 'database' ? watch.noteError(error) : error.message;
     request.logFields = { error: UNAVAILABLE.error, rule, rule_id: unavailable };
     if (unavailable !== 'provider') watch.countRefused();
