@@ -14,7 +14,6 @@ export const en = {
   quotes: { open: '“', close: '”' },
 
   layout: {
-    /** @param address the host in the address bar */
     passwordsHereOnly: (service: string, address: string) =>
       say`Enter your ${service} passwords only on pages at ${address}, never inside an application.`,
     /** At the field. */
@@ -138,7 +137,6 @@ export const en = {
       unchanged: (count: number) =>
         plural(count, { one: '# more right stays as it is', other: '# more rights stay as they are' }),
       before: (limit: string) => `Before: ${inSentence(limit)}`,
-      /** Two limits with different periods, compared over each. */
       within: (days: number, before: string, after: string) =>
         `${days === 1 ? 'In any 24 hours' : plural(days, { other: 'In any # days' })}: ${after} instead of ${before}`,
     },
@@ -156,13 +154,10 @@ export const en = {
   },
   consent: {
     title: (client: string) => `Allow ${client} access?`,
-    /** @param page the name of the account page */
     leadsTo: (page: string) =>
       say`You can end this any time in ${page}. Payments already made are not undone.`,
     reject: 'Reject',
     allow: 'Allow',
-    /** A confirmation follows. */
-    allowNext: 'Allow…',
     limits: {
       label: (currency: string, days: number) => `Your limit, ${currency} ${perDays(days)}`,
       hint: 'you can lower it',
@@ -198,7 +193,6 @@ export const en = {
       nothing: 'Nothing',
       nothingNow: 'Nothing while it is blocked',
       once: (amount: string) => `At most one payment of exactly ${amount}`,
-      /** For an application. @param most such as "at most RUB 3,000 in any 7 days" */
       can: (most: string) => `Can spend: ${most}`,
       togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
@@ -292,7 +286,6 @@ export const en = {
       user_password_set: 'Did you ask us to? Then choose a password of your own.',
     },
     unknownNetwork: 'unknown IP address',
-    /** For similar events. */
     times: (times: number, first: string) => `${times} times since ${first}`,
     on: (time: string, isLast: boolean) => (isLast ? `last on ${time}` : time),
     all: 'Do you recognise all of these?',
@@ -310,7 +303,6 @@ export const en = {
     titleUndone: 'Some access is still open',
     done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
     undone: 'Not everything is stopped yet. Press “Stop everything” again.',
-    see: 'Stop everything…',
   },
 
   security: {
@@ -319,7 +311,6 @@ export const en = {
     sessions: 'Where you are signed in',
     sessionsIntro: 'If you don’t recognise a browser here, sign it out and change your password.',
     thisSession: 'This browser',
-    /** Null for an unknown one. */
     device: (browser: string | null, system: string | null) =>
       `${browser ?? 'Unknown browser'} on ${system ?? 'an unknown system'}`,
     alike: (device: string, number: string) => `${device} (${number})`,
@@ -486,7 +477,6 @@ export const en = {
       nobodys: 'You did nothing wrong.',
     },
     unchanged: 'Nothing on your account changed, and nothing was paid.',
-    /** Instead of the name of an unknown one. */
     anApplication: 'the application',
     next: {
       application: (client: string) =>
@@ -508,7 +498,6 @@ export const en = {
     error: 'Error',
     parameter: 'Parameter',
     reference: 'Reference',
-    /** Folded; in trial mode with the exact rule, in English. */
     details: 'Details for developers',
   },
 };

@@ -624,7 +624,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
-      ways: [{ href: '/account/stop', text: texts.stop.see }],
+      ways: [{ href: '/account/stop', text: `${texts.stop.title}…` }],
       undone: texts.stop.undone,
     }),
     stop: stop(),

@@ -11,13 +11,11 @@ import { maskOf } from '../../rules/common/network.ts';
 import { logoPath } from '../../rules/request/client.ts';
 import { readCookie } from '../browser/cookies.ts';
 import { type Words, wordsFor } from './describe.ts';
-import { describeSpending, describeTotalSpending } from './describeSpending.ts';
+import { describeSpending, describeTotalSpending } from './describeLimits.ts';
 
-/** Applications shown with all their rights; if there are more, they are folded. */
-const MAX_OPEN = 1;
-
+/** Several are folded. */
 export function describeApplications(applications: readonly AuthorizedClient[], words: Words) {
-  const isOpen = applications.length <= MAX_OPEN;
+  const isOpen = applications.length === 1;
   return applications.map((client) => ({ isOpen, ...describeApplication(client, words) }));
 }
 
@@ -25,8 +23,10 @@ function describeApplication(client: AuthorizedClient, words: Words) {
   const { account, formats } = words.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
   const total = account.connections(live, orMore); // such as "999 connections or more"
-  const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
-  const lastUsedOn = used.at(-1);
+  const lastUsedOn = authorizations
+    .flatMap((one) => one.lastUsedOn ?? [])
+    .toSorted()
+    .at(-1);
   const question = account.questionAll(clientName, total);
   const all = { fullName: say`${clientName}`, question, formToken: client.disconnectAllToken };
   return {
@@ -48,9 +48,14 @@ function describeApplication(client: AuthorizedClient, words: Words) {
 function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: Words) {
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;
-  const { unnamed, question, questionOf } = account;
+  const isOnly = instanceName === null && !isOneOfSeveral;
+  const client = say`${clientName}`;
+  const unnamed = inSentence(account.unnamed);
   return {
     grantId,
+    heading: isOnly ? null : (instanceName ?? account.unnamed),
+    fullName: isOnly ? client : `${client}, ${instanceName === null ? unnamed : say`${instanceName}`}`,
+    question: isOnly ? account.question(clientName) : account.questionOf(clientName, instanceName ?? unnamed),
     instanceName,
     spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
     allowedOn: formats.day(confirmedAt, words.timeZone),
@@ -59,19 +64,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
     rights: describeRights(authorization.rights, words),
     formToken: authorization.disconnectToken,
-    ...(instanceName === null && !isOneOfSeveral
-      ? { heading: null, fullName: say`${clientName}`, question: question(clientName) }
-      : {
-          heading: instanceName ?? unnamed,
-          fullName: fullNameOf(clientName, instanceName, account),
-          question: questionOf(clientName, instanceName ?? inSentence(unnamed)),
-        }),
   };
-}
-
-/** One connection of several, for example "Demo Shop, anna-tablet". */
-function fullNameOf(clientName: string, instanceName: string | null, { unnamed }: Texts['account']): string {
-  return `${say`${clientName}`}, ${instanceName === null ? inSentence(unnamed) : say`${instanceName}`}`;
 }
 
 /** After disconnecting: the list shows the current state. @param what as the pressed button called it */
@@ -89,7 +82,7 @@ export function describeEvent(event: HistoryEvent, words: Words) {
     device: kind === 'signed_in' ? device : null,
     time: formats.hour(at, words.timeZone),
     text: history.kinds[kind](clientName ?? history.deletedClient),
-    confirmedBy: confirmedBy && words.texts.history.confirmedBy[confirmedBy],
+    confirmedBy: confirmedBy && history.confirmedBy[confirmedBy],
     isWarning: isAlarming(kind),
     instanceName,
     rights: rights && describeRights(rights, words),
@@ -138,19 +131,12 @@ export async function warningsOn(request: FastifyRequest, session: Session) {
 
 /** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
 export function describeWarnings({ first, others, hasMore }: Warnings, words: Words) {
-  const { warnings } = words.texts;
-  return {
-    first: describeAnswerable(first, words),
-    others: others && {
-      ...describeAnswerable(others, words),
-      heading: warnings.others(others.warnings.length),
-    },
-    hasMore,
-  };
-}
-
-function describeAnswerable({ warnings, answered, seenToken }: Warnings['first'], words: Words) {
-  return { warnings: warnings.map((warning) => describeWarning(warning, words)), answered, seenToken };
+  const described = (form: Warnings['first']) => ({
+    ...form,
+    warnings: form.warnings.map((warning) => describeWarning(warning, words)),
+  });
+  const heading = others && words.texts.warnings.others(others.warnings.length);
+  return { first: described(first), others: others && { heading, ...described(others) }, hasMore };
 }
 
 function describeWarning(warning: Warning, { texts, timeZone }: Words) {

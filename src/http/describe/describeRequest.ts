@@ -11,8 +11,7 @@ import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
 import { describeTarget, type Words } from './describe.ts';
-import { type DescribedChange, describeChanges } from './describeChanges.ts';
-import { describeTogether } from './describeSpending.ts';
+import { type DescribedChange, describeChanges, describeTogether } from './describeLimits.ts';
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
 export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: Words) {
@@ -40,8 +39,8 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
       step.firstSeen && !client.reviewed
         ? request.firstSeen(formats.day(client.createdAt, words.timeZone))
         : null,
-    money: money && { besides: describeOthers(step, words), ...money },
-    besides: money === null ? describeOthers(step, words) : null,
+    money,
+    besides: describeOthers(step, words),
     // Unchanged and without spending: no need to read it again.
     can: others.filter(({ change }) => change?.isSame !== true),
     unchanged: others
@@ -53,7 +52,7 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
     validUntil: money === null ? formats.day(step.expiresAt, words.timeZone) : null,
     returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
-    allow: needsConfirmation ? consent.allowNext : consent.allow,
+    allow: needsConfirmation ? `${consent.allow}…` : consent.allow,
     /** Pressing Allow suffices to spend. */
     isUnguarded: money !== null && !needsConfirmation,
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),

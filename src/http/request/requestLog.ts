@@ -14,15 +14,7 @@ export class RequestLog extends LogController {
     server.refusals.note({ ...note, clientId: null }, '');
   });
 
-  constructor() {
-    super({ disableRequestLogging: true, requestIdLogLabel: 'ref' });
-  }
-
-  override requestCompleted(
-    error: Error | null | undefined,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): void {
+  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply) {
     const line = { ...lineOf(request, reply), ...request.logOutcome, ...request.logFields };
     if ('x-forwarded-for' in request.headers) {
       const isUsed = (request.ips?.length ?? 0) > 1;

@@ -111,7 +111,7 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
 async function describeStop(context: Context, session: Session, words: Words) {
   const { stop } = words.texts;
   if (!(await isEverythingStopped(context, session))) {
-    const ways = [{ href: STOP, text: stop.see }];
+    const ways = [{ href: STOP, text: `${stop.title}…` }];
     return { title: stop.titleUndone, done: null, undone: stop.undone, ways };
   }
   const ways = toPasswords(words, session.user.hasPaymentPassword);
