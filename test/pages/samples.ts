@@ -7,7 +7,6 @@ import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
 import { toPasswords } from '../../src/http/describe/describe.ts';
 import {
   describeApplications,
-  describeDisconnected,
   describeEvent,
   describeSessions,
   describeWarnings,
@@ -355,7 +354,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     return describeWarnings({ first: answerable(found.slice(0, 1)), others, hasMore }, words);
   };
 
-  const disconnected = (what = 'Demo Shop') => describeDisconnected(what, texts);
+  const disconnected = (what = 'Demo Shop') => {
+    const title = texts.account.disconnected(what);
+    return { title, done: `${title}. ${texts.account.stillConnected}` };
+  };
 
   const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
   const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {

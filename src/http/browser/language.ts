@@ -1,11 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import {
-  firstLanguage,
-  type Language,
-  preferredLanguage,
-  TEXTS,
-  type Texts,
-} from '../../languages/languages.ts';
+import { firstLanguage, type Language, preferredLanguage, TEXTS } from '../../languages/languages.ts';
 import { AUTHORIZATION_PARAMETERS } from '../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters, queryParameters } from '../request/parameters.ts';
@@ -29,7 +23,7 @@ function askedLanguage({ raw, body }: Sent): Language | undefined {
   return firstLanguage(tags?.split(' ') ?? []);
 }
 
-export function textsOf(request: FastifyRequest): Texts {
+export function textsOf(request: FastifyRequest) {
   return TEXTS[languageOf(request)];
 }
 
@@ -58,9 +52,7 @@ function addressOf(request: FastifyRequest): string {
   if (method === 'GET') return raw.url ?? '';
   const form = bodyParameters(request);
   if (routeOptions?.url === '/oauth/authorize') {
-    const sent = [queryParameters(request), form].map((parameters) =>
-      parameters.only(AUTHORIZATION_PARAMETERS),
-    );
+    const sent = [queryParameters(request), form].map((one) => one.only(AUTHORIZATION_PARAMETERS));
     return `/oauth/authorize?${sent.filter(Boolean).join('&')}`;
   }
   const carried = new URLSearchParams(form.only(['request'])).get('request');

@@ -1,16 +1,13 @@
-import type { FastifyRequest } from 'fastify';
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import type { HistoryEvent } from '../../flows/account/history.ts';
 import type { UserSession } from '../../flows/account/userSessions.ts';
-import { findWarnings, isAlarming, type Warning, type Warnings } from '../../flows/account/warnings.ts';
-import type { Session } from '../../flows/signIn/session.ts';
+import { isAlarming, type Warning, type Warnings } from '../../flows/account/warnings.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import { maskOf } from '../../rules/common/network.ts';
 import { logoPath } from '../../rules/request/client.ts';
-import { readCookie } from '../browser/cookies.ts';
-import { type Words, wordsFor } from './describe.ts';
+import type { Words } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeLimits.ts';
 
 /** Several are folded. */
@@ -67,12 +64,6 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
   };
 }
 
-/** After disconnecting: the list shows the current state. @param what as the pressed button called it */
-export function describeDisconnected(what: string, { account }: Texts) {
-  const title = account.disconnected(what);
-  return { title, done: `${title}. ${account.stillConnected}` };
-}
-
 export function describeEvent(event: HistoryEvent, words: Words) {
   const { kind, at, clientName, instanceName, rights, network, browser, system, confirmedBy } = event;
   const { history, formats, security } = words.texts;
@@ -122,11 +113,6 @@ function describeSession(session: UserSession, now: Date, { texts, timeZone }: W
     seen: security.seen(when(seenAt)),
     endToken,
   };
-}
-
-export async function warningsOn(request: FastifyRequest, session: Session) {
-  const warnings = await findWarnings(request.server.context, session, readCookie(request, 'seen'));
-  return warnings && describeWarnings(warnings, wordsFor(request));
 }
 
 /** Each is one event, one line of facts and one question; further ones are folded, with one answer. */

@@ -14,7 +14,7 @@ import {
   type Note,
   rememberOutcome,
 } from '../browser/outcomes.ts';
-import { type Link, toAccount } from '../describe/describe.ts';
+import { toAccount } from '../describe/describe.ts';
 import { refusalOf } from './deadEnds.ts';
 import type { Page } from './pages.ts';
 import { showPage } from './views.ts';
@@ -108,14 +108,14 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
   logRefused(reply, 'too_many_instances', rule);
   const texts = textsOf(reply.request);
   const { title, text } = texts.notices.full;
-  const links = [toAccount(texts), toRequest(request, texts)];
+  const links = [toAccount(texts), { href: requestPath(request), text: texts.notices.seeRequest }];
   return showRefusal(reply, 409, { title, text: text(request.client.name), links });
 }
 
 /** The user rejected, or left, at the provider. @param request of the decision that was to be confirmed; null for none */
 export function showNotSignedIn(reply: FastifyReply, again: string, request: AuthorizationRequest | null) {
   const texts = textsOf(reply.request);
-  const back = request ? [toRequest(request, texts)] : [];
+  const back = request ? [{ href: requestPath(request), text: texts.notices.seeRequest }] : [];
   const links = [{ href: again, text: texts.errors.tryAgain }, ...back];
   return showPage(reply, { name: 'notice', ...texts.notices.notSignedIn, links, refusal: null });
 }
@@ -127,12 +127,9 @@ export function showNoPaymentPassword(reply: FastifyReply, request: Authorizatio
   const { title, text } = texts.notices.noPaymentPassword;
   const set = { href: '/account/payment-password', text: texts.security.setPaymentPassword, inNewTab: true };
   const isSetHere = reply.server.context.provider === null;
-  const links = [...(isSetHere ? [set] : []), toRequest(request, texts)];
+  const back = { href: requestPath(request), text: texts.notices.seeRequest };
+  const links = isSetHere ? [set, back] : [back];
   return showRefusal(reply, 403, { title, text: text(request.client.name), links });
-}
-
-function toRequest(request: AuthorizationRequest, { notices }: Texts): Link {
-  return { href: requestPath(request), text: notices.seeRequest };
 }
 
 type Notice = Omit<Page<'notice'>, 'name' | 'refusal'>;

@@ -28,11 +28,7 @@ export function seeOther(reply: FastifyReply, path: string): FastifyReply {
 }
 
 /** To the request, whose next step is chosen again; without one to the account page. @param more a further parameter */
-export function backToRequest(
-  reply: FastifyReply,
-  request: AuthorizationRequest | null,
-  more?: string | null,
-) {
+export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null, more = '') {
   const path = request === null ? '/account' : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
 }
@@ -65,11 +61,7 @@ export function withQuery(path: string, ...queries: readonly (string | null | un
 export const AGAIN = 'prompt=login';
 
 /** The address of a page about a signed decision. */
-export function decisionPath(
-  path: '/confirm' | '/receipt' | '/return' | '/sign-in',
-  { canonicalQuery }: AuthorizationRequest,
-  decision: string,
-): string {
+export function decisionPath(path: string, { canonicalQuery }: AuthorizationRequest, decision: string) {
   return withQuery(path, canonicalQuery, withDecision(decision));
 }
 
@@ -78,8 +70,11 @@ export const withDecision = (decision: string): string => `decision=${decision}`
 /** Leads to the provider by a page: a redirect would be part of an application's form, whose `form-action` may forbid it. */
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
   const { button: title, elsewhere } = textsOf(reply.request).signIn;
-  const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : null;
-  const href = withQuery('/sign-in', query, again);
+  const href = withQuery(
+    '/sign-in',
+    query,
+    queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '',
+  );
   const links = [{ href, text: title }];
   const text = elsewhere(new URL(issuer).host);
   reply.header('refresh', `0; url=${href}`);
@@ -132,7 +127,6 @@ export function keptAs({ login }: { readonly login: string }): string {
 }
 
 function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
-  const words = wordsFor(reply.request);
   const { authorizationRequest } = step;
   const failed = errorAt(reply, '/consent', authorizationRequest);
   const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
@@ -141,7 +135,7 @@ function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
     undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
-    ...describeRequest(step, typed, words),
+    ...describeRequest(step, typed, wordsFor(reply.request)),
   });
 }
 
@@ -152,8 +146,7 @@ export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply 
   if (provider !== null) return showLeaving(reply, provider, request);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const client = authorizationRequest && describeClient(authorizationRequest.client, wordsFor(reply.request));
-  const failed = errorAt(reply, '/sign-in', authorizationRequest);
-  const { error = null, typed: [login = ''] = [] } = failed ?? {};
+  const { error = null, typed: [login = ''] = [] } = errorAt(reply, '/sign-in', authorizationRequest) ?? {};
   const note = error === null ? signInNote(reply, authorizationRequest) : null;
   return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone: note });
 }

@@ -7,7 +7,7 @@ import {
   stopToken,
 } from '../../../flows/account/disconnect.ts';
 import { findHistoryPage } from '../../../flows/account/history.ts';
-import { seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
+import { findWarnings, seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
@@ -15,12 +15,7 @@ import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { toPasswords, type Words, wordsFor } from '../../describe/describe.ts';
-import {
-  describeApplications,
-  describeDisconnected,
-  describeEvent,
-  warningsOn,
-} from '../../describe/describeAccount.ts';
+import { describeApplications, describeEvent, describeWarnings } from '../../describe/describeAccount.ts';
 import { refuseDecision } from '../../pages/notices.ts';
 import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
@@ -84,23 +79,24 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
   const last = lastOutcome(reply, ACCOUNT);
   const [page, warnings, stopped] = await Promise.all([
     findAuthorizationsPage(context, session, from),
-    warningsOn(request, session),
+    findWarnings(context, session, readCookie(request, 'seen')),
     last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
   ]);
   // This page is empty now: the first one has the rest.
   if (from !== null && page.applications.length === 0 && page.older === null) return seeOther(reply, ACCOUNT);
-  const done = last?.outcome === 'disconnected' ? describeDisconnected(last.typed.join(), texts) : null;
+  const disconnected =
+    last?.outcome === 'disconnected' ? texts.account.disconnected(last.typed.join()) : null;
   const undone = noteOn(reply, ACCOUNT, session.user);
   const title = undone === null ? texts.account.title : texts.account.titleUndone;
   return showPage(reply, {
     name: 'account',
     ...ownPage(session, reply),
-    title: done?.title ?? title,
+    title: disconnected ?? title,
     applications: describeApplications(page.applications, words),
     from,
     older: page.older && accountPath(page.older),
-    warnings,
-    done: done?.done ?? null,
+    warnings: warnings && describeWarnings(warnings, words),
+    done: disconnected && `${disconnected}. ${texts.account.stillConnected}`,
     ways: [],
     undone,
     ...stopped,

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import { endSession, findUserSessions } from '../../../flows/account/userSessions.ts';
+import { findWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { toPasswords, wordsFor } from '../../describe/describe.ts';
-import { describeSessions, warningsOn } from '../../describe/describeAccount.ts';
+import { describeSessions, describeWarnings } from '../../describe/describeAccount.ts';
 import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
 import { addOwnForm, keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
@@ -50,14 +51,14 @@ async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promi
   const { account, security } = words.texts;
   const [{ sessions, endOthersToken }, warnings] = await Promise.all([
     findUserSessions(context, session),
-    warningsOn(request, session),
+    findWarnings(context, session, readCookie(request, 'seen')),
   ]);
   return showPage(reply, {
     name: 'security',
     ...ownPage(session, reply),
     sessions: describeSessions(sessions, session.now, words),
     endOthersToken,
-    warnings,
+    warnings: warnings && describeWarnings(warnings, words),
     passwords: toPasswords(words, session.user.hasPaymentPassword),
     isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
     done: said === 'ended' || said === 'changed' ? security[said] : null,

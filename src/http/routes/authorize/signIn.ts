@@ -37,7 +37,7 @@ async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Prom
   else refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
   // The sign-in page again says why, or hints that cookies are off.
   const isLost = result.outcome === 'stale' && cookies.preLogin === null && isOwn;
-  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
+  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : '');
 }
 
 async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -57,7 +57,7 @@ async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Pro
     rememberOutcome(reply, 'not_signed_out', authorizationRequest);
   }
   if (outcome === 'signed_out') rememberOutcome(reply, outcome, authorizationRequest);
-  const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : null;
+  const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : '';
   return backToRequest(reply, authorizationRequest, more);
 }
 
