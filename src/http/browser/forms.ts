@@ -18,12 +18,6 @@ export function isFromOwnPage({ headers, server }: FastifyRequest): boolean {
 /** The consent form's field for the sum that a user grants. @param index of the right in the scope */
 export const limitField = (index: number): string => `limit_${index}`;
 
-/** The fields of limits by the index of their right, including empty ones. */
-export function typedSums(form: Parameters, limits: readonly { readonly index: number }[]) {
-  const sent = limits.filter(({ index }) => form.hasAny([limitField(index)]));
-  return new Map(sent.map(({ index }) => [index, form.get(limitField(index)) ?? '']));
-}
-
 /** The cookie's session; it is `SameSite=Lax`, so a cross-site post lacks it. */
 export function sessionOf(request: FastifyRequest) {
   return currentSession(request.server.context, readCookie(request, 'session'));

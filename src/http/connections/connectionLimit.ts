@@ -73,17 +73,14 @@ function noteResponses(server: Server, open: Map<Socket, Connection>): void {
   });
 }
 
+/** The first that is idle, or whose client is still sending. */
 function longestWaiting(open: Map<Socket, Connection>, network: string | undefined, except: Connection) {
   for (const entry of open) {
     const [, connection] = entry;
+    const newest = connection.responses.at(-1);
+    const isWaiting = newest === undefined || newest.writableFinished || !newest.req.complete;
     const isOther = network !== undefined && connection.network !== network;
-    if (connection !== except && !isOther && isWaiting(connection)) return entry;
+    if (connection !== except && !isOther && isWaiting) return entry;
   }
   return undefined;
-}
-
-/** True if idle, or if its client is still sending. */
-function isWaiting({ responses }: Connection): boolean {
-  const newest = responses.at(-1);
-  return newest === undefined || newest.writableFinished || !newest.req.complete;
 }

@@ -6,9 +6,6 @@ import { BOUNDS } from '../connections/bounds.ts';
 import { prepareDraining } from '../connections/draining.ts';
 import { sendJson } from '../request/json.ts';
 
-/** Prometheus needs one, several servers a few. */
-const MAX_CONNECTIONS = 20;
-
 /** The metrics on their own port, without other routes. Ready to listen. */
 export function buildMetricsApp(registry: Registry, token: string | null, log: FastifyBaseLogger) {
   const app = fastify({
@@ -18,7 +15,7 @@ export function buildMetricsApp(registry: Registry, token: string | null, log: F
     bodyLimit: 1,
   });
   prepareDraining(app); // for `listenAt`: it keeps the further addresses of `localhost` there
-  app.server.maxConnections = MAX_CONNECTIONS;
+  app.server.maxConnections = 20; // Prometheus needs one, several servers a few
   app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'not_found' }));
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ err: error }, 'failed to collect metrics');

@@ -47,15 +47,12 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
 /** A button's possible outcome after 500 or 503, by the path of its form. */
 const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/sign-in': 'signIn',
-  '/confirm': 'decision',
-  '/consent': 'decision',
-  '/account/disconnect': 'disconnect',
-  '/account/disconnect-all': 'disconnect',
-  '/account/stop': 'stop',
   '/sign-out': 'signOut',
+  '/account/stop': 'stop',
   '/account/sessions/end': 'sessions',
-  '/account/password': 'passwords',
-  '/account/payment-password': 'passwords',
+  ...each('decision', '/confirm', '/consent'),
+  ...each('disconnect', '/account/disconnect', '/account/disconnect-all'),
+  ...each('passwords', '/account/password', '/account/payment-password'),
 };
 
 export interface DeadEnd {

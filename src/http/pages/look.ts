@@ -14,6 +14,10 @@ const STYLE = readFileSync(new URL('style.css', VIEWS), 'utf8')
 
 const MAX_KEPT_PAGES = 256;
 
+/** The content security policy. We send one style, and none inline. */
+export const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
+
 /** A file of our own pages. Browsers keep it: its address contains its hash. */
 function assetOf(name: string, type: string, body: Buffer) {
   return { path: `/${name}-${hash('sha256', body).slice(0, 32)}.${type}`, body };
@@ -24,14 +28,6 @@ export const FORM_SCRIPT = assetOf('form', 'js', readFileSync(new URL('form.js',
 export type Branding = ReturnType<typeof brandingOf>;
 
 export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' | 'baseUrl' | 'provider'>) {
-  const policy = [
-    "default-src 'none'",
-    // We send no other style, and none inline.
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
   const [address, there] = [new URL(baseUrl).host, new URL(provider?.issuer ?? baseUrl).host];
   const asking = provider === null ? [address] : [there, ...(provider.paymentAcr === null ? [address] : [])];
   const documentHead = eachLanguage((language) => ({
@@ -48,7 +44,6 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
   return {
     style: assetOf('style', 'css', Buffer.from(STYLE + accentStyle(brand))),
-    policy,
     scriptPolicy,
     documentHead,
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */

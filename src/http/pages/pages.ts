@@ -1,11 +1,6 @@
 import type { Choice } from '../../flows/authorize/decisionForms.ts';
 import type { Link } from '../describe/describe.ts';
-import type {
-  describeApplications,
-  describeEvent,
-  describeSessions,
-  describeWarnings,
-} from '../describe/describeAccount.ts';
+import type * as account from '../describe/describeAccount.ts';
 import type { describeClient, describeGranted, describeRequest } from '../describe/describeRequest.ts';
 import type { errorPage, refusalOf } from './deadEnds.ts';
 
@@ -23,7 +18,7 @@ interface Said {
   readonly done: string | null;
   readonly ways: readonly Link[];
   readonly undone: string | null;
-  readonly warnings: ReturnType<typeof describeWarnings> | null;
+  readonly warnings: ReturnType<typeof account.describeWarnings> | null;
 }
 
 /** The fields of each template of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
@@ -67,21 +62,21 @@ interface Pages {
     Said & {
       /** Window title: begins with the result of the last form, which screen readers read first. */
       readonly title: string;
-      readonly applications: ReturnType<typeof describeApplications>;
+      readonly applications: ReturnType<typeof account.describeApplications>;
       /** The authorization before this page, for its forms, which lead back to it; null for the first page. */
       readonly from: string | null;
       readonly older: string | null;
     };
   history: OwnPage & {
     readonly intro: string;
-    readonly events: readonly ReturnType<typeof describeEvent>[];
+    readonly events: readonly ReturnType<typeof account.describeEvent>[];
     /** The newest events are on another page. */
     readonly isLater: boolean;
     readonly older: string | null;
   };
   security: OwnPage &
     Said & {
-      readonly sessions: ReturnType<typeof describeSessions>;
+      readonly sessions: ReturnType<typeof account.describeSessions>;
       /** Null if the user is signed in only here. */
       readonly endOthersToken: string | null;
       readonly passwords: readonly Link[];

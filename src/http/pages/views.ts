@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf, wayBackTo } from '../browser/language.ts';
-import { type Branding, FORM_SCRIPT, ICONS } from './look.ts';
+import { type Branding, FORM_SCRIPT, ICONS, POLICY } from './look.ts';
 import type { Page } from './pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
@@ -59,7 +59,6 @@ const MARKED = new RegExp(`${MARK}(\\w+);`);
 /** Characters of a kept page's texts: several times most pages' length, so that all kept ones take some megabytes. */
 const MAX_KEY = 16_000;
 
-/** The page, joined from a kept one with the same texts if possible. */
 export function pageText(page: Page, language: Language, branding: Branding, wayBack: string): string {
   const names = OWN_VALUES[page.name];
   // A form shown again contains its user's input.
@@ -81,11 +80,9 @@ export function pageText(page: Page, language: Language, branding: Branding, way
     kept.set(key, pieces);
   }
   // Every second piece is a value's name; the value is escaped as in templates.
-  return pieces.map((piece, at) => (at % 2 === 0 ? piece : escaped(own[piece]))).join('');
-}
-
-function escaped(value: unknown): string {
-  return eta.config.escapeFunction(withoutIsolates(String(value)));
+  const shown = (piece: string, at: number) =>
+    at % 2 === 0 ? piece : eta.config.escapeFunction(withoutIsolates(String(own[piece])));
+  return pieces.map(shown).join('');
 }
 
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
@@ -106,7 +103,7 @@ function html(text: string, name?: string, mark?: (bdi: string) => string): stri
 
 /** Against framing, caching, and leaks of the URL. */
 export function pageHeaders(page: Page, language: Language, branding: Branding): Record<string, string> {
-  const policy = asksForPassword(page) ? `${branding.policy}; ${branding.scriptPolicy}` : branding.policy;
+  const policy = asksForPassword(page) ? `${POLICY}; ${branding.scriptPolicy}` : POLICY;
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,

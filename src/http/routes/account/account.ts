@@ -22,11 +22,6 @@ import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
-/** The disconnecting forms, and their fields. */
-const DISCONNECT_FORMS = [
-  { action: 'disconnect', field: 'grant_id' },
-  { action: 'disconnect-all', field: 'client_id' },
-] as const;
 const ACCOUNT = '/account';
 const STOP = '/account/stop';
 
@@ -37,13 +32,13 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/account/history', showHistory);
   app.get(STOP, showStop);
 
-  for (const { action, field } of DISCONNECT_FORMS) {
+  for (const action of ['disconnect', 'disconnect-all'] as const) {
     addOwnForm(app, `/account/${action}`, async (form, session, reply) => {
-      const [id = '', what = ''] = [form.get(field), form.get('what')];
+      const id = form.get(action === 'disconnect' ? 'grant_id' : 'client_id') ?? '';
       const sent = { action, id, formToken: form.get('form_token') };
       const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
       if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
-      else rememberOutcome(reply, outcome, ACCOUNT, { typed: [what] });
+      else rememberOutcome(reply, outcome, ACCOUNT, { typed: [form.get('what') ?? ''] });
       return accountPath(cursorOf(form.get('older')));
     });
   }

@@ -15,23 +15,12 @@ import { callerOf } from '../../request/caller.ts';
 
 const SECURITY = '/account/security';
 
-const PASSWORDS = {
-  password: { kind: 'password', cookie: 'device' },
-  'payment-password': { kind: 'payment password', cookie: 'paymentDevice' },
-} as const;
-
-type PathOfPassword = keyof typeof PASSWORDS;
-
-/** The provider keeps the password, and with an `acr` confirms payments. */
-function offered({ provider }: Context): readonly PathOfPassword[] {
-  if (provider === null) return ['password', 'payment-password'];
-  return provider.paymentAcr === null ? ['payment-password'] : [];
-}
-
 /** The user's sessions and passwords. */
 export function securityRoutes(app: FastifyInstance, context: Context): void {
   app.get(SECURITY, showSecurity);
-  for (const password of offered(context)) passwordRoutes(app, context, password);
+  // The provider keeps the password, and with an `acr` confirms payments.
+  if (context.provider === null) passwordRoutes(app, context, 'password');
+  if (context.provider?.paymentAcr == null) passwordRoutes(app, context, 'payment-password');
 
   // Ends one session or, without an id, all others.
   addOwnForm(app, '/account/sessions/end', async (form, session, reply) => {
@@ -67,9 +56,11 @@ async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promi
   });
 }
 
-function passwordRoutes(app: FastifyInstance, context: Context, which: PathOfPassword): void {
+function passwordRoutes(app: FastifyInstance, context: Context, which: 'password' | 'payment-password') {
   const path = `/account/${which}`;
-  const { kind, cookie } = PASSWORDS[which];
+  const isPayment = which === 'payment-password';
+  const kind = isPayment ? ('payment password' as const) : ('password' as const);
+  const cookie = isPayment ? 'paymentDevice' : 'device';
 
   app.get(path, async (request, reply) => {
     const session = await sessionOf(request);
@@ -80,7 +71,7 @@ function passwordRoutes(app: FastifyInstance, context: Context, which: PathOfPas
       name: 'password',
       ...ownPage(session, reply),
       which,
-      keptAs: which === 'password' ? session.user.login : keptAs(session.user),
+      keptAs: isPayment ? keptAs(session.user) : session.user.login,
       asked: form.currentKind === 'password' ? 'password' : 'payment-password',
       formToken: form.formToken,
       error: failed?.error ?? null,
@@ -103,7 +94,7 @@ function passwordRoutes(app: FastifyInstance, context: Context, which: PathOfPas
       rememberOutcome(reply, result.outcome, SECURITY);
       return SECURITY;
     }
-    const asksPayment = which === 'payment-password' && session.user.hasPaymentPassword;
+    const asksPayment = isPayment && session.user.hasPaymentPassword;
     if (result.outcome === 'refused')
       refuseForm(reply, ['password_refused', result.problem], result.problem, path);
     else refuseAttempt(reply, result, asksPayment ? 'paymentPassword' : 'oldPassword', path);

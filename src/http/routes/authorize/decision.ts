@@ -7,7 +7,7 @@ import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { tell } from '../../../signals/happenings.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
-import { OWN_FORM, receiveRequestForm, sessionOf, typedSums } from '../../browser/forms.ts';
+import { limitField, OWN_FORM, receiveRequestForm, sessionOf } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
 import {
   refuseAttempt,
@@ -35,13 +35,14 @@ async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Pro
   if (pending === null || (choice !== 'allow' && choice !== 'reject')) {
     return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
   }
-  const sums = typedSums(form, limitsToLower(authorizationRequest));
+  const typed = limitsToLower(authorizationRequest).filter(({ index }) => form.hasAny([limitField(index)]));
+  const sums = new Map(typed.map(({ index }) => [index, form.get(limitField(index)) ?? '']));
   const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
   const result = await decide(request.server.context, pending, sent, callerOf(request));
   if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
   const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
-  const typed = [...sums.values()];
-  refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, { typed });
+  const more = { typed: [...sums.values()] };
+  refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, more);
   return backToRequest(reply, authorizationRequest);
 }
 
@@ -151,8 +152,6 @@ function backToApplication(
 ): FastifyReply {
   // For Back from the application.
   rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request);
-  return reply
-    .header('cache-control', 'no-store')
-    .header('referrer-policy', 'no-referrer')
-    .redirect(location, 302);
+  const headers = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+  return reply.headers(headers).redirect(location, 302);
 }
