@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import { each, type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
-import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
+import { pageAddress, textsOf } from '../browser/language.ts';
 import { toAccount } from '../describe/describe.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
@@ -102,23 +102,16 @@ function isReason(cause: string): cause is Reason {
 /** The error page of a request. Trying again is a GET: of the same page or, after a form, of its request. */
 export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
   const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
-  const words = wordsOf(deadEnd, TEXTS[languageOf(request)], said);
-  const { id: reference } = request;
-  return { name: 'error' as const, ...words, reference, explained: explain(request) };
+  const words = wordsOf(deadEnd, textsOf(request), said);
+  return { name: 'error' as const, ...words, reference: request.id, explained: explain(request) };
 }
 
 /** The lower part of a notice, for developers and support. */
 export function refusalOf(request: FastifyRequest) {
   const { anApplication, passOn, tellUs } = textsOf(request).errors;
   const isEmbedded = request.logFields?.rule_id === 'embedded'; // the application was not read
-  const [reference, explained] = [request.id, explain(request)];
-  return {
-    passOn: isEmbedded ? passOn(anApplication) : tellUs,
-    code: null,
-    parameter: null,
-    reference,
-    explained,
-  };
+  const told = isEmbedded ? passOn(anApplication) : tellUs;
+  return { passOn: told, reference: request.id, explained: explain(request) };
 }
 
 /** The texts of `assent explain`, in trial mode. */
