@@ -6,8 +6,6 @@ import { targetParts } from '../rules/scope/targetFormat.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './catalogue.ts';
 import type { Language, Texts } from './languages.ts';
 
-// Rights, limits and waits in words, for pages and commands.
-
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A language with its texts, and the operator's own words for rights and targets. */

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from '../../rules/common/network.ts';
@@ -56,13 +56,8 @@ export function limitConnections(app: FastifyInstance, max: number, direct: bool
     remove(closed, connection); // its event comes later
     closed.destroy();
   });
-  app.decorate('connections', open);
-  noteResponses(app.server, open);
-}
-
-/** Notes each response with its connection, which then waits least long for its client. */
-function noteResponses(server: Server, open: Map<Socket, Connection>): void {
-  server.prependListener('request', ({ socket }, response) => {
+  // The connection of the newest request waits least long for its client.
+  app.server.prependListener('request', ({ socket }, response) => {
     const connection = open.get(socket);
     if (connection === undefined) return;
     open.delete(socket);
@@ -71,6 +66,7 @@ function noteResponses(server: Server, open: Map<Socket, Connection>): void {
     while (responses[0]?.writableFinished) responses.shift();
     responses.push(response);
   });
+  app.decorate('connections', open);
 }
 
 /** The first that is idle, or whose client is still sending. */

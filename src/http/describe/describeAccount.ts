@@ -41,7 +41,6 @@ function describeApplication(client: AuthorizedClient, words: Words) {
   };
 }
 
-/** @param isOneOfSeveral true if its application has others */
 function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: Words) {
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;

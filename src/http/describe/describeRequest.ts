@@ -24,21 +24,17 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
   );
   const asked = describeRights(rights, words).map(
     (right, index): RightOnPage => ({
-      // Null if nothing changed or nothing existed.
       change: changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null,
-      // Null if the user may not lower the limit.
       field: fields.get(index) ?? null,
       ...right,
     }),
   );
   const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
   const money = describeMoney(rights, asked, request.lead, step, words);
+  const isUnknown = step.firstSeen && !client.reviewed;
   return {
     client: describeClient(client, words),
-    firstSeen:
-      step.firstSeen && !client.reviewed
-        ? request.firstSeen(formats.day(client.createdAt, words.timeZone))
-        : null,
+    firstSeen: isUnknown ? request.firstSeen(formats.day(client.createdAt, words.timeZone)) : null,
     money,
     besides: describeOthers(step, words),
     // Unchanged and without spending: no need to read it again.
@@ -171,7 +167,6 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
   return known !== next && !known?.endsWith(`.${next}`) && !next?.endsWith(`.${known}`);
 }
 
-/** The application's other connections, as one sum; null if none spends. */
 function describeOthers({ others }: RequestedAccess, { texts }: Words): string | null {
   const { besides, besidesMany } = texts.request;
   if (others === null) return besidesMany;

@@ -60,7 +60,6 @@ export function withQuery(path: string, ...queries: readonly (string | null | un
 /** The query after signing out: the provider asks for a user anew. */
 export const AGAIN = 'prompt=login';
 
-/** The address of a page about a signed decision. */
 export function decisionPath(path: string, { canonicalQuery }: AuthorizationRequest, decision: string) {
   return withQuery(path, canonicalQuery, withDecision(decision));
 }
@@ -102,7 +101,6 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
   });
 }
 
-/** Says what was decided, and goes on to the application. */
 export function showReceipt(
   reply: FastifyReply,
   authorizationRequest: AuthorizationRequest,

@@ -16,7 +16,6 @@ import { allowedAt, answersAt, type RouteTable } from './routeTable.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
-/** An error before its formatting for the caller. */
 interface ErrorResponse extends DeadEnd {
   readonly status: number;
   /** The contract's code, or our own. */
