@@ -22,16 +22,14 @@ import { securityRoutes } from './routes/account/security.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { authorizeRoutes } from './routes/authorize/authorize.ts';
 import { decisionRoutes } from './routes/authorize/decision.ts';
-import { languageRoutes } from './routes/authorize/language.ts';
 import { providerRoutes } from './routes/authorize/provider.ts';
 import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
 import { tokenRoutes } from './routes/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
 import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
-import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
+import { answerErrors, answerUnknownRoutes, answerWith } from './server/errors.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
-import { answerWith } from './server/routeTable.ts';
 
 export interface Dependencies {
   readonly context: Context;
@@ -78,7 +76,6 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     authorizeRoutes(pages, context);
     signInRoutes(pages, context);
     providerRoutes(pages, context);
-    languageRoutes(pages);
     accountRoutes(pages, context);
     securityRoutes(pages, context);
     await pages.register(async (decisions) => {

@@ -70,10 +70,7 @@ export function describeLimit(limit: Limit, { limits, formats }: Texts): string 
   return limit.days === null ? limits.once(amount) : limits.perDays(amount, limit.days);
 }
 
-/** Longer waits are given in minutes. */
-const MINUTES_FROM_SECONDS = 90;
-
-/** For example "3 minutes". */
+/** For example "3 minutes"; up to a minute and a half in seconds. */
 export function describeWait(seconds: number, { wait }: Texts): string {
-  return seconds > MINUTES_FROM_SECONDS ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
+  return seconds > 90 ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
 }

@@ -27,11 +27,6 @@ export function textsOf(request: FastifyRequest) {
   return TEXTS[languageOf(request)];
 }
 
-/** The language form's field, which leads back to this page. The address is encoded: error pages never repeat input. */
-export function wayBackTo(request: FastifyRequest): string {
-  return Buffer.from(pageAddress(request)).toString('base64url');
-}
-
 /** A form can't return a longer address. */
 const MAX_ADDRESS_CHARACTERS = 8_000;
 

@@ -31,10 +31,7 @@ export function toAccount({ account }: Texts): Link {
 }
 
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
-export function toPasswords(
-  { brand, provider, texts: { security } }: Words,
-  hasPaymentPassword: boolean,
-): readonly Link[] {
+export function toPasswords({ brand, provider, texts: { security } }: Words, hasPaymentPassword: boolean) {
   const text = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
   const payment = { href: '/account/payment-password', text };
   if (provider === null) return [{ href: '/account/password', text: security.changePassword }, payment];

@@ -13,8 +13,7 @@ import type { Words } from './describe.ts';
 /** A connection's maximal spending, for example "At most RUB 3,000 in any 7 days". */
 export function describeSpending({ rights, isBlocked }: LiveAuthorization, texts: Texts): string {
   const worst = worstCase(rights);
-  const isStopped = isBlocked && worst !== null;
-  return isStopped ? texts.account.spending.nothingNow : describeMost(worst, texts);
+  return isBlocked && worst !== null ? texts.account.spending.nothingNow : describeMost(worst, texts);
 }
 
 /** A line on an application's closed card: the sum of all its connections. */

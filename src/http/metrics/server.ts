@@ -25,11 +25,6 @@ export function buildMetricsApp(registry: Registry, token: string | null, log: F
   return app;
 }
 
-const NO_TOKEN = {
-  error: 'invalid_token',
-  error_description: 'Send METRICS_TOKEN in the Authorization header, as Bearer.',
-};
-
 /** The metrics for Prometheus. @param token required of the scraper; null for none */
 export function metricsRoutes(app: FastifyInstance, registry: Registry, token: string | null): void {
   app.get('/metrics', async (request, reply) => {
@@ -39,8 +34,10 @@ export function metricsRoutes(app: FastifyInstance, registry: Registry, token: s
       sent !== undefined && timingSafeEqual(bytesOf(sha256(sent)), bytesOf(sha256(wanted)));
     if (token === null || isSent(token))
       return reply.header('content-type', registry.contentType).send(await registry.metrics());
-    const rule = 'missing or wrong METRICS_TOKEN';
-    request.logFields = { error: NO_TOKEN.error, rule, rule_id: 'wrong_metrics_token' };
-    return sendJson(reply.header('www-authenticate', 'Bearer realm="metrics"'), 401, NO_TOKEN);
+    const error = 'invalid_token';
+    const error_description = 'Send METRICS_TOKEN in the Authorization header, as Bearer.';
+    request.logFields = { error, rule: 'missing or wrong METRICS_TOKEN', rule_id: 'wrong_metrics_token' };
+    reply.header('www-authenticate', 'Bearer realm="metrics"');
+    return sendJson(reply, 401, { error, error_description });
   });
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { FifoMap } from 'toad-cache';
 import type { Context } from '../../flows/common/context.ts';
 import { eachLanguage } from '../../rules/common/perLanguage.ts';
-import type { Brand } from '../../rules/face/brand.ts';
 
 const VIEWS = new URL('../../../views/', import.meta.url);
 
@@ -42,19 +41,16 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
   }));
   // The exact address, not 'self': no other file of ours can run. Few browsers support the hash of a file.
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
+  const { accent } = brand;
+  const dark = (colour: string) => `@media (prefers-color-scheme: dark) { :root { --accent: ${colour}; } }`;
+  const colours = accent === null ? '' : `:root { --accent: ${accent.light}; }\n${dark(accent.dark)}\n`;
   return {
-    style: assetOf('style', 'css', Buffer.from(STYLE + accentStyle(brand))),
+    style: assetOf('style', 'css', Buffer.from(STYLE + colours)),
     scriptPolicy,
     documentHead,
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
     kept: new FifoMap<readonly string[]>(MAX_KEPT_PAGES),
   };
-}
-
-function accentStyle({ accent }: Brand): string {
-  if (accent === null) return '';
-  const dark = `@media (prefers-color-scheme: dark) { :root { --accent: ${accent.dark}; } }`;
-  return `:root { --accent: ${accent.light}; }\n${dark}\n`;
 }
 
 // Icons repeat the adjacent words. All have one stroke weight and one size, in a square of 24.

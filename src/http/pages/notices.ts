@@ -132,8 +132,6 @@ export function showNoPaymentPassword(reply: FastifyReply, request: Authorizatio
   return showRefusal(reply, 403, { title, text: text(request.client.name), links });
 }
 
-type Notice = Omit<Page<'notice'>, 'name' | 'refusal'>;
-
-function showRefusal(reply: FastifyReply, status: number, notice: Notice): FastifyReply {
+function showRefusal(reply: FastifyReply, status: number, notice: Omit<Page<'notice'>, 'name' | 'refusal'>) {
   return showPage(reply, { name: 'notice', ...notice, refusal: refusalOf(reply.request) }, status);
 }

@@ -6,7 +6,7 @@ import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
-import { languageOf, wayBackTo } from '../browser/language.ts';
+import { languageOf, pageAddress } from '../browser/language.ts';
 import { type Branding, FORM_SCRIPT, ICONS, POLICY } from './look.ts';
 import type { Page } from './pages.ts';
 
@@ -21,10 +21,11 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) 
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
   const { request, server } = reply;
   const language = languageOf(request);
+  const wayBack = Buffer.from(pageAddress(request)).toString('base64url'); // error pages never repeat input
   return reply
     .code(status)
     .headers(pageHeaders(page, language, server.branding))
-    .send(pageText(page, language, server.branding, wayBackTo(request)));
+    .send(pageText(page, language, server.branding, wayBack));
 }
 
 /** @param wayBack for the form of another language, empty for none */

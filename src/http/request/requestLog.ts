@@ -39,13 +39,11 @@ export const lineOf = (request: FastifyRequest, reply: FastifyReply) => ({
   ms: Math.round(reply.elapsedTime * 10) / 10,
 });
 
-/** Forms shown again: they display no reference, and throttled attempts write nothing. */
-const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
-
 export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logFields } = request;
   const { error, rule, rule_id: ruleId } = logFields ?? OWN_FAULT;
-  if (SHOWN_AGAIN.includes(error)) return;
+  // Forms shown again: they display no reference, and throttled attempts write nothing.
+  if (error === 'wrong_password' || error === 'too_many_tries') return;
   const clientId = namedClient(request);
   const refusal = { reference, method, path: loggedPathOf(request), status, error, rule, ruleId, clientId };
   server.refusals.note(refusal, addressOf(request));

@@ -6,7 +6,7 @@ import type { RuleId } from '../../rules/common/refusals.ts';
 import type { RefusalLog } from '../../watch/refusals.ts';
 import type { Connection } from '../connections/connectionLimit.ts';
 import type { Branding } from '../pages/look.ts';
-import type { RouteTable } from './routeTable.ts';
+import type { RouteTable } from './errors.ts';
 
 /** What our modules add to Fastify's objects, each by a `decorate` of the same name. */
 declare module 'fastify' {

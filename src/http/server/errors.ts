@@ -12,7 +12,6 @@ import { showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
 import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
-import { allowedAt, answersAt, type RouteTable } from './routeTable.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
@@ -76,7 +75,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const path = pathOf(request);
-    const allowed = allowedAt(routeTable, path);
+    const methods = routeTable.flatMap((route) => (route.path === path ? [route.method] : []));
+    const allowed = methods.toSorted().join(', ');
     const refuse = (answer: ErrorResponse, rule_id: RuleId, logged = {}) => {
       request.logFields = { error: answer.error, rule: answer.description, rule_id, ...logged };
       answerError(reply, answer);
@@ -137,4 +137,30 @@ const PROVIDER_AWAY = { ...UNAVAILABLE, cause: 'providerAway' } as const;
 
 function response(status: number, error: string, description: string, cause: Cause): ErrorResponse {
   return { status, error, description, cause };
+}
+
+/** The error format of a route: JSON for programs, pages for users. */
+type Answers = 'json' | 'page';
+
+/** Exceeds every route's segments, and bounds the work for a path of thousands. */
+const MAX_SEGMENTS = 8;
+
+/** By path, for unrouted requests: `hasRoute` would treat the path as a pattern. */
+export type RouteTable = { readonly path: string; readonly method: string; readonly answers: Answers }[];
+
+/** The format of all routes at the path or below it, else of its nearest folder; pages if they differ. */
+function answersAt(routes: RouteTable, path: string): Answers {
+  for (const segments = path.split('/', MAX_SEGMENTS); segments.length > 0; segments.pop()) {
+    const folder = `${segments.join('/')}/`;
+    const inside = routes.filter((route) => `${route.path}/`.startsWith(folder));
+    if (inside.length > 0) return inside.every(({ answers }) => answers === 'json') ? 'json' : 'page';
+  }
+  return 'page';
+}
+
+/** For a group of routes. Call it before adding them. */
+export function answerWith(group: FastifyInstance, answers: Answers): void {
+  group.addHook('onRoute', ({ url: path, method: methods }) => {
+    group.routeTable.push(...[methods].flat().map((method) => ({ path, method, answers })));
+  });
 }
