@@ -11,8 +11,6 @@ const STYLE = readFileSync(new URL('style.css', VIEWS), 'utf8')
   .replaceAll(/\/\*.*?\*\//gs, '')
   .replaceAll(/\s*\n\s*/g, '\n');
 
-const MAX_KEPT_PAGES = 256;
-
 /** The content security policy. We send one style, and none inline. */
 export const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
@@ -49,7 +47,7 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
     scriptPolicy,
     documentHead,
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
-    kept: new FifoMap<readonly string[]>(MAX_KEPT_PAGES),
+    kept: new FifoMap<readonly string[]>(256),
   };
 }
 

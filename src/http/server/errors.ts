@@ -139,18 +139,13 @@ function response(status: number, error: string, description: string, cause: Cau
   return { status, error, description, cause };
 }
 
-/** The error format of a route: JSON for programs, pages for users. */
-type Answers = 'json' | 'page';
-
-/** Exceeds every route's segments, and bounds the work for a path of thousands. */
-const MAX_SEGMENTS = 8;
-
-/** By path, for unrouted requests: `hasRoute` would treat the path as a pattern. */
-export type RouteTable = { readonly path: string; readonly method: string; readonly answers: Answers }[];
+/** By path, for unrouted requests: `hasRoute` would treat the path as a pattern. `answers`: the format of errors. */
+export type RouteTable = Readonly<{ path: string; method: string; answers: 'json' | 'page' }>[];
 
 /** The format of all routes at the path or below it, else of its nearest folder; pages if they differ. */
-function answersAt(routes: RouteTable, path: string): Answers {
-  for (const segments = path.split('/', MAX_SEGMENTS); segments.length > 0; segments.pop()) {
+function answersAt(routes: RouteTable, path: string): 'json' | 'page' {
+  // More segments than any route has, and few for a path of thousands.
+  for (const segments = path.split('/', 8); segments.length > 0; segments.pop()) {
     const folder = `${segments.join('/')}/`;
     const inside = routes.filter((route) => `${route.path}/`.startsWith(folder));
     if (inside.length > 0) return inside.every(({ answers }) => answers === 'json') ? 'json' : 'page';
@@ -159,7 +154,7 @@ function answersAt(routes: RouteTable, path: string): Answers {
 }
 
 /** For a group of routes. Call it before adding them. */
-export function answerWith(group: FastifyInstance, answers: Answers): void {
+export function answerWith(group: FastifyInstance, answers: 'json' | 'page'): void {
   group.addHook('onRoute', ({ url: path, method: methods }) => {
     group.routeTable.push(...[methods].flat().map((method) => ({ path, method, answers })));
   });
