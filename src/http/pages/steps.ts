@@ -69,11 +69,8 @@ export const withDecision = (decision: string): string => `decision=${decision}`
 /** Leads to the provider by a page: a redirect would be part of an application's form, whose `form-action` may forbid it. */
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
   const { button: title, elsewhere } = textsOf(reply.request).signIn;
-  const href = withQuery(
-    '/sign-in',
-    query,
-    queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '',
-  );
+  const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
+  const href = withQuery('/sign-in', query, again);
   const links = [{ href, text: title }];
   const text = elsewhere(new URL(issuer).host);
   reply.header('refresh', `0; url=${href}`);

@@ -35,6 +35,7 @@ async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Pro
   if (pending === null || (choice !== 'allow' && choice !== 'reject')) {
     return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
   }
+  // An empty field counts as typed.
   const typed = limitsToLower(authorizationRequest).filter(({ index }) => form.hasAny([limitField(index)]));
   const sums = new Map(typed.map(({ index }) => [index, form.get(limitField(index)) ?? '']));
   const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
