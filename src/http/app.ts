@@ -1,6 +1,9 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
+import { DatabaseWatch } from '../watch/databaseWatch.ts';
+import { Housekeeping } from '../watch/housekeeping.ts';
+import { RefusalLog } from '../watch/refusals.ts';
 import { cookieOptions } from './browser/cookies.ts';
 import { BOUNDS } from './connections/bounds.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
@@ -9,31 +12,24 @@ import { answerBadPath, answerClientError, answerConnect } from './connections/m
 import { preventSmuggling } from './connections/requestSmuggling.ts';
 import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
-import { metricsRoutes } from './metrics/route.ts';
+import { metricsRoutes } from './metrics/server.ts';
 import { brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/notices.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
 import { RequestLog } from './request/requestLog.ts';
 import { accountRoutes } from './routes/account/account.ts';
-import { passwordRoutes } from './routes/account/password.ts';
 import { securityRoutes } from './routes/account/security.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { authorizeRoutes } from './routes/authorize/authorize.ts';
 import { decisionRoutes } from './routes/authorize/decision.ts';
-import { languageRoutes } from './routes/authorize/language.ts';
 import { providerRoutes } from './routes/authorize/provider.ts';
 import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
-import { introspectRoutes } from './routes/token/introspect.ts';
-import { metadataRoutes } from './routes/token/metadata.ts';
-import { revokeRoutes } from './routes/token/revoke.ts';
-import { tokenRoutes } from './routes/token/token.ts';
+import { tokenRoutes } from './routes/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
-import { runInBackground } from './server/background.ts';
 import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
-import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
+import { answerErrors, answerUnknownRoutes, answerWith } from './server/errors.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
-import { answerWith } from './server/routeTable.ts';
 
 export interface Dependencies {
   readonly context: Context;
@@ -50,7 +46,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const { context, log, trustProxy, maxConnections, metrics } = dependencies;
   const app = fastify({
     loggerInstance: log,
-    logController: new RequestLog(),
+    logController: new RequestLog({ disableRequestLogging: true, requestIdLogLabel: 'ref' }),
     // Fastify treats a bare number as no trust: it can't know, as the operator does, that only so many proxies reach us.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     ...BOUNDS,
@@ -69,7 +65,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  collectMetrics(app, context, watch);
+  collectMetrics(app, watch);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
   await app.register(async (pages) => {
@@ -77,7 +73,11 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     refuseEmbedding(pages);
     pages.decorateRequest('wayBack');
     await pages.register(cookie, { parseOptions: cookieOptions(context.baseUrl) });
-    for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
+    authorizeRoutes(pages, context);
+    signInRoutes(pages, context);
+    providerRoutes(pages, context);
+    accountRoutes(pages, context);
+    securityRoutes(pages, context);
     await pages.register(async (decisions) => {
       await parseForms(decisions, MAX_LIMIT_FIELDS);
       decisionRoutes(decisions);
@@ -89,20 +89,28 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');
-    for (const addRoutes of FOR_PROGRAMS) addRoutes(documents, context);
+    tokenRoutes(documents, context);
     healthRoutes(documents, watch);
     if (metrics.onThisPort) metricsRoutes(documents, app.metrics, metrics.token);
   });
   return app;
 }
 
-const FOR_PEOPLE = [
-  authorizeRoutes,
-  signInRoutes,
-  providerRoutes,
-  accountRoutes,
-  securityRoutes,
-  passwordRoutes,
-  languageRoutes,
-];
-const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes];
+/** Runs while the server is open: the database watch, the writing of refusals, and housekeeping. */
+function runInBackground(app: FastifyInstance): DatabaseWatch {
+  const { context, log } = app;
+  const watch = new DatabaseWatch(context, log);
+  const refusals = new RefusalLog(context);
+  const housekeeping = new Housekeeping(context, log);
+  app.decorate('refusals', refusals);
+  app.addHook('onListen', async () => {
+    void watch.check();
+    housekeeping.start();
+  });
+  app.addHook('preClose', async () => {
+    watch.stop();
+    await refusals.write();
+    housekeeping.stop();
+  });
+  return watch;
+}

@@ -15,7 +15,6 @@ import { TEXTS } from './languages.ts';
 /** A right on offer, with its sentence after "It will be able to"; `{target}` stands for the shop or account. */
 type OfferedRight = RightKind & { readonly text: PerLanguage };
 
-/** The rights on offer, by name. */
 export type Catalogue = ReadonlyMap<string, OfferedRight>;
 
 /** All rights of this API family. An operator's file (`CATALOGUE`) replaces it: it may offer fewer, and has rights of its own. */
@@ -30,7 +29,6 @@ const NAME_RULE =
   'must have 1 to 64 characters of a-z, 0-9 and :._-, begin with a letter, not end with .limit, and not be payment';
 const LIFTS = z.enum(LIFTABLE, `must be one of ${LIFTABLE.join(', ')}`);
 const SENTENCE = perLanguage(300);
-const BUILT_IN = SENTENCE.transform((text) => ({ text }));
 
 /** A right of the operator's own. Without `lifts` no page promises what it can't do, as far as it spends or sees. */
 const OWN = z
@@ -52,7 +50,8 @@ const OWN = z
 /** The schema of one right in a file. The user must see the receiver of a payment, so its sentence has the target. */
 function schemaOf(name: string) {
   const kind = BUILT_IN_RIGHTS.get(name);
-  const schema = kind ? BUILT_IN : isRightName(name) ? OWN : z.never(NAME_RULE);
+  const builtIn = SENTENCE.transform((text) => ({ text }));
+  const schema = kind ? builtIn : isRightName(name) ? OWN : z.never(NAME_RULE);
   return schema.transform((right, context): OfferedRight => {
     const offered = { lifts: [], ...right, ...kind };
     const parts = offered.names === undefined ? 1 : 2;

@@ -1,3 +1,4 @@
+import { MIN_PASSWORD_CHARACTERS } from '../rules/common/limits.ts';
 import type { BuiltInName } from '../rules/scope/rights.ts';
 import type { Bound } from '../rules/spending/bounds.ts';
 import type { LoweringProblem } from '../rules/spending/lowering.ts';
@@ -6,10 +7,6 @@ import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
 const plural = pluralOf('en');
 const perDays = (days: number) => (days === 1 ? 'in any 24 hours' : plural(days, { other: 'in any # days' }));
 
-type LoweringTexts = Record<LoweringProblem, (sum: string) => string>;
-type OutcomeText = (client: string, name: string, login: string) => string;
-const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
-
 /** English, the model of every other language. Functions take the values inside their sentence. */
 export const en = {
   ownName: 'English',
@@ -17,7 +14,6 @@ export const en = {
   quotes: { open: '“', close: '”' },
 
   layout: {
-    /** @param address the host in the address bar */
     passwordsHereOnly: (service: string, address: string) =>
       say`Enter your ${service} passwords only on pages at ${address}, never inside an application.`,
     /** At the field. */
@@ -108,35 +104,27 @@ export const en = {
       inAll: (day: string) => `in all, until ${day}`,
       total: (amount: string) => `${amount} at most in all.`,
     },
-    /** The spending of all other connections. */
-    besides: {
-      /** @param most such as "at most RUB 3,000 in any 7 days" */
-      known: (most: string, count: number) =>
-        `On top: ${most} through ${plural(count, { one: 'its other connection', other: 'its # other connections' })}.`,
-      unknown: 'On top: what its other connections can spend. They are too many to add up here.',
-    },
-    cannot: {
-      /** Before acts such as "spend your money, see your transactions or see your passwords". */
-      lead: 'It can’t',
-      bounds: {
-        spend: 'spend your money',
-        spend_more: 'spend more',
-        see_passwords: 'see your passwords',
-        open_to_others: 'pass its access on',
-        pay_others: 'pay anyone else',
-        transfer: 'transfer money to people',
-        take_from_card: 'use your card',
-        take_from_wallet: 'use your wallet',
-        see_operations: 'see your transactions',
-        see_balance: 'see your balance',
-      } satisfies Record<Bound, string> as Record<Bound, string>,
-    },
+    /** The spending of all other connections. @param most such as "at most RUB 3,000 in any 7 days" */
+    besides: (most: string, count: number) =>
+      `On top: ${most} through ${plural(count, { one: 'its other connection', other: 'its # other connections' })}.`,
+    besidesMany: 'On top: what its other connections can spend. They are too many to add up here.',
+    /** Before bounds such as "spend your money, see your transactions or see your passwords". */
+    cannot: 'It can’t',
+    bounds: {
+      spend: 'spend your money',
+      spend_more: 'spend more',
+      see_passwords: 'see your passwords',
+      open_to_others: 'pass its access on',
+      pay_others: 'pay anyone else',
+      transfer: 'transfer money to people',
+      take_from_card: 'use your card',
+      take_from_wallet: 'use your wallet',
+      see_operations: 'see your transactions',
+      see_balance: 'see your balance',
+    } satisfies Record<Bound, string> as Record<Bound, string>,
     changes: {
-      /** @param use `lastUsed` or `neverUsed` */
-      replaces: (day: string, use: string) =>
-        `This replaces the access you gave on ${day} (${use}). The earlier one ends at once.`,
-      lastUsed: (day: string) => `last used on ${day}`,
-      neverUsed: 'not used yet',
+      replaces: (day: string, lastUse: string | null) =>
+        `This replaces the access you gave on ${day} (${lastUse === null ? 'not used yet' : `last used on ${lastUse}`}). The earlier one ends at once.`,
       none: 'The new access has the same rights and limits.',
       labels: {
         new: 'New',
@@ -149,7 +137,6 @@ export const en = {
       unchanged: (count: number) =>
         plural(count, { one: '# more right stays as it is', other: '# more rights stay as they are' }),
       before: (limit: string) => `Before: ${inSentence(limit)}`,
-      /** Two limits with different periods, compared over each. */
       within: (days: number, before: string, after: string) =>
         `${days === 1 ? 'In any 24 hours' : plural(days, { other: 'In any # days' })}: ${after} instead of ${before}`,
     },
@@ -167,13 +154,10 @@ export const en = {
   },
   consent: {
     title: (client: string) => `Allow ${client} access?`,
-    /** @param page the name of the account page */
     leadsTo: (page: string) =>
       say`You can end this any time in ${page}. Payments already made are not undone.`,
     reject: 'Reject',
     allow: 'Allow',
-    /** A confirmation follows. */
-    allowNext: 'Allow…',
     limits: {
       label: (currency: string, days: number) => `Your limit, ${currency} ${perDays(days)}`,
       hint: 'you can lower it',
@@ -184,7 +168,7 @@ export const en = {
           'Use at most two digits after the decimal point. Write thousands without a comma: 2500.',
         not_above_zero: () => 'The amount must be more than zero. To allow nothing, press “Reject”.',
         higher_than_asked: (sum: string) => `The most you can allow here is ${sum}.`,
-      } satisfies LoweringTexts as LoweringTexts,
+      } satisfies Record<LoweringProblem, (sum: string) => string>,
     },
   },
   account: {
@@ -193,26 +177,22 @@ export const en = {
     yours: 'Your account',
     intro:
       'These applications can use your account as you allowed, without asking you each time. Disconnect one, and it loses its access at once.',
-    empty: {
-      nothing: 'No application is connected to your account.',
-      purpose:
-        'When an application wants to pay from your account or see what is in it, we ask you first, on our own page. What you allow is listed here: what the application may do, how much it may spend, and a button that stops it at once.',
-    },
+    empty: 'No application is connected to your account.',
+    purpose:
+      'When an application wants to pay from your account or see what is in it, we ask you first, on our own page. What you allow is listed here: what the application may do, how much it may spend, and a button that stops it at once.',
     emptyPage: 'The connections that were on this page are gone.',
     blocked: 'Blocked',
     blockedText:
       'We have blocked this application: it can’t act on your account now. If we unblock it, it gets its access back, unless you disconnect it first.',
     expiresSoon: 'Ends soon',
-    connections: (count: number) => plural(count, { one: '# connection', other: '# connections' }),
-    orMore: (connections: string) => `${connections} or more`,
-    lastUsed: (day: string) => `last used ${day}`,
-    neverUsed: 'never used',
+    connections: (count: number, orMore: boolean) =>
+      plural(count, { one: '# connection', other: '# connections' }) + (orMore ? ' or more' : ''),
+    lastUsed: (day: string | undefined) => (day === undefined ? 'never used' : `last used ${day}`),
     spending: {
       label: 'Can spend',
       nothing: 'Nothing',
       nothingNow: 'Nothing while it is blocked',
       once: (amount: string) => `At most one payment of exactly ${amount}`,
-      /** For an application. @param most such as "at most RUB 3,000 in any 7 days" */
       can: (most: string) => `Can spend: ${most}`,
       togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
@@ -236,10 +216,8 @@ export const en = {
       'All its connections end at once, including those on other pages. Payments already made are not undone. Other applications aren’t affected.',
     confirmAll: 'Yes, disconnect all',
     older: 'More applications',
-    disconnected: {
-      title: (what: string) => say`Disconnected: ${what}`,
-      others: 'The list shows what is still connected.',
-    },
+    disconnected: (what: string) => say`Disconnected: ${what}`,
+    stillConnected: 'The list shows what is still connected.',
     titleUndone: 'Not disconnected',
     see: 'See your connected applications',
   },
@@ -258,8 +236,6 @@ export const en = {
       payment_password: ', confirmed by payment password',
       provider: ', confirmed on the sign-in page',
     },
-    /** @param network such as `203.0.113.x` */
-    network: (network: string) => `IP address ${network}`,
     deletedClient: 'a deleted application',
     kinds: {
       approved: (client: string) => say`You gave ${client} access`,
@@ -310,7 +286,6 @@ export const en = {
       user_password_set: 'Did you ask us to? Then choose a password of your own.',
     },
     unknownNetwork: 'unknown IP address',
-    /** For similar events. */
     times: (times: number, first: string) => `${times} times since ${first}`,
     on: (time: string, isLast: boolean) => (isLast ? `last on ${time}` : time),
     all: 'Do you recognise all of these?',
@@ -328,7 +303,6 @@ export const en = {
     titleUndone: 'Some access is still open',
     done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
     undone: 'Not everything is stopped yet. Press “Stop everything” again.',
-    see: 'Stop everything…',
   },
 
   security: {
@@ -337,7 +311,6 @@ export const en = {
     sessions: 'Where you are signed in',
     sessionsIntro: 'If you don’t recognise a browser here, sign it out and change your password.',
     thisSession: 'This browser',
-    /** Null for an unknown one. */
     device: (browser: string | null, system: string | null) =>
       `${browser ?? 'Unknown browser'} on ${system ?? 'an unknown system'}`,
     alike: (device: string, number: string) => `${device} (${number})`,
@@ -354,26 +327,24 @@ export const en = {
     setPaymentPassword: 'Set a payment password',
     changed:
       'Your new password is saved. You are signed out in every other browser. Applications are still connected: check that you know them all.',
-    form: {
-      oldPassword: 'Current password',
-      oldPaymentPassword: 'Current payment password',
-      newPassword: 'New password',
-      newPaymentPassword: 'New payment password',
-      rule: (min: number) => `At least ${min} characters. Saving it signs you out in every other browser.`,
-      button: 'Save',
-      wrong: 'The current password is wrong.',
-      problems: {
-        too_short: (min: number) => `The new password needs at least ${min} characters.`,
-        too_long: () => 'The new password is too long.',
-        control_characters: () => 'The new password has characters that aren’t allowed.',
-        same_as_old: () => 'The new password is the same as the current one.',
-        same_as_other: () =>
-          'Your password and your payment password must be different, so that nobody who learns one of them has both.',
-        too_common: () =>
-          'This password is one of the first that anyone would try. Choose a less common one, such as several words in a row.',
-        own_name: () =>
-          'The new password is too similar to your login, your name or the name of this service. Choose one that can’t be guessed from them.',
-      },
+    oldPassword: 'Current password',
+    oldPaymentPassword: 'Current payment password',
+    newPassword: 'New password',
+    newPaymentPassword: 'New payment password',
+    rule: `At least ${MIN_PASSWORD_CHARACTERS} characters. Saving it signs you out in every other browser.`,
+    save: 'Save',
+    oldIsWrong: 'The current password is wrong.',
+    problems: {
+      too_short: `The new password needs at least ${MIN_PASSWORD_CHARACTERS} characters.`,
+      too_long: 'The new password is too long.',
+      control_characters: 'The new password has characters that aren’t allowed.',
+      same_as_old: 'The new password is the same as the current one.',
+      same_as_other:
+        'Your password and your payment password must be different, so that nobody who learns one of them has both.',
+      too_common:
+        'This password is one of the first that anyone would try. Choose a less common one, such as several words in a row.',
+      own_name:
+        'The new password is too similar to your login, your name or the name of this service. Choose one that can’t be guessed from them.',
     },
   },
 
@@ -386,28 +357,28 @@ export const en = {
       not_decided:
         'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
     },
-    on: outcomeTexts({
+    on: {
       stale: () => 'Nothing has been changed yet: the page was out of date. Try again here.',
-      not_signed_in: (_client, name, login) =>
+      not_signed_in: (_client: string, name: string, login: string) =>
         say`The sign-in page was out of date, so nobody new was signed in. You are still signed in as ${name} (${login}).`,
-      not_decided: (_client, name, login) =>
+      not_decided: (_client: string, name: string, login: string) =>
         say`That page was out of date, so your answer was not accepted. You are signed in as ${name} (${login}). This is the request as it stands now: read it and answer here.`,
-      not_signed_out: (_client, name, login) =>
+      not_signed_out: (_client: string, name: string, login: string) =>
         say`That page was out of date, so you are still signed in as ${name} (${login}).`,
-      allowed: (client) =>
+      allowed: (client: string) =>
         say`You have just allowed this request, and we sent the answer to ${client}. Go back to ${client}. Allow this request again only if something does not work there.`,
-      spent: (client) =>
+      spent: (client: string) =>
         say`You already allowed this: a page can answer only once. Go back to ${client}. Allow this request again only if something does not work there.`,
-      not_rejected: (client) =>
+      not_rejected: (client: string) =>
         say`You already allowed this, so “Reject” on that page changed nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
       too_many_decisions: () =>
         'There were too many decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
       /** "Stop everything" signs out before it disconnects. */
       not_stopped: () =>
         'Every other browser is signed out, but your applications are not disconnected yet: there were too many decisions in a short time. Press “Stop everything” again in a minute.',
-      rejected: (client) =>
+      rejected: (client: string) =>
         say`You have just rejected this request, and we sent that answer to ${client}. If that was not what you meant, answer again here; otherwise close this page.`,
-    }),
+    },
   },
 
   notices: {
@@ -506,7 +477,6 @@ export const en = {
       nobodys: 'You did nothing wrong.',
     },
     unchanged: 'Nothing on your account changed, and nothing was paid.',
-    /** Instead of the name of an unknown one. */
     anApplication: 'the application',
     next: {
       application: (client: string) =>
@@ -528,7 +498,6 @@ export const en = {
     error: 'Error',
     parameter: 'Parameter',
     reference: 'Reference',
-    /** Folded; in trial mode with the exact rule, in English. */
     details: 'Details for developers',
   },
 };

@@ -16,7 +16,7 @@ export function isLanguage(tag: unknown): tag is Language {
 
 /** The language that an `Accept-Language` header prefers (RFC 9110 section 12.5.4). */
 export function preferredLanguage(header: string | undefined): Language {
-  if (header === undefined || header.length > MAX_HEADER_CHARACTERS) return DEFAULT_LANGUAGE;
+  if (header === undefined || header.length > 500) return DEFAULT_LANGUAGE; // longer than any browser's
   const accepted = new Negotiator({ headers: { 'accept-language': header } }).languages();
   return firstLanguage(accepted) ?? DEFAULT_LANGUAGE;
 }
@@ -25,6 +25,3 @@ export function preferredLanguage(header: string | undefined): Language {
 export function firstLanguage(tags: readonly string[]): Language | undefined {
   return tags.map((tag) => tag.split('-', 1)[0]?.toLowerCase()).find(isLanguage);
 }
-
-/** Longer than any browser's; longer headers are not parsed. */
-const MAX_HEADER_CHARACTERS = 500;

@@ -6,8 +6,6 @@ import { targetParts } from '../rules/scope/targetFormat.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './catalogue.ts';
 import type { Language, Texts } from './languages.ts';
 
-// Rights, limits and waits in words, for pages and commands.
-
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A language with its texts, and the operator's own words for rights and targets. */
@@ -72,10 +70,7 @@ export function describeLimit(limit: Limit, { limits, formats }: Texts): string 
   return limit.days === null ? limits.once(amount) : limits.perDays(amount, limit.days);
 }
 
-/** Longer waits are given in minutes. */
-const MINUTES_FROM_SECONDS = 90;
-
-/** For example "3 minutes". */
+/** For example "3 minutes"; up to a minute and a half in seconds. */
 export function describeWait(seconds: number, { wait }: Texts): string {
-  return seconds > MINUTES_FROM_SECONDS ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
+  return seconds > 90 ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
 }

@@ -20,9 +20,9 @@ const CATALOGUES = [
       ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
       ...[
         'request.changes.labels',
-        'request.cannot.bounds',
+        'request.bounds',
         'history.kinds',
-        'security.form.problems',
+        'security.problems',
         'consent.limits.problems',
       ],
     ],

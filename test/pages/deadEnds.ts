@@ -218,7 +218,7 @@ export const noticeSample = (
   links: Page<'notice'>['links'],
   passOn: string | null,
 ): Page<'notice'> => {
-  const facts = { code: null, parameter: null, reference: 'k3v9-7qxp', explained: null };
+  const facts = { reference: 'k3v9-7qxp', explained: null };
   return { name: 'notice', title, text, links, refusal: passOn === null ? null : { passOn, ...facts } };
 };
 

@@ -4,11 +4,12 @@ import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/fl
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
+import { toPasswords } from '../../src/http/describe/describe.ts';
 import {
   describeApplications,
-  describeDisconnected,
   describeEvent,
   describeSessions,
+  describeWarnings,
 } from '../../src/http/describe/describeAccount.ts';
 import {
   describeClient,
@@ -16,8 +17,6 @@ import {
   describeRequest,
   type typedLimits,
 } from '../../src/http/describe/describeRequest.ts';
-import { toPasswords } from '../../src/http/describe/links.ts';
-import { describeWarnings } from '../../src/http/describe/warnings.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { type Language, TEXTS } from '../../src/languages/languages.ts';
@@ -355,7 +354,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     return describeWarnings({ first: answerable(found.slice(0, 1)), others, hasMore }, words);
   };
 
-  const disconnected = (what = 'Demo Shop') => describeDisconnected(what, texts);
+  const disconnected = (what = 'Demo Shop') => {
+    const title = texts.account.disconnected(what);
+    return { title, done: `${title}. ${texts.account.stillConnected}` };
+  };
 
   const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
   const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {
@@ -417,7 +419,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     keptAs: 'anna',
     asked: 'password',
     formToken: 'change.token',
-    minCharacters: 8,
     error: null,
     wrong: 'old',
   });
@@ -550,9 +551,9 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [connected('Demo Shop', [shop])],
       disconnected('Demo Shop, anna-tablet'),
     ),
-    'account, not disconnected': account([diary], { undone: texts.outcomes.on.stale('', '', '') }),
+    'account, not disconnected': account([diary], { undone: texts.outcomes.on.stale() }),
     'account after too_many_decisions': account([diary], {
-      undone: texts.outcomes.on.too_many_decisions('', '', ''),
+      undone: texts.outcomes.on.too_many_decisions(),
     }),
     'account, one is blocked, one ends soon': account([
       connected('Demo Shop', [shop], { isBlocked: true }),
@@ -625,12 +626,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
-      ways: [{ href: '/account/stop', text: texts.stop.see }],
+      ways: [{ href: '/account/stop', text: `${texts.stop.title}…` }],
       undone: texts.stop.undone,
     }),
     stop: stop(),
-    'stop after stale': stop({ undone: texts.outcomes.on.stale('', '', '') }),
-    'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped('', '', '') }),
+    'stop after stale': stop({ undone: texts.outcomes.on.stale() }),
+    'stop after not_stopped': stop({ undone: texts.outcomes.on.not_stopped() }),
     history: history({
       events: told([
         eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), confirmedBy: 'payment_password' }),
@@ -666,7 +667,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'security, an unknown device': security(
       [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],
-      { undone: texts.outcomes.on.stale('', '', '') },
+      { undone: texts.outcomes.on.stale() },
     ),
     'security, passwords at a provider': security([thisSession], {
       passwords: [],
@@ -677,12 +678,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'password, the payment password': password({ which: 'payment-password', asked: 'payment-password' }),
     'password, a first payment password': password({ which: 'payment-password' }),
     ...Object.fromEntries(
-      Object.entries(texts.security.form.problems).map(([problem, text]) => [
+      Object.entries(texts.security.problems).map(([problem, text]) => [
         `password, ${problem}`,
-        password({ error: text(8), wrong: 'new' }),
+        password({ error: text, wrong: 'new' }),
       ]),
     ),
-    'password, wrong': password({ error: texts.security.form.wrong }),
+    'password, wrong': password({ error: texts.security.oldIsWrong }),
     'password, the payment password wrong': password({
       which: 'payment-password',
       asked: 'payment-password',

@@ -5,8 +5,6 @@ import { WARNING_DAYS } from '../../flows/account/warnings.ts';
 import { isLanguage, type Language } from '../../languages/languages.ts';
 import { KNOWN_DEVICE_SECONDS, PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
 
-const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
-
 /** A sign-in at the provider carries the request, which may be longer than a cookie (4,096 bytes): so it has pieces. */
 const PIECE_CHARACTERS = 3_800;
 const PIECES = ['', '_2', '_3'];
@@ -16,28 +14,20 @@ const MAX_SIGN_INS_CHARACTERS = 6_500;
 /** By one answer, which must fit a proxy, too. */
 const MAX_REMOVED = 20;
 
-/** Our cookies: name, age and contents. Those without an age are session cookies. */
+/** Our cookies: docs/develop/runtime.md#cookies has their contents. Those without an age are session cookies. */
 const COOKIES = {
-  /** The signed-in session: 32 random bytes in base64url (`flows/signIn/signIn.ts`). Rows contain their SHA-256. */
   session: { name: 'session' },
-  /** The pre-login session, which binds sign-in forms: a signed random value (`flows/signIn/session.ts`). */
   preLogin: { name: 'visit' },
-  /** The users with a right password in this browser: a signed payload each (`flows/signIn/device.ts`). Survives sign-out. */
   device: { name: 'device', maxAge: KNOWN_DEVICE_SECONDS },
   paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
-  /** The chosen language: its tag (`languageIn`), followed by a dot if the user chose it in another browser. */
-  language: { name: 'language', maxAge: LANGUAGE_SECONDS },
-  /** The warnings seen and the sessions started in this browser, by user (`flows/signIn/seenWarnings.ts`). */
+  language: { name: 'language', maxAge: 365 * 24 * 60 * 60 },
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
-  /** The previous form's outcome, its page and what was typed (`outcomes.ts`), unsigned: it may only affect texts. */
   outcome: { name: 'outcome' },
-  /** A sign-in at the provider, whose name follows: a signed payload in pieces (`flows/signIn/provider/begun.ts`). */
   signIn: { name: 'sign_in', maxAge: PROVIDER_SIGN_IN_MS / 1000 },
 };
 
 type Cookie = keyof typeof COOKIES;
 
-/** One of our cookies in the request; null if it is missing. */
 export function readCookie({ cookies, server }: FastifyRequest, cookie: Cookie): string | null {
   return cookies[wireName(server, cookie)] ?? null;
 }
@@ -73,7 +63,6 @@ export function readSignIn(request: FastifyRequest, name: string): string | null
   return sentCookies(request) ? PIECES.map((piece) => cookies[own + piece] ?? '').join('') : null;
 }
 
-/** True if the browser sent any cookie of ours. */
 export function sentCookies({ cookies }: FastifyRequest): boolean {
   return Object.keys(cookies).some((name) => name.includes(PREFIX));
 }

@@ -18,12 +18,6 @@ export function isFromOwnPage({ headers, server }: FastifyRequest): boolean {
 /** The consent form's field for the sum that a user grants. @param index of the right in the scope */
 export const limitField = (index: number): string => `limit_${index}`;
 
-/** The fields of limits by the index of their right, including empty ones. */
-export function typedSums(form: Parameters, indexes: readonly number[]): ReadonlyMap<number, string> {
-  const sent = indexes.filter((index) => form.hasAny([limitField(index)]));
-  return new Map(sent.map((index) => [index, form.get(limitField(index)) ?? '']));
-}
-
 /** The cookie's session; it is `SameSite=Lax`, so a cross-site post lacks it. */
 export function sessionOf(request: FastifyRequest) {
   return currentSession(request.server.context, readCookie(request, 'session'));
@@ -38,11 +32,11 @@ export async function receiveForm(request: FastifyRequest) {
 /** A form about a request, which is checked again. @throws {OAuthError} if it is missing or no longer valid */
 export async function receiveRequestForm(request: FastifyRequest) {
   const carried = new Parameters(bodyParameters(request).require('request'));
-  const [authorizationRequest, received] = await Promise.all([
+  const [authorizationRequest, { form, session }] = await Promise.all([
     loadAuthorizationRequest(request.server.context, carried),
     receiveForm(request),
   ]);
-  return { authorizationRequest, ...received };
+  return { form, authorizationRequest, pending: session && { authorizationRequest, session } };
 }
 
 /** The form's request, checked again. @throws {OAuthError} if it is no longer valid */

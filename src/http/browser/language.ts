@@ -1,32 +1,20 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { keepLanguage } from '../../flows/signIn/session.ts';
-import {
-  firstLanguage,
-  isLanguage,
-  type Language,
-  preferredLanguage,
-  TEXTS,
-  type Texts,
-} from '../../languages/languages.ts';
-import {
-  AUTHORIZATION_PARAMETERS,
-  type AuthorizationRequest,
-} from '../../rules/request/authorizationRequest.ts';
+import type { FastifyRequest } from 'fastify';
+import { firstLanguage, type Language, preferredLanguage, TEXTS } from '../../languages/languages.ts';
+import { AUTHORIZATION_PARAMETERS } from '../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters, queryParameters } from '../request/parameters.ts';
-import { languageIn, setCookie } from './cookies.ts';
-import { isFromOwnPage, sessionOf } from './forms.ts';
+import { languageIn } from './cookies.ts';
+
+type Sent = Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'raw' | 'body'>>;
 
 /** The user's earlier choice, here or in another browser; else the application's wish; else the browser's preference. */
-export function languageOf(
-  request: Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'raw' | 'body'>>,
-): Language {
+export function languageOf(request: Sent): Language {
   const { headers } = request;
   return languageIn(headers) ?? askedLanguage(request) ?? preferredLanguage(headers['accept-language']);
 }
 
 /** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request or of the form's request. */
-function askedLanguage({ raw, body }: Partial<Pick<FastifyRequest, 'raw' | 'body'>>): Language | undefined {
+function askedLanguage({ raw, body }: Sent): Language | undefined {
   const form = body instanceof Parameters ? body.only(['ui_locales', 'request']) : '';
   const sent = `${form}&${raw?.url?.replace(/^[^?]*\??/, '')}`;
   if (!sent.includes('ui_locales')) return undefined; // usually
@@ -35,22 +23,8 @@ function askedLanguage({ raw, body }: Partial<Pick<FastifyRequest, 'raw' | 'body
   return firstLanguage(tags?.split(' ') ?? []);
 }
 
-export function textsOf(request: FastifyRequest): Texts {
+export function textsOf(request: FastifyRequest) {
   return TEXTS[languageOf(request)];
-}
-
-/** Keeps a form's language in this browser and with its user. */
-export async function chooseLanguage(reply: FastifyReply, form: Parameters): Promise<void> {
-  const tag = form.get('language');
-  if (!isLanguage(tag) || !isFromOwnPage(reply.request)) return;
-  setCookie(reply, 'language', tag);
-  const session = await sessionOf(reply.request).catch(() => null); // without the database the cookie suffices
-  if (session !== null) await keepLanguage(reply.server.context, session.user, tag);
-}
-
-/** The language form's field, which leads back to this page. The address is encoded: error pages never repeat input. */
-export function wayBackTo(request: FastifyRequest): string {
-  return Buffer.from(pageAddress(request)).toString('base64url');
 }
 
 /** A form can't return a longer address. */
@@ -73,9 +47,7 @@ function addressOf(request: FastifyRequest): string {
   if (method === 'GET') return raw.url ?? '';
   const form = bodyParameters(request);
   if (routeOptions?.url === '/oauth/authorize') {
-    const sent = [queryParameters(request), form].map((parameters) =>
-      parameters.only(AUTHORIZATION_PARAMETERS),
-    );
+    const sent = [queryParameters(request), form].map((one) => one.only(AUTHORIZATION_PARAMETERS));
     return `/oauth/authorize?${sent.filter(Boolean).join('&')}`;
   }
   const carried = new URLSearchParams(form.only(['request'])).get('request');
@@ -84,7 +56,7 @@ function addressOf(request: FastifyRequest): string {
   return `/oauth/authorize?${new Parameters(carried).only(AUTHORIZATION_PARAMETERS)}`;
 }
 
-export function requestPath({ canonicalQuery }: AuthorizationRequest): string {
+export function requestPath({ canonicalQuery }: { readonly canonicalQuery: string }): string {
   return `/oauth/authorize?${canonicalQuery}`;
 }
 

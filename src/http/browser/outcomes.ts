@@ -43,9 +43,8 @@ export function rememberOutcome(reply: FastifyReply, outcome: string, about: Abo
   const { form, seconds: maxAge = usual, typed = [] } = more;
   const content = [outcome, digestOf(about, form), Date.now() + maxAge * 1000];
   const whole = encoded([...content, ...typed]);
-  setCookie(reply, 'outcome', whole.length > MAX_COOKIE_CHARACTERS ? encoded(content) : whole, {
-    maxAge: maxAge + LATE_SECONDS,
-  });
+  const value = whole.length > MAX_COOKIE_CHARACTERS ? encoded(content) : whole;
+  setCookie(reply, 'outcome', value, { maxAge: maxAge + LATE_SECONDS });
 }
 
 export function forgetOutcome(reply: FastifyReply): void {
@@ -79,24 +78,21 @@ function digestOf(about: About, form = ''): string {
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
-/** The outcome of the previous form for a signed-in user, on a page without an error. @param clientName of its request */
-export function noteOn(
-  reply: FastifyReply,
-  about: About,
-  { name, login }: Pick<Session['user'], 'name' | 'login'>,
-  clientName = '',
-): string | null {
+/** The outcome of the previous form for a signed-in user, on a page without an error. */
+export function noteOn(reply: FastifyReply, about: About, user: Pick<Session['user'], 'name' | 'login'>) {
   const last = lastOutcome(reply, about);
   const notes = textsOf(reply.request).outcomes.on;
-  return last !== null && isKeyOf(notes, last.outcome) ? notes[last.outcome](clientName, name, login) : null;
+  const client = about !== null && typeof about === 'object' ? about.client.name : '';
+  return last !== null && isKeyOf(notes, last.outcome)
+    ? notes[last.outcome](client, user.name, user.login)
+    : null;
 }
 
 /** The cookie may have any text. */
-function isKeyOf<Texts extends object>(texts: Texts, outcome: string): outcome is keyof Texts & string {
+export function isKeyOf<T extends object>(texts: T, outcome: string): outcome is keyof T & string {
   return Object.hasOwn(texts, outcome);
 }
 
-/** The note on a sign-in page before any input. */
 export function signInNote(reply: FastifyReply, about: About): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);

@@ -5,7 +5,6 @@ function noSchemas(): never {
   throw new Error('routes here check their requests themselves, without JSON schemas');
 }
 
-/** Settings of Fastify for every port with routes. */
 export const BOUNDS = {
   genReqId: newReference,
   /** For headers and body (Slowloris). */

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from '../../rules/common/network.ts';
@@ -56,13 +56,8 @@ export function limitConnections(app: FastifyInstance, max: number, direct: bool
     remove(closed, connection); // its event comes later
     closed.destroy();
   });
-  app.decorate('connections', open);
-  noteResponses(app.server, open);
-}
-
-/** Notes each response with its connection, which then waits least long for its client. */
-function noteResponses(server: Server, open: Map<Socket, Connection>): void {
-  server.prependListener('request', ({ socket }, response) => {
+  // The connection of the newest request waits least long for its client.
+  app.server.prependListener('request', ({ socket }, response) => {
     const connection = open.get(socket);
     if (connection === undefined) return;
     open.delete(socket);
@@ -71,20 +66,17 @@ function noteResponses(server: Server, open: Map<Socket, Connection>): void {
     while (responses[0]?.writableFinished) responses.shift();
     responses.push(response);
   });
+  app.decorate('connections', open);
 }
 
-/** @param network undefined for any */
+/** The first that is idle, or whose client is still sending. */
 function longestWaiting(open: Map<Socket, Connection>, network: string | undefined, except: Connection) {
   for (const entry of open) {
     const [, connection] = entry;
+    const newest = connection.responses.at(-1);
+    const isWaiting = newest === undefined || newest.writableFinished || !newest.req.complete;
     const isOther = network !== undefined && connection.network !== network;
-    if (connection !== except && !isOther && isWaiting(connection)) return entry;
+    if (connection !== except && !isOther && isWaiting) return entry;
   }
   return undefined;
-}
-
-/** True if idle, or if its client is still sending. */
-function isWaiting({ responses }: Connection): boolean {
-  const newest = responses.at(-1);
-  return newest === undefined || newest.writableFinished || !newest.req.complete;
 }

@@ -17,12 +17,11 @@ export async function listenAt(
   describe: (address: string) => string,
 ): Promise<void> {
   const handOver = (socket: Socket) => app.server.emit('connection', socket);
-  const further = new Map(
-    others.map((host) => [host, createServer({ allowHalfOpen: true, noDelay: true }, handOver)]),
-  );
-  for (const listener of further.values()) app.shutdown.listeners.add(listener);
+  const options = { allowHalfOpen: true, noDelay: true };
+  const further = others.map((host) => [host, createServer(options, handOver)] as const);
+  for (const [, listener] of further) app.shutdown.listeners.add(listener);
   app.addHook('onClose', async () => {
-    await Promise.all(Array.from(further.values(), (listener) => once(listener.close(), 'close')));
+    await Promise.all(further.map(([, listener]) => once(listener.close(), 'close')));
   });
   await app.listen({ host: first, port, listenTextResolver: describe });
   for (const [host, listener] of further) await listen(listener, host, port);

@@ -11,9 +11,6 @@ import { noteRefusal } from '../request/requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
-// Responses to requests that reach no route.
-
-/** A request id: 10 hexadecimal digits. */
 export function newReference(): string {
   return randomUUID().slice(-10); // cheap: Node draws many UUIDs at once, and their last digits are random
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { OAuthError } from '../../rules/common/error.ts';
@@ -21,26 +21,23 @@ export function preventSmuggling(app: FastifyInstance): void {
     if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
       reply.header('connection', 'close');
     }
-    done(problemOf(raw.rawHeaders) ?? problemOfTarget(raw.url));
+    done(problemOf(raw));
   });
 }
 
-/** Runs for every request, so it allocates only for a refusal. @param raw alternating names and values */
-function problemOf(raw: readonly string[]): OAuthError | undefined {
-  if (raw.length > 2 * MAX_HEADERS)
+/** Runs for every request, so it allocates only for a refusal. `rawHeaders` has alternating names and values. */
+function problemOf({ rawHeaders, url = '' }: IncomingMessage): OAuthError | undefined {
+  if (rawHeaders.length > 2 * MAX_HEADERS)
     return new OAuthError('too_many_headers', 'The request has too many headers.');
   let hosts = 0;
-  for (let index = 0; index < raw.length; index += 2) {
-    const name = raw[index] ?? '';
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   // RFC 9112 section 3.2: 400 for several, since a proxy may have routed by either.
-  return hosts > 1 ? new OAuthError('two_hosts', 'The request has more than one Host header.') : undefined;
-}
-
-/** The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path (RFC 9112, section 3.2). */
-function problemOfTarget(target = ''): OAuthError | undefined {
-  const isTarget = target.startsWith('/') || /^https?:\/\//i.test(target);
+  if (hosts > 1) return new OAuthError('two_hosts', 'The request has more than one Host header.');
+  // The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path.
+  const isTarget = url.startsWith('/') || /^https?:\/\//i.test(url);
   return isTarget ? undefined : new OAuthError('no_path', 'The request target has no path.');
 }
 

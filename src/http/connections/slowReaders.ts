@@ -17,7 +17,7 @@ export function endSlowReaders(app: FastifyInstance, { idleMs, maxReadMs, checkE
   app.addHook('onRequest', (request, reply, done) => {
     if (limitPipelining(request, reply)) done();
   });
-  const check = () => {
+  const timer = setInterval(() => {
     const now = performance.now();
     for (const [socket, connection] of app.connections) {
       const { responses, progress } = connection;
@@ -29,8 +29,7 @@ export function endSlowReaders(app: FastifyInstance, { idleMs, maxReadMs, checkE
       // Node ends it then. Set for all (`server.timeout`), each request would need a timer. Idle ones have another.
       if (isAnswering && socket.timeout !== idleMs) socket.setTimeout(idleMs);
     }
-  };
-  const timer = setInterval(check, checkEveryMs).unref();
+  }, checkEveryMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }
 

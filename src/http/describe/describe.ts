@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
-import { TEXTS } from '../../languages/languages.ts';
+import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { RightWords } from '../../languages/rights.ts';
 import { kept } from '../../rules/common/kept.ts';
 import { languageOf } from '../browser/language.ts';
@@ -19,3 +19,25 @@ export const describeTarget = kept((redirectUri: string) => {
   const { host, protocol } = new URL(redirectUri);
   return host === '' || !/^https?:$/.test(protocol) ? protocol.slice(0, -1) : host;
 });
+
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+  readonly inNewTab?: boolean;
+}
+
+export function toAccount({ account }: Texts): Link {
+  return { href: '/account', text: account.see };
+}
+
+/** Where passwords are changed: of the provider only its page in `BRAND` is known. */
+export function toPasswords({ brand, provider, texts: { security } }: Words, hasPaymentPassword: boolean) {
+  const text = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
+  const payment = { href: '/account/payment-password', text };
+  if (provider === null) return [{ href: '/account/password', text: security.changePassword }, payment];
+  const there = brand.support?.password;
+  return [
+    ...(there ? [{ href: there, text: security.changePassword }] : []),
+    ...(hasPaymentPassword && provider.paymentAcr === null ? [payment] : []),
+  ];
+}

@@ -1,30 +1,29 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import type { HistoryEvent } from '../../flows/account/history.ts';
 import type { UserSession } from '../../flows/account/userSessions.ts';
-import { isAlarming } from '../../flows/account/warnings.ts';
+import { isAlarming, type Warning, type Warnings } from '../../flows/account/warnings.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import { maskOf } from '../../rules/common/network.ts';
 import { logoPath } from '../../rules/request/client.ts';
 import type { Words } from './describe.ts';
-import { describeSpending, describeTotalSpending } from './describeSpending.ts';
+import { describeSpending, describeTotalSpending } from './describeLimits.ts';
 
-/** Applications shown with all their rights; if there are more, they are folded. */
-const MAX_OPEN = 1;
-
+/** Several are folded. */
 export function describeApplications(applications: readonly AuthorizedClient[], words: Words) {
-  const isOpen = applications.length <= MAX_OPEN;
+  const isOpen = applications.length === 1;
   return applications.map((client) => ({ isOpen, ...describeApplication(client, words) }));
 }
 
 function describeApplication(client: AuthorizedClient, words: Words) {
   const { account, formats } = words.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
-  const connections = account.connections(live);
-  const total = orMore ? account.orMore(connections) : connections; // such as "999 connections or more"
-  const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
-  const lastUsedOn = used.at(-1);
+  const total = account.connections(live, orMore); // such as "999 connections or more"
+  const lastUsedOn = authorizations
+    .flatMap((one) => one.lastUsedOn ?? [])
+    .toSorted()
+    .at(-1);
   const question = account.questionAll(clientName, total);
   const all = { fullName: say`${clientName}`, question, formToken: client.disconnectAllToken };
   return {
@@ -35,20 +34,24 @@ function describeApplication(client: AuthorizedClient, words: Words) {
     canSpend,
     spending: describeTotalSpending(client, words.texts),
     total,
-    lastUse: lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.utcDay(lastUsedOn)),
+    lastUse: account.lastUsed(lastUsedOn && formats.utcDay(lastUsedOn)),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
     connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
     all: live > 1 ? all : null,
   };
 }
 
-/** @param isOneOfSeveral true if its application has others */
 function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: Words) {
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;
-  const { unnamed, question, questionOf } = account;
+  const isOnly = instanceName === null && !isOneOfSeveral;
+  const client = say`${clientName}`;
+  const unnamed = inSentence(account.unnamed);
   return {
     grantId,
+    heading: isOnly ? null : (instanceName ?? account.unnamed),
+    fullName: isOnly ? client : `${client}, ${instanceName === null ? unnamed : say`${instanceName}`}`,
+    question: isOnly ? account.question(clientName) : account.questionOf(clientName, instanceName ?? unnamed),
     instanceName,
     spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
     allowedOn: formats.day(confirmedAt, words.timeZone),
@@ -57,25 +60,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
     rights: describeRights(authorization.rights, words),
     formToken: authorization.disconnectToken,
-    ...(instanceName === null && !isOneOfSeveral
-      ? { heading: null, fullName: say`${clientName}`, question: question(clientName) }
-      : {
-          heading: instanceName ?? unnamed,
-          fullName: fullNameOf(clientName, instanceName, account),
-          question: questionOf(clientName, instanceName ?? inSentence(unnamed)),
-        }),
   };
-}
-
-/** One connection of several, for example "Demo Shop, anna-tablet". */
-function fullNameOf(clientName: string, instanceName: string | null, { unnamed }: Texts['account']): string {
-  return `${say`${clientName}`}, ${instanceName === null ? inSentence(unnamed) : say`${instanceName}`}`;
-}
-
-/** After disconnecting: the list shows the current state. @param what as the pressed button called it */
-export function describeDisconnected(what: string, { account: { disconnected } }: Texts) {
-  const title = disconnected.title(what);
-  return { title, done: `${title}. ${disconnected.others}` };
 }
 
 export function describeEvent(event: HistoryEvent, words: Words) {
@@ -87,12 +72,17 @@ export function describeEvent(event: HistoryEvent, words: Words) {
     device: kind === 'signed_in' ? device : null,
     time: formats.hour(at, words.timeZone),
     text: history.kinds[kind](clientName ?? history.deletedClient),
-    confirmedBy: confirmedBy && words.texts.history.confirmedBy[confirmedBy],
+    confirmedBy: confirmedBy && history.confirmedBy[confirmedBy],
     isWarning: isAlarming(kind),
     instanceName,
     rights: rights && describeRights(rights, words),
-    network: network === null ? null : history.network(maskOf(network)),
+    network: describeNetwork(network, words.texts),
   };
+}
+
+/** For example "IP address 203.0.113.x"; null for an unknown one. */
+function describeNetwork(network: string | null, { history }: Texts): string | null {
+  return network && `${history.address} ${maskOf(network)}`;
 }
 
 /** Sessions in terms that their user knows. @param now decides which day is today */
@@ -110,16 +100,46 @@ export function describeSessions(sessions: readonly UserSession[], now: Date, wo
 
 function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
   const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
-  const { security, history, formats } = texts;
+  const { security, formats } = texts;
   const device = security.device(browser, system);
   const when = (time: Date) =>
     formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
   return {
     sessionId,
     device: isCurrent ? `${security.thisSession} (${device})` : device,
-    network: network === null ? null : history.network(maskOf(network)),
+    network: describeNetwork(network, texts),
     since: security.since(when(createdAt)),
     seen: security.seen(when(seenAt)),
     endToken,
+  };
+}
+
+/** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
+export function describeWarnings({ first, others, hasMore }: Warnings, words: Words) {
+  const described = (form: Warnings['first']) => ({
+    ...form,
+    warnings: form.warnings.map((warning) => describeWarning(warning, words)),
+  });
+  const heading = others && words.texts.warnings.others(others.warnings.length);
+  return { first: described(first), others: others && { heading, ...described(others) }, hasMore };
+}
+
+function describeWarning(warning: Warning, { texts, timeZone }: Words) {
+  const { kind, at, times, firstAt, clientName, network, browser, system } = warning;
+  const { warnings, history, security, formats } = texts;
+  const client = clientName ?? history.deletedClient;
+  const device = security.device(browser, system);
+  const event = { ...history.kinds, ...warnings.events }[kind];
+  const { [kind]: own }: Partial<Record<typeof kind, string>> = warnings.questions;
+  const facts = [
+    ...(times > 1 ? [warnings.times(times, formats.day(firstAt, timeZone))] : []),
+    warnings.on(formats.time(at, timeZone), times > 1),
+    describeNetwork(network, texts) ?? warnings.unknownNetwork,
+  ];
+  return {
+    event: event(client, device),
+    facts: facts.join(' · '),
+    question: own ?? warnings.question,
+    yes: own ? warnings.yes.did : warnings.yes.one,
   };
 }

@@ -11,8 +11,7 @@ import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
 import { describeTarget, type Words } from './describe.ts';
-import { type DescribedChange, describeChanges } from './describeChanges.ts';
-import { describeTogether } from './describeSpending.ts';
+import { type DescribedChange, describeChanges, describeTogether } from './describeLimits.ts';
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
 export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: Words) {
@@ -25,23 +24,19 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
   );
   const asked = describeRights(rights, words).map(
     (right, index): RightOnPage => ({
-      // Null if nothing changed or nothing existed.
       change: changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null,
-      // Null if the user may not lower the limit.
       field: fields.get(index) ?? null,
       ...right,
     }),
   );
   const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
   const money = describeMoney(rights, asked, request.lead, step, words);
+  const isUnknown = step.firstSeen && !client.reviewed;
   return {
     client: describeClient(client, words),
-    firstSeen:
-      step.firstSeen && !client.reviewed
-        ? request.firstSeen(formats.day(client.createdAt, words.timeZone))
-        : null,
-    money: money && { besides: describeOthers(step, words), ...money },
-    besides: money === null ? describeOthers(step, words) : null,
+    firstSeen: isUnknown ? request.firstSeen(formats.day(client.createdAt, words.timeZone)) : null,
+    money,
+    besides: describeOthers(step, words),
     // Unchanged and without spending: no need to read it again.
     can: others.filter(({ change }) => change?.isSame !== true),
     unchanged: others
@@ -49,11 +44,11 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
       .map((right) => ({ ...right, change: null })),
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
-    cannot: formats.oneOf(boundsOf(rights, words.catalogue).map((bound) => request.cannot.bounds[bound])),
+    cannot: formats.oneOf(boundsOf(rights, words.catalogue).map((bound) => request.bounds[bound])),
     validUntil: money === null ? formats.day(step.expiresAt, words.timeZone) : null,
     returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
-    allow: needsConfirmation ? consent.allowNext : consent.allow,
+    allow: needsConfirmation ? `${consent.allow}…` : consent.allow,
     /** Pressing Allow suffices to spend. */
     isUnguarded: money !== null && !needsConfirmation,
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
@@ -172,9 +167,8 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
   return known !== next && !known?.endsWith(`.${next}`) && !next?.endsWith(`.${known}`);
 }
 
-/** The application's other connections, as one sum; null if none spends. */
 function describeOthers({ others }: RequestedAccess, { texts }: Words): string | null {
-  const { besides } = texts.request;
-  if (others === null) return besides.unknown;
-  return others.length === 0 ? null : besides.known(describeTogether(others, texts), others.length);
+  const { besides, besidesMany } = texts.request;
+  if (others === null) return besidesMany;
+  return others.length === 0 ? null : besides(describeTogether(others, texts), others.length);
 }

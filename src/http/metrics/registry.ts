@@ -1,18 +1,26 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics } from 'prom-client';
-import type { Context } from '../../flows/common/context.ts';
+import { type Counter, collectDefaultMetrics } from 'prom-client';
+import { HAPPENINGS, type Happening, happened } from '../../signals/happenings.ts';
+import {
+  batchRefused,
+  batchSent,
+  PASSWORD_QUEUES,
+  passwordRefused,
+  passwordStarted,
+  STATEMENT_FAILURES,
+  statementEnded,
+} from '../../signals/timings.ts';
+import { BATCHES } from '../../store/database/batch.ts';
+import { STATEMENTS } from '../../store/database/statement.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { countHappenings } from './happenings.ts';
-import { Metrics } from './metrics.ts';
-import { countRequests } from './requests.ts';
+import { type MetricName, Metrics } from './metrics.ts';
 import { describeState } from './state.ts';
-import { measureBatches, measurePasswords, timeStatements } from './timings.ts';
 
 /** Default metrics of prom-client to remove: gauges with a counter's name, and their duplicates. */
 const MISNAMED = /^nodejs_active_(?!resources$)/;
 
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
-export function collectMetrics(app: FastifyInstance, context: Context, watch: DatabaseWatch): void {
+export function collectMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
   const metrics = new Metrics();
   const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
@@ -24,6 +32,88 @@ export function collectMetrics(app: FastifyInstance, context: Context, watch: Da
   measureBatches(metrics);
   measurePasswords(metrics);
   app.addHook('onClose', async () => metrics.stopListening());
-  describeState(app, metrics, context, watch);
+  describeState(app, metrics, watch);
   app.decorate('metrics', registry);
+}
+
+/** Seconds: from an exchange on an idle database to one that waited for a lock in vain. */
+const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+function countRequests(app: FastifyInstance, metrics: Metrics): void {
+  const requests = metrics.counter('assent_requests_total', { method: [], route: [], status: [], error: [] });
+  const seconds = metrics.histogram('assent_request_seconds', { route: [] }, LATENCY_BUCKETS);
+  const reasons = { reason: ['database', 'overload', 'provider'] };
+  const unavailable = metrics.counter('assent_unavailable_total', reasons);
+  const faults = metrics.counter('assent_faults_total');
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const error = request.logFields?.error ?? '';
+    requests.inc({ method: request.method, route, status: reply.statusCode, error });
+    if (reply.statusCode === 500) faults.inc();
+    if (reply.statusCode === 503 && request.logFields !== null)
+      unavailable.inc({ reason: request.logFields.rule_id });
+    seconds.observe({ route }, reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+/** The counter of each event, and its label for the outcomes. */
+const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>> = {
+  decision: ['assent_decisions_total', 'decision'],
+  grantEnd: ['assent_grants_ended_total', 'by'],
+  exchange: ['assent_exchanges_total', 'outcome'],
+  signIn: ['assent_sign_ins_total', 'outcome'],
+  paymentConfirmation: ['assent_payment_confirmations_total', 'outcome'],
+  throttle: ['assent_throttled_total', 'by'],
+};
+
+function countHappenings(metrics: Metrics): void {
+  const counters = new Map<string, Counter>();
+  for (const [what, [name, label]] of Object.entries(COUNTERS))
+    counters.set(what, metrics.counter(name, { [label]: HAPPENINGS[what as Happening] }));
+  metrics.listen(happened, ({ what, outcome, times }) => {
+    counters.get(what)?.inc({ [COUNTERS[what][1]]: outcome }, times);
+  });
+}
+
+/** Seconds: a request waits at most two. */
+const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2];
+/** Requests: a batch takes at most 128. */
+const BATCH_SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 127];
+/** Seconds: the deadline is four and a half. */
+const PASSWORD_WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+const UNNAMED = 'unnamed';
+
+function timeStatements(metrics: Metrics): void {
+  const labels = { statement: [...STATEMENTS, UNNAMED] };
+  const total = metrics.counter('assent_statements_total', labels);
+  const seconds = metrics.counter('assent_statement_seconds_total', labels);
+  const byReason = { ...labels, reason: STATEMENT_FAILURES };
+  const failures = metrics.counter('assent_statement_failures_total', byReason);
+  metrics.listen(statementEnded, ({ name, seconds: taken, failure }) => {
+    const statement = name || UNNAMED;
+    total.inc({ statement });
+    seconds.inc({ statement }, taken);
+    if (failure !== null) failures.inc({ statement, reason: failure });
+  });
+}
+
+function measureBatches(metrics: Metrics): void {
+  const labels = { batch: [...BATCHES] };
+  const size = metrics.histogram('assent_batch_size', labels, BATCH_SIZE_BUCKETS);
+  const wait = metrics.histogram('assent_batch_wait_seconds', labels, BATCH_WAIT_BUCKETS);
+  const refused = metrics.counter('assent_batch_refused_total', labels);
+  metrics.listen(batchSent, ({ name, size: requests, waitSeconds }) => {
+    size.observe({ batch: name }, requests);
+    wait.observe({ batch: name }, waitSeconds);
+  });
+  metrics.listen(batchRefused, ({ name }) => refused.inc({ batch: name }));
+}
+
+function measurePasswords(metrics: Metrics): void {
+  const labels = { lane: PASSWORD_QUEUES };
+  const wait = metrics.histogram('assent_password_wait_seconds', labels, PASSWORD_WAIT_BUCKETS);
+  const refused = metrics.counter('assent_password_refused_total', labels);
+  metrics.listen(passwordStarted, ({ queue, waitSeconds }) => wait.observe({ lane: queue }, waitSeconds));
+  metrics.listen(passwordRefused, ({ queue }) => refused.inc({ lane: queue }));
 }

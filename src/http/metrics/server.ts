@@ -1,19 +1,13 @@
+import { timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
+import { bytesOf, sha256 } from '../../secrets/digest.ts';
 import { BOUNDS } from '../connections/bounds.ts';
 import { prepareDraining } from '../connections/draining.ts';
 import { sendJson } from '../request/json.ts';
-import { metricsRoutes } from './route.ts';
-
-/** Prometheus needs one, several servers a few. */
-const MAX_CONNECTIONS = 20;
 
 /** The metrics on their own port, without other routes. Ready to listen. */
-export function buildMetricsApp(
-  registry: Registry,
-  token: string | null,
-  log: FastifyBaseLogger,
-): FastifyInstance {
+export function buildMetricsApp(registry: Registry, token: string | null, log: FastifyBaseLogger) {
   const app = fastify({
     ...BOUNDS,
     loggerInstance: log,
@@ -21,7 +15,7 @@ export function buildMetricsApp(
     bodyLimit: 1,
   });
   prepareDraining(app); // for `listenAt`: it keeps the further addresses of `localhost` there
-  app.server.maxConnections = MAX_CONNECTIONS;
+  app.server.maxConnections = 20; // Prometheus needs one, several servers a few
   app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'not_found' }));
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ err: error }, 'failed to collect metrics');
@@ -29,4 +23,21 @@ export function buildMetricsApp(
   });
   metricsRoutes(app, registry, token);
   return app;
+}
+
+/** The metrics for Prometheus. @param token required of the scraper; null for none */
+export function metricsRoutes(app: FastifyInstance, registry: Registry, token: string | null): void {
+  app.get('/metrics', async (request, reply) => {
+    // RFC 6750 section 2.1.
+    const sent = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const isSent = (wanted: string) =>
+      sent !== undefined && timingSafeEqual(bytesOf(sha256(sent)), bytesOf(sha256(wanted)));
+    if (token === null || isSent(token))
+      return reply.header('content-type', registry.contentType).send(await registry.metrics());
+    const error = 'invalid_token';
+    const error_description = 'Send METRICS_TOKEN in the Authorization header, as Bearer.';
+    request.logFields = { error, rule: 'missing or wrong METRICS_TOKEN', rule_id: 'wrong_metrics_token' };
+    reply.header('www-authenticate', 'Bearer realm="metrics"');
+    return sendJson(reply, 401, { error, error_description });
+  });
 }

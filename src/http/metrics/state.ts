@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import type { Gauge } from 'prom-client';
-import type { Context } from '../../flows/common/context.ts';
 import { waitingChecks } from '../../secrets/password.ts';
 import { PASSWORD_QUEUES } from '../../signals/timings.ts';
 import { findSchemaFacts, type SchemaFacts } from '../../store/schema/auditPartitions.ts';
@@ -14,32 +13,24 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
   readonly version: string;
 };
 
-export function describeState(
-  app: FastifyInstance,
-  metrics: Metrics,
-  { db }: Context,
-  watch: DatabaseWatch,
-): void {
+export function describeState(app: FastifyInstance, metrics: Metrics, watch: DatabaseWatch): void {
+  const { context, shutdown } = app;
+  const { db } = context;
   const build = { version, node: process.version };
   metrics.gauge('assent_build_info', Object.keys(build), (gauge) => gauge.set(build, 1));
-  const isDraining = () => app.shutdown.isDraining;
   metrics.gauge('assent_database_up', [], (gauge) => gauge.set(Number(watch.isUp)));
-  metrics.gauge('assent_draining', [], (gauge) => gauge.set(Number(isDraining())));
-  metrics.gauge('assent_ready', [], (gauge) => gauge.set(Number(watch.isUp && !isDraining())));
-  describePool(metrics, db);
+  metrics.gauge('assent_draining', [], (gauge) => gauge.set(Number(shutdown.isDraining)));
+  metrics.gauge('assent_ready', [], (gauge) => gauge.set(Number(watch.isUp && !shutdown.isDraining)));
+  const ofPool = (name: MetricName, read: () => number) =>
+    metrics.gauge(name, ['pool'], (gauge) => gauge.set({ pool: 'primary' }, read()));
+  ofPool('assent_pool_max_connections', () => db.options.max ?? 0);
+  ofPool('assent_pool_connections', () => db.totalCount);
+  ofPool('assent_pool_idle_connections', () => db.idleCount);
+  ofPool('assent_pool_waiting_statements', () => db.waitingCount);
   describeSchema(metrics, db, watch);
   metrics.gauge('assent_password_queue_length', ['lane'], (gauge) => {
     for (const queue of PASSWORD_QUEUES) gauge.set({ lane: queue }, waitingChecks(queue));
   });
-}
-
-function describePool(metrics: Metrics, db: pg.Pool): void {
-  const gauge = (name: MetricName, read: () => number) =>
-    metrics.gauge(name, ['pool'], (made) => made.set({ pool: 'primary' }, read()));
-  gauge('assent_pool_max_connections', () => db.options.max ?? 0);
-  gauge('assent_pool_connections', () => db.totalCount);
-  gauge('assent_pool_idle_connections', () => db.idleCount);
-  gauge('assent_pool_waiting_statements', () => db.waitingCount);
 }
 
 /** Scrapes within this time share one query. */

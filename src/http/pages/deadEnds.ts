@@ -3,12 +3,11 @@ import { TEXTS, type Texts } from '../../languages/languages.ts';
 import { each } from '../../rules/common/each.ts';
 import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
-import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
-import { toAccount } from '../describe/links.ts';
+import { pageAddress, textsOf } from '../browser/language.ts';
+import { toAccount } from '../describe/describe.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
 
-/** The reason of a page for a broken rule. */
 export function reasonOf(ruleId: RuleId): Reason {
   const { reason }: { readonly reason: Reason | null } = RULES[ruleId];
   return reason ?? (isReason(ruleId) ? ruleId : 'unreadable');
@@ -25,7 +24,6 @@ interface WayOn {
   readonly title?: keyof Texts['errors']['titles'];
 }
 
-/** For a refused request. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
 const SIGN_IN_AGAIN: WayOn = { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' };
 
@@ -50,26 +48,21 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
 /** A button's possible outcome after 500 or 503, by the path of its form. */
 const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/sign-in': 'signIn',
-  '/confirm': 'decision',
-  '/consent': 'decision',
-  '/account/disconnect': 'disconnect',
-  '/account/disconnect-all': 'disconnect',
-  '/account/stop': 'stop',
   '/sign-out': 'signOut',
+  '/account/stop': 'stop',
   '/account/sessions/end': 'sessions',
-  '/account/password': 'passwords',
-  '/account/payment-password': 'passwords',
+  ...each('decision', '/confirm', '/consent'),
+  ...each('disconnect', '/account/disconnect', '/account/disconnect-all'),
+  ...each('passwords', '/account/password', '/account/payment-password'),
 };
 
 export interface DeadEnd {
   readonly cause: Cause;
-  /** The contract's code (7.1); null if there is none. */
+  /** The contract's code (7.1). */
   readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'> | null;
-  /** Null for an unknown application. */
   readonly clientName?: string | null;
   /** Of a reviewed application: the way back to it. */
   readonly clientSite?: string | null;
-  /** The affected parameter, a known one. */
   readonly parameter?: string | null;
 }
 
@@ -78,8 +71,7 @@ export function wordsOf(
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
 ) {
-  const { titles, reasons, causes, faults, anApplication, next, unchanged, tryAgain, passOn, tellUs } =
-    texts.errors;
+  const { titles, reasons, causes, faults, anApplication, next, passOn, ...errors } = texts.errors;
   const client = clientName ?? anApplication;
   const way = WAYS_ON[cause] ?? OF_APPLICATION;
   const { title, text } = isReason(cause)
@@ -87,19 +79,18 @@ export function wordsOf(
     : causes[cause];
   const fault = faults[way.fault];
   const isOfApplication = way.fault === 'application' || way.next === 'leave';
-  const did = PRESSED[pressed];
-  const isUnsure = way.next === 'again' && did !== undefined;
+  const did = way.next === 'again' ? PRESSED[pressed] : undefined;
   return {
     title,
-    text: isUnsure ? `${text} ${texts.errors.pressed[did]}` : text,
-    fault: isReason(cause) ? `${fault} ${unchanged}` : fault,
+    text: did === undefined ? text : `${text} ${errors.pressed[did]}`,
+    fault: isReason(cause) ? `${fault} ${errors.unchanged}` : fault,
     next: next[way.next](client),
     link: ['again', 'signIn'].includes(way.next)
-      ? { href: again, text: tryAgain }
+      ? { href: again, text: errors.tryAgain }
       : clientSite
         ? { href: clientSite, text: texts.receipt.onward(client) }
         : toAccount(texts),
-    passOn: isOfApplication ? passOn(client) : tellUs,
+    passOn: isOfApplication ? passOn(client) : errors.tellUs,
     code,
     parameter: isReason(cause) ? parameter : null,
   };
@@ -112,23 +103,16 @@ function isReason(cause: string): cause is Reason {
 /** The error page of a request. Trying again is a GET: of the same page or, after a form, of its request. */
 export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
   const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
-  const words = wordsOf(deadEnd, TEXTS[languageOf(request)], said);
-  const { id: reference } = request;
-  return { name: 'error' as const, ...words, reference, explained: explain(request) };
+  const words = wordsOf(deadEnd, textsOf(request), said);
+  return { name: 'error' as const, ...words, reference: request.id, explained: explain(request) };
 }
 
 /** The lower part of a notice, for developers and support. */
 export function refusalOf(request: FastifyRequest) {
   const { anApplication, passOn, tellUs } = textsOf(request).errors;
   const isEmbedded = request.logFields?.rule_id === 'embedded'; // the application was not read
-  const [reference, explained] = [request.id, explain(request)];
-  return {
-    passOn: isEmbedded ? passOn(anApplication) : tellUs,
-    code: null,
-    parameter: null,
-    reference,
-    explained,
-  };
+  const told = isEmbedded ? passOn(anApplication) : tellUs;
+  return { passOn: told, reference: request.id, explained: explain(request) };
 }
 
 /** The texts of `assent explain`, in trial mode. */

@@ -3,43 +3,33 @@ import { readFileSync } from 'node:fs';
 import { FifoMap } from 'toad-cache';
 import type { Context } from '../../flows/common/context.ts';
 import { eachLanguage } from '../../rules/common/perLanguage.ts';
-import type { Brand } from '../../rules/face/brand.ts';
+
+const VIEWS = new URL('../../../views/', import.meta.url);
 
 /** Without comments and indentation. */
-const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8')
+const STYLE = readFileSync(new URL('style.css', VIEWS), 'utf8')
   .replaceAll(/\/\*.*?\*\//gs, '')
   .replaceAll(/\s*\n\s*/g, '\n');
 
-const SCRIPT = readFileSync(new URL('../../../views/form.js', import.meta.url));
-
-const MAX_KEPT_PAGES = 256;
+/** The content security policy. We send one style, and none inline. */
+export const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
 /** A file of our own pages. Browsers keep it: its address contains its hash. */
 function assetOf(name: string, type: string, body: Buffer) {
   return { path: `/${name}-${hash('sha256', body).slice(0, 32)}.${type}`, body };
 }
 
-export const FORM_SCRIPT = assetOf('form', 'js', SCRIPT);
+export const FORM_SCRIPT = assetOf('form', 'js', readFileSync(new URL('form.js', VIEWS)));
 
-/** The brand's parts of the pages, made once. */
 export type Branding = ReturnType<typeof brandingOf>;
 
 export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' | 'baseUrl' | 'provider'>) {
-  const policy = [
-    "default-src 'none'",
-    // We send no other style, and none inline.
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
   const [address, there] = [new URL(baseUrl).host, new URL(provider?.issuer ?? baseUrl).host];
   const asking = provider === null ? [address] : [there, ...(provider.paymentAcr === null ? [address] : [])];
-  /** The texts of head and foot. */
   const documentHead = eachLanguage((language) => ({
     service: brand.name[language],
     logo: brand.logo?.path ?? null,
-    /** The host in the address bar. */
     address,
     /** The hosts of all pages that ask for a password. */
     passwordsAt: asking.join(', '),
@@ -49,20 +39,30 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
   }));
   // The exact address, not 'self': no other file of ours can run. Few browsers support the hash of a file.
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
+  const { accent } = brand;
+  const dark = (colour: string) => `@media (prefers-color-scheme: dark) { :root { --accent: ${colour}; } }`;
+  const colours = accent === null ? '' : `:root { --accent: ${accent.light}; }\n${dark(accent.dark)}\n`;
   return {
-    style: assetOf('style', 'css', Buffer.from(STYLE + accentStyle(brand))),
-    /** The content security policy, without `form-action`. */
-    policy,
-    /** Added on pages with a password field. */
+    style: assetOf('style', 'css', Buffer.from(STYLE + colours)),
     scriptPolicy,
     documentHead,
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
-    kept: new FifoMap<readonly string[]>(MAX_KEPT_PAGES),
+    kept: new FifoMap<readonly string[]>(256),
   };
 }
 
-function accentStyle({ accent }: Brand): string {
-  if (accent === null) return '';
-  const dark = `@media (prefers-color-scheme: dark) { :root { --accent: ${accent.dark}; } }`;
-  return `:root { --accent: ${accent.light}; }\n${dark}\n`;
+// Icons repeat the adjacent words. All have one stroke weight and one size, in a square of 24.
+const SHAPES = {
+  spend: 'M3 7h18v10H3z M12 9.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5 M6 12h.01 M18 12h.01',
+  right: 'm5 12.5 4.5 4.5L19 7.5',
+  ends: 'M5 12h14',
+  error: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18 M12 7.5v5.5 M12 16.5h.01',
+  info: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18 M12 11v5.5 M12 7.5h.01',
+  done: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18 m-4 9.5 3 3 5-6',
+};
+
+export const ICONS = Object.fromEntries(Object.entries(SHAPES).map(([name, path]) => [name, iconOf(path)]));
+
+function iconOf(path: string): string {
+  return `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false"><path d="${path}"/></svg>`;
 }

@@ -2,28 +2,38 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeWait } from '../../languages/rights.ts';
-import { MIN_PASSWORD_CHARACTERS } from '../../rules/common/limits.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
-import { type About, lastOutcome, type More, type Note, rememberOutcome } from '../browser/outcomes.ts';
-import { type Link, toAccount } from '../describe/links.ts';
+import {
+  type About,
+  isKeyOf,
+  lastOutcome,
+  type More,
+  type Note,
+  rememberOutcome,
+} from '../browser/outcomes.ts';
+import { toAccount } from '../describe/describe.ts';
 import { refusalOf } from './deadEnds.ts';
 import type { Page } from './pages.ts';
 import { showPage } from './views.ts';
 
-/** The text of an error at its form. */
-const ERRORS = {
-  signIn: ({ signIn }) => signIn.wrong,
-  paymentPassword: ({ confirm }) => confirm.wrong,
-  oldPassword: ({ security }) => security.form.wrong,
-  too_many_tries: (texts, seconds) => texts.tooManyTries(describeWait(seconds, texts)),
-  wrong_limits: ({ consent }) => consent.limits.undone,
-} satisfies Record<string, (texts: Texts, seconds: number) => string>;
+/** The text of each error at a form. */
+function errorsIn(texts: Texts, seconds: number) {
+  const { signIn, confirm, security, consent } = texts;
+  return {
+    signIn: signIn.wrong,
+    paymentPassword: confirm.wrong,
+    oldPassword: security.oldIsWrong,
+    too_many_tries: texts.tooManyTries(describeWait(seconds, texts)),
+    wrong_limits: consent.limits.undone,
+    ...security.problems,
+  };
+}
 
 /** Logs a refusal that has its own name: the `error` is the rule's id. */
-export function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
+function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
   request.logFields = { error, rule, rule_id: error };
 }
 
@@ -35,7 +45,7 @@ const warn = onceAMinute((text: string, { log }: FastifyReply, user_id: string) 
 export function refuseForm(
   reply: FastifyReply,
   [id, rule]: readonly [id: RuleId, rule: string],
-  error: keyof typeof ERRORS | keyof Texts['security']['form']['problems'],
+  error: keyof ReturnType<typeof errorsIn>,
   about: About,
   more: More = {},
 ): void {
@@ -71,15 +81,11 @@ export function refuseDecision(reply: FastifyReply, about: About, note: Note = '
 export function errorAt(reply: FastifyReply, form: string, about: About) {
   const last = lastOutcome(reply, about, form);
   if (last === null) return null;
-  const texts = textsOf(reply.request);
-  const { problems } = texts.security.form;
   const { outcome, typed, seconds } = last;
-  const isOfNewPassword = Object.hasOwn(problems, outcome);
-  if (!isOfNewPassword && !Object.hasOwn(ERRORS, outcome)) return null;
-  const error = isOfNewPassword
-    ? problems[outcome as keyof typeof problems](MIN_PASSWORD_CHARACTERS)
-    : ERRORS[outcome as keyof typeof ERRORS](texts, seconds);
-  return { error, typed, isOfNewPassword };
+  const texts = textsOf(reply.request);
+  const errors = errorsIn(texts, seconds);
+  const isOfNewPassword = isKeyOf(texts.security.problems, outcome);
+  return isKeyOf(errors, outcome) ? { error: errors[outcome], typed, isOfNewPassword } : null;
 }
 
 /** Refuses requests for a frame, an embed or a script by Fetch Metadata (clickjacking), and sign-ins before a click. */
@@ -102,18 +108,14 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
   logRefused(reply, 'too_many_instances', rule);
   const texts = textsOf(reply.request);
   const { title, text } = texts.notices.full;
-  const links = [toAccount(texts), toRequest(request, texts)];
+  const links = [toAccount(texts), { href: requestPath(request), text: texts.notices.seeRequest }];
   return showRefusal(reply, 409, { title, text: text(request.client.name), links });
 }
 
 /** The user rejected, or left, at the provider. @param request of the decision that was to be confirmed; null for none */
-export function showNotSignedIn(
-  reply: FastifyReply,
-  again: string,
-  request: AuthorizationRequest | null,
-): FastifyReply {
+export function showNotSignedIn(reply: FastifyReply, again: string, request: AuthorizationRequest | null) {
   const texts = textsOf(reply.request);
-  const back = request ? [toRequest(request, texts)] : [];
+  const back = request ? [{ href: requestPath(request), text: texts.notices.seeRequest }] : [];
   const links = [{ href: again, text: texts.errors.tryAgain }, ...back];
   return showPage(reply, { name: 'notice', ...texts.notices.notSignedIn, links, refusal: null });
 }
@@ -125,16 +127,11 @@ export function showNoPaymentPassword(reply: FastifyReply, request: Authorizatio
   const { title, text } = texts.notices.noPaymentPassword;
   const set = { href: '/account/payment-password', text: texts.security.setPaymentPassword, inNewTab: true };
   const isSetHere = reply.server.context.provider === null;
-  const links = [...(isSetHere ? [set] : []), toRequest(request, texts)];
+  const back = { href: requestPath(request), text: texts.notices.seeRequest };
+  const links = isSetHere ? [set, back] : [back];
   return showRefusal(reply, 403, { title, text: text(request.client.name), links });
 }
 
-export function toRequest(request: AuthorizationRequest, { notices }: Texts): Link {
-  return { href: requestPath(request), text: notices.seeRequest };
-}
-
-type Notice = Omit<Page<'notice'>, 'name' | 'refusal'>;
-
-function showRefusal(reply: FastifyReply, status: number, notice: Notice): FastifyReply {
+function showRefusal(reply: FastifyReply, status: number, notice: Omit<Page<'notice'>, 'name' | 'refusal'>) {
   return showPage(reply, { name: 'notice', ...notice, refusal: refusalOf(reply.request) }, status);
 }

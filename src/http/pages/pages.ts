@@ -1,8 +1,7 @@
 import type { Choice } from '../../flows/authorize/decisionForms.ts';
-import type { describeApplications, describeEvent, describeSessions } from '../describe/describeAccount.ts';
+import type { Link } from '../describe/describe.ts';
+import type * as account from '../describe/describeAccount.ts';
 import type { describeClient, describeGranted, describeRequest } from '../describe/describeRequest.ts';
-import type { Link } from '../describe/links.ts';
-import type { describeWarnings } from '../describe/warnings.ts';
 import type { errorPage, refusalOf } from './deadEnds.ts';
 
 interface AnsweredForm {
@@ -17,16 +16,15 @@ type OwnPage = Pick<ReturnType<typeof describeRequest>, 'userName' | 'userLogin'
 /** Shown once at the top after a form. */
 interface Said {
   readonly done: string | null;
-  /** The next links. */
   readonly ways: readonly Link[];
   readonly undone: string | null;
-  readonly warnings: ReturnType<typeof describeWarnings> | null;
+  readonly warnings: ReturnType<typeof account.describeWarnings> | null;
 }
 
 /** The fields of each template of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
 interface Pages {
   'sign-in': AnsweredForm & {
-    /** The canonical query of the request to continue after signing in; null for the account page. */
+    /** A canonical query; null for the account page. */
     readonly request: string | null;
     readonly formToken: string;
     readonly client: ReturnType<typeof describeClient> | null;
@@ -40,12 +38,10 @@ interface Pages {
     };
   confirm: ReturnType<typeof describeGranted> & {
     readonly error: string | null;
-    /** The canonical query. */
     readonly request: string;
     readonly signOutToken: string;
     /** Signed as decided; sent with the payment password. */
     readonly decision: string;
-    /** The request's own page. */
     readonly back: string;
     /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
     readonly keptAs: string;
@@ -66,21 +62,21 @@ interface Pages {
     Said & {
       /** Window title: begins with the result of the last form, which screen readers read first. */
       readonly title: string;
-      readonly applications: ReturnType<typeof describeApplications>;
+      readonly applications: ReturnType<typeof account.describeApplications>;
       /** The authorization before this page, for its forms, which lead back to it; null for the first page. */
       readonly from: string | null;
       readonly older: string | null;
     };
   history: OwnPage & {
     readonly intro: string;
-    readonly events: readonly ReturnType<typeof describeEvent>[];
+    readonly events: readonly ReturnType<typeof account.describeEvent>[];
     /** The newest events are on another page. */
     readonly isLater: boolean;
     readonly older: string | null;
   };
   security: OwnPage &
     Said & {
-      readonly sessions: ReturnType<typeof describeSessions>;
+      readonly sessions: ReturnType<typeof account.describeSessions>;
       /** Null if the user is signed in only here. */
       readonly endOthersToken: string | null;
       readonly passwords: readonly Link[];
@@ -95,7 +91,6 @@ interface Pages {
     /** The password to type: `password` also if there is no payment password yet. */
     readonly asked: 'password' | 'payment-password';
     readonly formToken: string;
-    readonly minCharacters: number;
     readonly error: string | null;
     readonly wrong: 'old' | 'new';
   };

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ConsentStep, Step } from '../../flows/authorize/authorize.ts';
 import type { ConfirmStep } from '../../flows/authorize/confirmPayment.ts';
 import type { Receipt } from '../../flows/authorize/decide.ts';
@@ -6,7 +6,9 @@ import type { Provider } from '../../flows/common/provider.ts';
 import { type Session, signOutToken } from '../../flows/signIn/session.ts';
 import type { SignInStep } from '../../flows/signIn/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import type { Parameters } from '../../rules/request/parameters.ts';
 import { setCookie } from '../browser/cookies.ts';
+import { OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { requestPath, textsOf } from '../browser/language.ts';
 import { noteOn, rememberOutcome, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
@@ -26,11 +28,7 @@ export function seeOther(reply: FastifyReply, path: string): FastifyReply {
 }
 
 /** To the request, whose next step is chosen again; without one to the account page. @param more a further parameter */
-export function backToRequest(
-  reply: FastifyReply,
-  request: AuthorizationRequest | null,
-  more: string | null = null,
-): FastifyReply {
+export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null, more = '') {
   const path = request === null ? '/account' : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
 }
@@ -41,8 +39,20 @@ export function toSignIn(reply: FastifyReply): FastifyReply {
   return seeOther(reply, '/account');
 }
 
-/** @param queries joined to one, without those that are empty */
-function withQuery(path: string, ...queries: readonly (string | null | undefined)[]): string {
+/** Adds a form of the user's own pages. @param receive returns the path of the next page */
+export function addOwnForm(
+  app: FastifyInstance,
+  path: string,
+  receive: (form: Parameters, session: Session, reply: FastifyReply) => Promise<string>,
+): void {
+  app.post(path, OWN_FORM, async (request, reply) => {
+    const { form, session } = await receiveForm(request);
+    return session === null ? toSignIn(reply) : seeOther(reply, await receive(form, session, reply));
+  });
+}
+
+/** @param queries of one address; empty ones are left out */
+export function withQuery(path: string, ...queries: readonly (string | null | undefined)[]): string {
   const query = queries.filter(Boolean).join('&');
   return query === '' ? path : `${path}?${query}`;
 }
@@ -50,17 +60,7 @@ function withQuery(path: string, ...queries: readonly (string | null | undefined
 /** The query after signing out: the provider asks for a user anew. */
 export const AGAIN = 'prompt=login';
 
-/** The address that leads to the provider. @param query the canonical one of a request; null for the account page */
-export function signInPath(query: string | null, more: string | null = null): string {
-  return withQuery('/sign-in', query, more);
-}
-
-/** The address of a page about a signed decision. */
-export function decisionPath(
-  path: '/confirm' | '/receipt' | '/return' | '/sign-in',
-  { canonicalQuery }: AuthorizationRequest,
-  decision: string,
-): string {
+export function decisionPath(path: string, { canonicalQuery }: AuthorizationRequest, decision: string) {
   return withQuery(path, canonicalQuery, withDecision(decision));
 }
 
@@ -69,15 +69,14 @@ export const withDecision = (decision: string): string => `decision=${decision}`
 /** Leads to the provider by a page: a redirect would be part of an application's form, whose `form-action` may forbid it. */
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
   const { button: title, elsewhere } = textsOf(reply.request).signIn;
-  const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : null;
-  const href = signInPath(query, again);
+  const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
+  const href = withQuery('/sign-in', query, again);
   const links = [{ href, text: title }];
   const text = elsewhere(new URL(issuer).host);
   reply.header('refresh', `0; url=${href}`);
   return showPage(reply, { name: 'notice', title, text, links, refusal: null });
 }
 
-/** Shows the page of a step. */
 export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
@@ -99,13 +98,13 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
   });
 }
 
-/** Says what was decided, and goes on to the application. */
 export function showReceipt(
   reply: FastifyReply,
   authorizationRequest: AuthorizationRequest,
-  { choice, rights, location, expiresAt, daysLeft }: Receipt,
+  receipt: Receipt,
   decision: string,
 ): FastifyReply {
+  const { choice, rights, location } = receipt;
   const onward = location && decisionPath('/return', authorizationRequest, decision);
   // At once: on Android an application opens only as the consequence of a press, for a few seconds.
   if (onward !== null) reply.header('refresh', `0; url=${onward}`);
@@ -113,7 +112,7 @@ export function showReceipt(
     name: 'receipt',
     choice,
     onward,
-    ...describeGranted(rights, authorizationRequest, { expiresAt, daysLeft }, wordsFor(reply.request)),
+    ...describeGranted(rights, authorizationRequest, receipt, wordsFor(reply.request)),
   });
 }
 
@@ -123,31 +122,26 @@ export function keptAs({ login }: { readonly login: string }): string {
 }
 
 function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
-  const words = wordsFor(reply.request);
-  const { authorizationRequest, user } = step;
+  const { authorizationRequest } = step;
   const failed = errorAt(reply, '/consent', authorizationRequest);
   const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
   return showPage(reply, {
     name: 'consent',
-    undone:
-      failed === null ? noteOn(reply, authorizationRequest, user, authorizationRequest.client.name) : null,
+    undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
-    ...describeRequest(step, typed, words),
+    ...describeRequest(step, typed, wordsFor(reply.request)),
   });
 }
 
-export function showSignIn(
-  reply: FastifyReply,
-  { authorizationRequest, formToken, newCookie }: SignInStep,
-): FastifyReply {
+export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply {
+  const { authorizationRequest, formToken, newCookie } = step;
   const { provider } = reply.server.context;
   const request = authorizationRequest?.canonicalQuery ?? null;
   if (provider !== null) return showLeaving(reply, provider, request);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const client = authorizationRequest && describeClient(authorizationRequest.client, wordsFor(reply.request));
-  const failed = errorAt(reply, '/sign-in', authorizationRequest);
-  const { error = null, typed: [login = ''] = [] } = failed ?? {};
+  const { error = null, typed: [login = ''] = [] } = errorAt(reply, '/sign-in', authorizationRequest) ?? {};
   const note = error === null ? signInNote(reply, authorizationRequest) : null;
   return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone: note });
 }

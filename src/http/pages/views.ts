@@ -6,9 +6,8 @@ import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
-import { languageOf, wayBackTo } from '../browser/language.ts';
-import { ICONS } from './icons.ts';
-import { type Branding, FORM_SCRIPT } from './look.ts';
+import { languageOf, pageAddress } from '../browser/language.ts';
+import { type Branding, FORM_SCRIPT, ICONS, POLICY } from './look.ts';
 import type { Page } from './pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
@@ -22,10 +21,11 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) 
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
   const { request, server } = reply;
   const language = languageOf(request);
+  const wayBack = Buffer.from(pageAddress(request)).toString('base64url'); // error pages never repeat input
   return reply
     .code(status)
     .headers(pageHeaders(page, language, server.branding))
-    .send(pageText(page, language, server.branding, wayBackTo(request)));
+    .send(pageText(page, language, server.branding, wayBack));
 }
 
 /** @param wayBack for the form of another language, empty for none */
@@ -45,24 +45,14 @@ export function renderPage(page: Page, language: Language, branding: Branding, w
   });
 }
 
-// Rendering is expensive, so pages with equal texts share it: rendered with marks instead of these values, kept in pieces, and
-// joined for each user. By all its values a page would never be found again: each has a name and a token of its own. A template
-// may only show such a value, or omit it if null.
-const OF_USERS = [
-  'request',
-  'userName',
-  'userLogin',
-  'instanceName',
-  'earlierDay',
-  'earlierLastUsed',
-  'signOutToken',
-];
+// Pages with equal texts are rendered once, with marks instead of their users' own values: docs/develop/pages.md#pieces.
+const OF_USERS = ['request', 'userName', 'userLogin', 'instanceName', 'signOutToken'];
 export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
   'sign-in': ['request', 'formToken'],
   confirm: [...OF_USERS, 'keptAs', 'decision', 'back'],
   receipt: ['onward', 'instanceName'],
-  consent: [...OF_USERS, 'decisionToken'],
+  consent: [...OF_USERS, 'decisionToken', 'earlierDay', 'earlierLastUsed'],
 };
 /** Random: no text contains it. */
 const MARK = randomUUID();
@@ -70,7 +60,6 @@ const MARKED = new RegExp(`${MARK}(\\w+);`);
 /** Characters of a kept page's texts: several times most pages' length, so that all kept ones take some megabytes. */
 const MAX_KEY = 16_000;
 
-/** The page, joined from a kept one with the same texts if possible. */
 export function pageText(page: Page, language: Language, branding: Branding, wayBack: string): string {
   const names = OWN_VALUES[page.name];
   // A form shown again contains its user's input.
@@ -92,11 +81,9 @@ export function pageText(page: Page, language: Language, branding: Branding, way
     kept.set(key, pieces);
   }
   // Every second piece is a value's name; the value is escaped as in templates.
-  return pieces.map((piece, at) => (at % 2 === 0 ? piece : escaped(own[piece]))).join('');
-}
-
-function escaped(value: unknown): string {
-  return eta.config.escapeFunction(withoutIsolates(String(value)));
+  const shown = (piece: string, at: number) =>
+    at % 2 === 0 ? piece : eta.config.escapeFunction(withoutIsolates(String(own[piece])));
+  return pieces.map(shown).join('');
 }
 
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
@@ -117,7 +104,7 @@ function html(text: string, name?: string, mark?: (bdi: string) => string): stri
 
 /** Against framing, caching, and leaks of the URL. */
 export function pageHeaders(page: Page, language: Language, branding: Branding): Record<string, string> {
-  const policy = asksForPassword(page) ? `${branding.policy}; ${branding.scriptPolicy}` : branding.policy;
+  const policy = asksForPassword(page) ? `${POLICY}; ${branding.scriptPolicy}` : POLICY;
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,

@@ -14,15 +14,7 @@ export class RequestLog extends LogController {
     server.refusals.note({ ...note, clientId: null }, '');
   });
 
-  constructor() {
-    super({ disableRequestLogging: true, requestIdLogLabel: 'ref' });
-  }
-
-  override requestCompleted(
-    error: Error | null | undefined,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): void {
+  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply) {
     const line = lineOf(request, reply);
     if ('x-forwarded-for' in request.headers) {
       const isUsed = (request.ips?.length ?? 0) > 1;
@@ -49,13 +41,11 @@ export const lineOf = (request: FastifyRequest, reply: FastifyReply) => ({
   ...request.logFields,
 });
 
-/** Forms shown again: they display no reference, and throttled attempts write nothing. */
-const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
-
 export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logFields } = request;
   const { error, rule, rule_id: ruleId } = logFields ?? OWN_FAULT;
-  if (SHOWN_AGAIN.includes(error)) return;
+  // Forms shown again: they display no reference, and throttled attempts write nothing.
+  if (error === 'wrong_password' || error === 'too_many_tries') return;
   const clientId = namedClient(request);
   const refusal = { reference, method, path: loggedPathOf(request), status, error, rule, ruleId, clientId };
   server.refusals.note(refusal, addressOf(request));

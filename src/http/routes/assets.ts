@@ -22,13 +22,10 @@ export function assetRoutes(app: FastifyInstance, context: Context): void {
   );
 
   // During an upgrade another replica's page requests its own style: it gets this one, uncached.
-  app.get<{ Params: { hash: string } }>('/style-:hash([0-9a-f]{32}).css', async ({ url }, reply) => {
+  app.get('/style-:hash([0-9a-f]{32}).css', async ({ url }, reply) => {
     const { path, body } = app.branding.style;
-    const caching = url === path ? HEADERS['cache-control'] : 'no-store';
-    return reply
-      .headers({ ...HEADERS, 'cache-control': caching })
-      .type('text/css; charset=utf-8')
-      .send(body);
+    reply.headers(HEADERS).type('text/css; charset=utf-8');
+    return (url === path ? reply : reply.header('cache-control', 'no-store')).send(body);
   });
 }
 

@@ -2,8 +2,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { OverloadedError } from '../../rules/common/error.ts';
 import { ANSWER_MS } from '../../rules/common/timeouts.ts';
 
-const CHECK_MS = 100;
-
 /** 503 after `ANSWER_MS` since the request was read: Fastify's `handlerTimeout` includes the reading, slow on phones. */
 export function limitAnswerTime(app: FastifyInstance): void {
   app.decorateRequest('readAt', 0);
@@ -26,7 +24,7 @@ export function limitAnswerTime(app: FastifyInstance): void {
     const readBefore = performance.now() - ANSWER_MS;
     for (const { responses } of app.connections.values())
       for (const { reply } of responses) if (reply !== undefined) refuseLate(reply, readBefore);
-  }, CHECK_MS).unref();
+  }, 100).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }
 

@@ -2,12 +2,11 @@ import type { Server, Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Context } from '../../flows/common/context.ts';
-import type { Unavailable } from '../../flows/common/unavailable.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import type { RefusalLog } from '../../watch/refusals.ts';
 import type { Connection } from '../connections/connectionLimit.ts';
 import type { Branding } from '../pages/look.ts';
-import type { RouteTable } from './routeTable.ts';
+import type { RouteTable } from './errors.ts';
 
 /** What our modules add to Fastify's objects, each by a `decorate` of the same name. */
 declare module 'fastify' {
@@ -20,7 +19,7 @@ declare module 'fastify' {
     /** The open connections, in the order of their last request, or of their opening. */
     readonly connections: ReadonlyMap<Socket, Connection>;
     readonly shutdown: {
-      /** No longer ready; each response ends its connection (connection draining). */
+      /** Each response ends its connection. */
       isDraining: boolean;
       /** The last since then, excluding health checks. */
       lastRequestAt: number;
@@ -33,16 +32,9 @@ declare module 'fastify' {
     /** Time of `performance.now()` when the whole request was read. */
     readAt: number;
     /** A refusal in the request's log line: the contract's code or our own, and the rule in words and by id. */
-    logFields: {
-      readonly error: string;
-      readonly rule: string;
-      readonly rule_id: RuleId;
-      readonly path?: string;
-    } | null;
+    logFields: Readonly<{ error: string; rule: string; rule_id: RuleId; path?: string }> | null;
     /** Of a decision or an exchange, for its line in the log. */
     logOutcome: { readonly client_id: string; readonly outcome: string } | null;
-    /** The reason of a 503, for the metrics. */
-    unavailable: Unavailable | null;
   }
   interface FastifyReply {
     /** Answered 503 before its handler was done. */

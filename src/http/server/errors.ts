@@ -4,6 +4,7 @@ import { whyUnavailable } from '../../flows/common/unavailable.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
 import { networkOf } from '../../rules/common/network.ts';
+import type { RuleId } from '../../rules/common/refusals.ts';
 import { tell } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type Cause, type DeadEnd, errorPage, reasonOf } from '../pages/deadEnds.ts';
@@ -11,13 +12,10 @@ import { showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
 import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
-import { allowedAt, answersAt, type RouteTable } from './routeTable.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
-/** An error before its formatting for the caller. */
-interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'clientSite' | 'parameter'>> {
-  readonly cause: Cause;
+interface ErrorResponse extends DeadEnd {
   readonly status: number;
   /** The contract's code, or our own. */
   readonly error: string;
@@ -29,7 +27,6 @@ interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'clientSite
 export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
   app.decorateRequest('logOutcome', null);
-  app.decorateRequest('unavailable', null);
   const noteFailure = limitFailures(MAX_FAILURES_PER_MINUTE, 60_000);
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
@@ -39,7 +36,6 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
       request.log.error({ err: error }, 'the request failed');
       return answerError(reply, OUR_FAULT);
     }
-    request.unavailable = unavailable;
     const rule = unavailable === 'database' ? watch.noteError(error) : error.message;
     request.logFields = { error: UNAVAILABLE.error, rule, rule_id: unavailable };
     if (unavailable !== 'provider') watch.countRefused();
@@ -48,20 +44,20 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   });
 }
 
-type NoteFailure = ReturnType<typeof limitFailures>;
-
 /** 400 for programs: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
-function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: NoteFailure) {
+function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (network: string) => number) {
   const { code, rule, ruleId, message, parameter, clientName, clientSite } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule, rule_id: ruleId };
   const wait = request.routeOptions.config.limitsFailures ? noteFailure(networkOf(addressOf(request))) : 0;
-  if (wait > 0) tell('throttle', 'failures');
-  if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
+  if (wait > 0) {
+    tell('throttle', 'failures');
+    return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
+  }
   const status = ruleId === 'too_many_tries' ? 429 : 400; // of a sign-in
   if (status === 429) reply.header('retry-after', 60);
-  const answered = response(status, code, message, causeOf(request, refused));
-  return answerError(reply, { ...answered, parameter, clientName, clientSite });
+  const answer = response(status, code, message, causeOf(request, refused));
+  return answerError(reply, { ...answer, parameter, clientName, clientSite });
 }
 
 /** A form of ours without a known application's request was damaged: no application is at fault. */
@@ -79,13 +75,20 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const path = pathOf(request);
-    const allowed = allowedAt(routeTable, path);
-    const notFound = /\/(openid-configuration|userinfo)$/.test(path) ? NO_OPENID : NOT_FOUND;
-    const unknown = allowed === '' ? notFound : notAllowed(allowed, request.method);
-    if (allowed !== '') reply.header('allow', allowed);
-    const { error, description: rule, ruleId: rule_id } = unknown;
-    request.logFields = { error, rule, rule_id, ...(allowed !== '' && { path }) };
-    answerError(reply, unknown);
+    const methods = routeTable.flatMap((route) => (route.path === path ? [route.method] : []));
+    const allowed = methods.toSorted().join(', ');
+    const refuse = (answer: ErrorResponse, rule_id: RuleId, logged = {}) => {
+      request.logFields = { error: answer.error, rule: answer.description, rule_id, ...logged };
+      answerError(reply, answer);
+    };
+    if (allowed === '' && /\/(openid-configuration|userinfo)$/.test(path))
+      refuse(NO_OPENID, 'openid_address');
+    else if (allowed === '') refuse(NOT_FOUND, 'not_found');
+    else {
+      reply.header('allow', allowed);
+      const description = `Method ${request.method} is not allowed here: use ${allowed}.`;
+      refuse(response(405, 'invalid_request', description, 'notAllowed'), 'wrong_method', { path });
+    }
   });
 }
 
@@ -110,23 +113,18 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500) return null;
-  const isTooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
   const more = { rule: `the body can't be read: ${code}`, cause: error };
-  return isTooLong
+  return code === 'FST_ERR_CTP_BODY_TOO_LARGE'
     ? new OAuthError('too_long', 'The request is too long.', more)
     : new OAuthError('unreadable_body', NOT_A_FORM, more);
 }
 
 // Our own errors: status, code, JSON description, and the page's cause.
-const NOT_FOUND = {
-  ...response(404, 'not_found', 'Not found.', 'notFound'),
-  ruleId: 'not_found',
-} as const;
+const NOT_FOUND = response(404, 'not_found', 'Not found.', 'notFound');
 const NO_OPENID = {
   ...NOT_FOUND,
-  ruleId: 'openid_address',
   description: 'Not an OpenID provider: its OAuth metadata is at /.well-known/oauth-authorization-server.',
-} as const;
+};
 const TOO_MANY_FAILURES = response(
   429,
   'temporarily_unavailable',
@@ -137,11 +135,27 @@ const OUR_FAULT = response(500, 'server_error', 'Internal error. Please try agai
 const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
 const PROVIDER_AWAY = { ...UNAVAILABLE, cause: 'providerAway' } as const;
 
-function notAllowed(allowed: string, method: string) {
-  const description = `Method ${method} is not allowed here: use ${allowed}.`;
-  return { ...response(405, 'invalid_request', description, 'notAllowed'), ruleId: 'wrong_method' } as const;
-}
-
 function response(status: number, error: string, description: string, cause: Cause): ErrorResponse {
   return { status, error, description, cause };
+}
+
+/** By path, for unrouted requests: `hasRoute` would treat the path as a pattern. `answers`: the format of errors. */
+export type RouteTable = Readonly<{ path: string; method: string; answers: 'json' | 'page' }>[];
+
+/** The format of all routes at the path or below it, else of its nearest folder; pages if they differ. */
+function answersAt(routes: RouteTable, path: string): 'json' | 'page' {
+  // More segments than any route has, and few for a path of thousands.
+  for (const segments = path.split('/', 8); segments.length > 0; segments.pop()) {
+    const folder = `${segments.join('/')}/`;
+    const inside = routes.filter((route) => `${route.path}/`.startsWith(folder));
+    if (inside.length > 0) return inside.every(({ answers }) => answers === 'json') ? 'json' : 'page';
+  }
+  return 'page';
+}
+
+/** For a group of routes. Call it before adding them. */
+export function answerWith(group: FastifyInstance, answers: 'json' | 'page'): void {
+  group.addHook('onRoute', ({ url: path, method: methods }) => {
+    group.routeTable.push(...[methods].flat().map((method) => ({ path, method, answers })));
+  });
 }

@@ -1,37 +1,67 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
-import { disconnect } from '../../../flows/account/disconnect.ts';
+import {
+  disconnect,
+  isEverythingStopped,
+  stopEverything,
+  stopToken,
+} from '../../../flows/account/disconnect.ts';
 import { findHistoryPage } from '../../../flows/account/history.ts';
+import { findWarnings, seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
+import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
-import { readCookie } from '../../browser/cookies.ts';
-import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
+import { readCookie, setCookie } from '../../browser/cookies.ts';
+import { sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
-import { wordsFor } from '../../describe/describe.ts';
-import { describeApplications, describeDisconnected, describeEvent } from '../../describe/describeAccount.ts';
-import { warningsOn } from '../../describe/warnings.ts';
+import { toPasswords, type Words, wordsFor } from '../../describe/describe.ts';
+import { describeApplications, describeEvent, describeWarnings } from '../../describe/describeAccount.ts';
 import { refuseDecision } from '../../pages/notices.ts';
-import { ownPage, seeOther, showSignIn, toSignIn } from '../../pages/steps.ts';
+import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
-import { describeStop } from './security.ts';
 
-/** The disconnecting forms, and their fields. */
-const DISCONNECT_FORMS = [
-  { action: 'disconnect', field: 'grant_id' },
-  { action: 'disconnect-all', field: 'client_id' },
-] as const;
 const ACCOUNT = '/account';
+const STOP = '/account/stop';
 
-/** A user's connected applications, their disconnection, and the history. */
+/** A user's connected applications, their disconnection, the history, and its warnings. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
-  app.get('/account', showAccount);
+  app.get(ACCOUNT, showAccount);
   app.get('/account/history', showHistory);
+  app.get(STOP, showStop);
 
-  for (const form of DISCONNECT_FORMS)
-    app.post(`/account/${form.action}`, OWN_FORM, receiveDisconnection(form));
+  for (const action of ['disconnect', 'disconnect-all'] as const) {
+    addOwnForm(app, `/account/${action}`, async (form, session, reply) => {
+      const id = form.get(action === 'disconnect' ? 'grant_id' : 'client_id') ?? '';
+      const sent = { action, id, formToken: form.get('form_token') };
+      const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
+      if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
+      else rememberOutcome(reply, outcome, ACCOUNT, { typed: [form.get('what') ?? ''] });
+      return accountPath(cursorOf(form.get('older')));
+    });
+  }
+
+  addOwnForm(app, '/account/warnings', async (form, session, reply) => {
+    const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
+    const seen = await seeWarnings(context, session, sent, readCookie(reply.request, 'seen'));
+    if (seen !== null) setCookie(reply, 'seen', seen);
+    return form.get('page') === 'security' ? '/account/security' : ACCOUNT;
+  });
+
+  // Disconnects every application and signs out every other browser.
+  addOwnForm(app, STOP, async (form, session, reply) => {
+    const { request } = reply;
+    const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
+    if (outcome === 'stale') rememberOutcome(reply, outcome, STOP);
+    if (outcome === 'too_many') refuseDecision(reply, STOP, 'not_stopped');
+    if (outcome !== 'pressed') return STOP;
+    // Who stops everything has answered all warnings.
+    setCookie(reply, 'seen', await seeAll(context, session, readCookie(request, 'seen')));
+    rememberOutcome(reply, outcome, ACCOUNT);
+    return ACCOUNT;
+  });
 }
 
 async function showAccount(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -44,29 +74,39 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
   const last = lastOutcome(reply, ACCOUNT);
   const [page, warnings, stopped] = await Promise.all([
     findAuthorizationsPage(context, session, from),
-    warningsOn(request, session),
+    findWarnings(context, session, readCookie(request, 'seen')),
     last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
   ]);
-  if (from !== null && page.applications.length === 0 && page.older === null) {
-    // This page is empty now: the first one has the rest.
-    return seeOther(reply, ACCOUNT);
-  }
-  const done = last?.outcome === 'disconnected' ? describeDisconnected(last.typed.join(), texts) : null;
+  // This page is empty now: the first one has the rest.
+  if (from !== null && page.applications.length === 0 && page.older === null) return seeOther(reply, ACCOUNT);
+  const disconnected =
+    last?.outcome === 'disconnected' ? texts.account.disconnected(last.typed.join()) : null;
   const undone = noteOn(reply, ACCOUNT, session.user);
   const title = undone === null ? texts.account.title : texts.account.titleUndone;
   return showPage(reply, {
     name: 'account',
     ...ownPage(session, reply),
-    title: done?.title ?? title,
+    title: disconnected ?? title,
     applications: describeApplications(page.applications, words),
     from,
     older: page.older && accountPath(page.older),
-    warnings,
-    done: done?.done ?? null,
+    warnings: warnings && describeWarnings(warnings, words),
+    done: disconnected && `${disconnected}. ${texts.account.stillConnected}`,
     ways: [],
     undone,
     ...stopped,
   });
+}
+
+/** The account page after stopping everything describes the current state: some of many thousands may be left. */
+async function describeStop(context: Context, session: Session, words: Words) {
+  const { stop } = words.texts;
+  if (!(await isEverythingStopped(context, session))) {
+    const ways = [{ href: STOP, text: `${stop.title}…` }];
+    return { title: stop.titleUndone, done: null, undone: stop.undone, ways };
+  }
+  const ways = toPasswords(words, session.user.hasPaymentPassword);
+  return { title: stop.titleDone, done: stop.done, undone: null, ways };
 }
 
 async function showHistory(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -87,18 +127,13 @@ async function showHistory(request: FastifyRequest, reply: FastifyReply): Promis
   });
 }
 
-const receiveDisconnection =
-  ({ action, field }: (typeof DISCONNECT_FORMS)[number]) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { form, session } = await receiveForm(request);
-    if (session === null) return toSignIn(reply);
-    const [id = '', what = ''] = [form.get(field), form.get('what')];
-    const sent = { action, id, formToken: form.get('form_token') };
-    const { outcome } = await disconnect(request.server.context, session, sent, callerOf(request));
-    if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
-    else rememberOutcome(reply, outcome, ACCOUNT, { typed: [what] });
-    return seeOther(reply, accountPath(cursorOf(form.get('older'))));
-  };
+async function showStop(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const session = await sessionOf(request);
+  if (session === null) return toSignIn(reply);
+  const undone = noteOn(reply, STOP, session.user);
+  const formToken = stopToken(request.server.context, session);
+  return showPage(reply, { name: 'stop', ...ownPage(session, reply), formToken, undone });
+}
 
 function accountPath(older: string | null): string {
   return older === null ? ACCOUNT : `${ACCOUNT}?older=${older}`;

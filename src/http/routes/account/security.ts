@@ -1,31 +1,34 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isEverythingStopped, stopEverything, stopToken } from '../../../flows/account/disconnect.ts';
+import { changePassword, findPasswordForm } from '../../../flows/account/changePassword.ts';
 import { endSession, findUserSessions } from '../../../flows/account/userSessions.ts';
-import { seeAll, seeWarnings } from '../../../flows/account/warnings.ts';
+import { findWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
-import type { Session } from '../../../flows/signIn/session.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
-import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
+import { sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
-import { type Words, wordsFor } from '../../describe/describe.ts';
-import { describeSessions } from '../../describe/describeAccount.ts';
-import { toPasswords } from '../../describe/links.ts';
-import { warningsOn } from '../../describe/warnings.ts';
-import { refuseDecision } from '../../pages/notices.ts';
-import { ownPage, seeOther, toSignIn } from '../../pages/steps.ts';
+import { toPasswords, wordsFor } from '../../describe/describe.ts';
+import { describeSessions, describeWarnings } from '../../describe/describeAccount.ts';
+import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
+import { addOwnForm, keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 
-export const SECURITY = '/account/security';
-const STOP = '/account/stop';
+const SECURITY = '/account/security';
 
-/** The user's sessions; ends sessions, seen warnings, and everything. */
-export function securityRoutes(app: FastifyInstance): void {
+/** The user's sessions and passwords. */
+export function securityRoutes(app: FastifyInstance, context: Context): void {
   app.get(SECURITY, showSecurity);
-  app.post('/account/sessions/end', OWN_FORM, endSessions);
-  app.post('/account/warnings', OWN_FORM, receiveSeen);
-  app.get(STOP, showStop);
-  app.post(STOP, OWN_FORM, receiveStop);
+  // The provider keeps the password, and with an `acr` confirms payments.
+  if (context.provider === null) passwordRoutes(app, context, 'password');
+  if (context.provider?.paymentAcr == null) passwordRoutes(app, context, 'payment-password');
+
+  // Ends one session or, without an id, all others.
+  addOwnForm(app, '/account/sessions/end', async (form, session, reply) => {
+    const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
+    const { outcome } = await endSession(context, session, sent, callerOf(reply.request));
+    rememberOutcome(reply, outcome, SECURITY);
+    return SECURITY;
+  });
 }
 
 async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -37,14 +40,14 @@ async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promi
   const { account, security } = words.texts;
   const [{ sessions, endOthersToken }, warnings] = await Promise.all([
     findUserSessions(context, session),
-    warningsOn(request, session),
+    findWarnings(context, session, readCookie(request, 'seen')),
   ]);
   return showPage(reply, {
     name: 'security',
     ...ownPage(session, reply),
     sessions: describeSessions(sessions, session.now, words),
     endOthersToken,
-    warnings,
+    warnings: warnings && describeWarnings(warnings, words),
     passwords: toPasswords(words, session.user.hasPaymentPassword),
     isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
     done: said === 'ended' || said === 'changed' ? security[said] : null,
@@ -53,61 +56,48 @@ async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promi
   });
 }
 
-/** Ends one session or, without an id, all others. */
-async function endSessions(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { form, session } = await receiveForm(request);
-  if (session === null) return toSignIn(reply);
-  const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
-  const { outcome } = await endSession(context, session, sent, callerOf(request));
-  rememberOutcome(reply, outcome, SECURITY);
-  return seeOther(reply, SECURITY);
-}
+function passwordRoutes(app: FastifyInstance, context: Context, which: 'password' | 'payment-password') {
+  const path = `/account/${which}`;
+  const isPayment = which === 'payment-password';
+  const kind = isPayment ? ('payment password' as const) : ('password' as const);
+  const cookie = isPayment ? 'paymentDevice' : 'device';
 
-async function receiveSeen(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { form, session } = await receiveForm(request);
-  if (session === null) return toSignIn(reply);
-  const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
-  const seen = await seeWarnings(context, session, sent, readCookie(request, 'seen'));
-  if (seen !== null) setCookie(reply, 'seen', seen);
-  return seeOther(reply, form.get('page') === 'security' ? SECURITY : '/account');
-}
+  app.get(path, async (request, reply) => {
+    const session = await sessionOf(request);
+    const form = session && (await findPasswordForm(context, session, kind));
+    if (session === null || form === null) return seeOther(reply, '/account');
+    const failed = errorAt(reply, path, path);
+    return showPage(reply, {
+      name: 'password',
+      ...ownPage(session, reply),
+      which,
+      keptAs: isPayment ? keptAs(session.user) : session.user.login,
+      asked: form.currentKind === 'password' ? 'password' : 'payment-password',
+      formToken: form.formToken,
+      error: failed?.error ?? null,
+      wrong: failed?.isOfNewPassword ? 'new' : 'old',
+    });
+  });
 
-async function showStop(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const session = await sessionOf(request);
-  if (session === null) return toSignIn(reply);
-  const undone = noteOn(reply, STOP, session.user);
-  const formToken = stopToken(context, session);
-  return showPage(reply, { name: 'stop', ...ownPage(session, reply), formToken, undone });
-}
-
-/** Disconnects every application and signs out every other browser. */
-async function receiveStop(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { form, session } = await receiveForm(request);
-  if (session === null) return toSignIn(reply);
-  const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
-  if (outcome === 'stale') rememberOutcome(reply, outcome, STOP);
-  if (outcome === 'too_many') refuseDecision(reply, STOP, 'not_stopped');
-  if (outcome !== 'pressed') return seeOther(reply, STOP);
-  // Who stops everything has answered all warnings.
-  setCookie(reply, 'seen', await seeAll(context, session, readCookie(request, 'seen')));
-  rememberOutcome(reply, outcome, '/account');
-  return seeOther(reply, '/account');
-}
-
-/** The account page after stopping everything describes the current state: some of many thousands may be left. */
-export async function describeStop(context: Context, session: Session, words: Words) {
-  const { stop } = words.texts;
-  if (!(await isEverythingStopped(context, session)))
-    return {
-      title: stop.titleUndone,
-      done: null,
-      undone: stop.undone,
-      ways: [{ href: STOP, text: stop.see }],
+  addOwnForm(app, path, async (form, session, reply) => {
+    const { request } = reply;
+    const deviceCookies = {
+      password: readCookie(request, 'device'),
+      'payment password': readCookie(request, 'paymentDevice'),
     };
-  const ways = toPasswords(words, session.user.hasPaymentPassword);
-  return { title: stop.titleDone, done: stop.done, undone: null, ways };
+    const currentPassword = form.get('password') ?? form.get('payment_password') ?? '';
+    const newPassword = form.get('new_password') ?? '';
+    const sent = { kind, currentPassword, newPassword, formToken: form.get('form_token'), deviceCookies };
+    const result = await changePassword(context, session, sent, callerOf(request));
+    if (result.outcome === 'changed') setCookie(reply, cookie, result.deviceCookie);
+    if (result.outcome === 'changed' || result.outcome === 'stale') {
+      rememberOutcome(reply, result.outcome, SECURITY);
+      return SECURITY;
+    }
+    const asksPayment = isPayment && session.user.hasPaymentPassword;
+    if (result.outcome === 'refused')
+      refuseForm(reply, ['password_refused', result.problem], result.problem, path);
+    else refuseAttempt(reply, result, asksPayment ? 'paymentPassword' : 'oldPassword', path);
+    return path;
+  });
 }

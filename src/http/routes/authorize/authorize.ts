@@ -1,13 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { authorize, loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import type { Context } from '../../../flows/common/context.ts';
+import { keepLanguage } from '../../../flows/signIn/session.ts';
+import { isLanguage } from '../../../languages/languages.ts';
 import { postedParameters } from '../../../rules/request/authorizationRequest.ts';
-import { readCookies } from '../../browser/cookies.ts';
-import { backToRequest, showStep } from '../../pages/steps.ts';
+import { readCookies, setCookie } from '../../browser/cookies.ts';
+import { isFromOwnPage, OWN_FORM, sessionOf } from '../../browser/forms.ts';
+import { addressBehind } from '../../browser/language.ts';
+import { backToRequest, seeOther, showStep } from '../../pages/steps.ts';
 import { bodyParameters, queryParameters } from '../../request/parameters.ts';
 
-/** The authorization endpoint (contract 4.1). An undecided request writes nothing: its URL is its state. */
+/** The authorization endpoint (contract 4.1), and the language of its pages. */
 export function authorizeRoutes(app: FastifyInstance, context: Context): void {
+  // An undecided request writes nothing: its URL is its state.
   app.get('/oauth/authorize', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request));
     return showStep(reply, step);
@@ -18,5 +23,17 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
     const parameters = postedParameters(queryParameters(request), bodyParameters(request));
     const authorizationRequest = await loadAuthorizationRequest(context, parameters);
     return backToRequest(reply, authorizationRequest);
+  });
+
+  // The form at the foot of every page: keeps the language in this browser and with its user, and leads back to that page.
+  app.post('/language', OWN_FORM, async (request, reply) => {
+    const form = bodyParameters(request);
+    const tag = form.get('language');
+    if (isLanguage(tag) && isFromOwnPage(request)) {
+      setCookie(reply, 'language', tag);
+      const session = await sessionOf(request).catch(() => null); // without the database the cookie suffices
+      if (session !== null) await keepLanguage(context, session.user, tag);
+    }
+    return seeOther(reply, addressBehind(form) ?? '/account');
   });
 }

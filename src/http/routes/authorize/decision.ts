@@ -7,7 +7,7 @@ import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { tell } from '../../../signals/happenings.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
-import { OWN_FORM, receiveRequestForm, sessionOf, typedSums } from '../../browser/forms.ts';
+import { limitField, OWN_FORM, receiveRequestForm, sessionOf } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
 import {
   refuseAttempt,
@@ -25,34 +25,34 @@ export function decisionRoutes(app: FastifyInstance): void {
   app.post('/consent', OWN_FORM, receiveConsent);
   app.get('/confirm', showConfirmation);
   app.post('/confirm', OWN_FORM, receiveConfirmation);
-  app.get('/receipt', showReceiptPage);
-  app.get('/return', returnToApplication);
+  app.get('/receipt', receiveReceipt);
+  app.get('/return', receiveReceipt);
 }
 
 async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { form, authorizationRequest, session } = await receiveRequestForm(request);
+  const { form, authorizationRequest, pending } = await receiveRequestForm(request);
   const choice = form.get('decision');
-  if (session === null || (choice !== 'allow' && choice !== 'reject')) {
+  if (pending === null || (choice !== 'allow' && choice !== 'reject')) {
     return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
   }
-  const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
-  const sums = typedSums(form, indexes);
+  // An empty field counts as typed.
+  const typed = limitsToLower(authorizationRequest).filter(({ index }) => form.hasAny([limitField(index)]));
+  const sums = new Map(typed.map(({ index }) => [index, form.get(limitField(index)) ?? '']));
   const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
-  const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+  const result = await decide(request.server.context, pending, sent, callerOf(request));
   if (result.outcome !== 'wrong_limits') return answerDecision(reply, authorizationRequest, result);
   const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
-  const typed = [...sums.values()];
-  refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, { typed });
+  const more = { typed: [...sums.values()] };
+  refuseForm(reply, ['wrong_limits', rule], 'wrong_limits', authorizationRequest, more);
   return backToRequest(reply, authorizationRequest);
 }
 
 async function showConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = request.server;
-  const { authorizationRequest, session, decision } = await receiveDecision(request);
-  const step = session && (await confirmStep(context, { authorizationRequest, session }, decision));
+  const { authorizationRequest, pending, decision } = await receiveDecision(request);
+  const step = pending && (await confirmStep(context, pending, decision));
   if (step === null) {
-    const earlier = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+    const earlier = pending && (await findReceipt(context, pending, decision));
     return backUnanswered(reply, authorizationRequest, earlier ? 'spent' : 'not_decided');
   }
   if (!step.mayHold) return showFull(reply, authorizationRequest);
@@ -61,13 +61,12 @@ async function showConfirmation(request: FastifyRequest, reply: FastifyReply): P
 }
 
 async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { form, authorizationRequest, session } = await receiveRequestForm(request);
-  if (session === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
+  const { form, authorizationRequest, pending } = await receiveRequestForm(request);
+  if (pending === null) return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
   const decision = form.get('decision');
   const deviceCookie = readCookie(request, 'paymentDevice');
   const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
-  const attempt = confirmPayment(context, { authorizationRequest, session }, sent, callerOf(request));
+  const attempt = confirmPayment(request.server.context, pending, sent, callerOf(request));
   attempt.catch(() => tell('paymentConfirmation', 'unavailable'));
   const result = await attempt;
   if (result.outcome === 'wrong' || result.outcome === 'wait') {
@@ -76,28 +75,21 @@ async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply)
   }
   if (result.deviceCookie !== undefined) {
     setCookie(reply, 'paymentDevice', result.deviceCookie);
-    setCookie(reply, 'seen', rememberSession(session, readCookie(request, 'seen')));
+    setCookie(reply, 'seen', rememberSession(pending.session, readCookie(request, 'seen')));
   }
   return answerDecision(reply, authorizationRequest, result);
 }
 
-async function showReceiptPage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { authorizationRequest, session, decision = '' } = await receiveDecision(request);
-  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
+/** The receipt of a decision, and from there the return to the application. */
+async function receiveReceipt(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { authorizationRequest, pending, decision = '' } = await receiveDecision(request);
+  const receipt = pending && (await findReceipt(request.server.context, pending, decision));
   if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
-  if (!receipt.isLive) return backUnanswered(reply, authorizationRequest, 'spent');
-  return showReceipt(reply, authorizationRequest, receipt, decision);
-}
-
-async function returnToApplication(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
-  const { authorizationRequest, session, decision } = await receiveDecision(request);
-  const receipt = session && (await findReceipt(context, { authorizationRequest, session }, decision));
-  if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
-  const { choice, location } = receipt;
-  if (location === null) return backUnanswered(reply, authorizationRequest, 'spent');
-  return backToApplication(reply, authorizationRequest, choice, location);
+  const { choice, location, isLive } = receipt;
+  const isReturn = request.routeOptions.url === '/return';
+  if (!isReturn && isLive) return showReceipt(reply, authorizationRequest, receipt, decision);
+  if (isReturn && location !== null) return backToApplication(reply, authorizationRequest, choice, location);
+  return backUnanswered(reply, authorizationRequest, 'spent');
 }
 
 /** A page about a signed decision. @throws {OAuthError} if its request is no longer valid */
@@ -107,7 +99,8 @@ async function receiveDecision(request: FastifyRequest) {
     loadAuthorizationRequest(request.server.context, query),
     sessionOf(request),
   ]);
-  return { authorizationRequest, session, decision: query.find('decision') };
+  const pending = session && { authorizationRequest, session };
+  return { authorizationRequest, pending, decision: query.find('decision') };
 }
 
 /** What the request's page says of an answer without effect. That of one that is full needs no more. */
@@ -121,56 +114,45 @@ const UNANSWERED = {
 const LOGGED = { allow: 'approved', reject: 'rejected' } as const;
 
 /** Leads on: to the application, to the confirmation or the receipt, or back to the request. */
-export function answerDecision(
-  reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest,
-  result: DecisionOutcome,
-): FastifyReply {
+export function answerDecision(reply: FastifyReply, request: AuthorizationRequest, result: DecisionOutcome) {
   const outcome = 'choice' in result ? LOGGED[result.choice] : result.outcome;
-  reply.request.logOutcome = { client_id: authorizationRequest.client.clientId, outcome };
+  reply.request.logOutcome = { client_id: request.client.clientId, outcome };
   switch (result.outcome) {
     case 'answered':
-      return backToApplication(reply, authorizationRequest, result.choice, result.location);
+      return backToApplication(reply, request, result.choice, result.location);
     case 'confirm': {
       const isAtProvider = reply.server.context.provider?.paymentAcr != null;
-      const path = isAtProvider ? '/sign-in' : '/confirm';
       // Allow pressed again after it was confirmed: the request has to say so.
-      if (lastOutcome(reply, authorizationRequest)?.outcome !== 'allowed') forgetOutcome(reply);
-      return seeOther(reply, decisionPath(path, authorizationRequest, result.decision));
+      if (lastOutcome(reply, request)?.outcome !== 'allowed') forgetOutcome(reply);
+      return seeOther(reply, decisionPath(isAtProvider ? '/sign-in' : '/confirm', request, result.decision));
     }
     case 'receipt':
       forgetOutcome(reply);
-      return seeOther(reply, decisionPath('/receipt', authorizationRequest, result.decision));
+      return seeOther(reply, decisionPath('/receipt', request, result.decision));
     case 'too_many':
-      refuseDecision(reply, authorizationRequest);
+      refuseDecision(reply, request);
       break;
     default:
-      rememberOutcome(reply, UNANSWERED[result.outcome], authorizationRequest);
+      rememberOutcome(reply, UNANSWERED[result.outcome], request);
   }
-  return backToRequest(reply, authorizationRequest);
+  return backToRequest(reply, request);
 }
 
 /** A page of a decision that is over. After Back from the application the request already says what came of it. */
-function backUnanswered(
-  reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest,
-  note: Note,
-): FastifyReply {
-  if (lastOutcome(reply, authorizationRequest) === null) rememberOutcome(reply, note, authorizationRequest);
-  return backToRequest(reply, authorizationRequest);
+function backUnanswered(reply: FastifyReply, request: AuthorizationRequest, note: Note): FastifyReply {
+  if (lastOutcome(reply, request) === null) rememberOutcome(reply, note, request);
+  return backToRequest(reply, request);
 }
 
 /** Contract 4.1: a 302, whose `Location` must reach only the application. */
 function backToApplication(
   reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest,
+  request: AuthorizationRequest,
   choice: Choice,
   location: string,
 ): FastifyReply {
   // For Back from the application.
-  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', authorizationRequest);
-  return reply
-    .header('cache-control', 'no-store')
-    .header('referrer-policy', 'no-referrer')
-    .redirect(location, 302);
+  rememberOutcome(reply, choice === 'allow' ? 'allowed' : 'rejected', request);
+  const headers = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+  return reply.headers(headers).redirect(location, 302);
 }

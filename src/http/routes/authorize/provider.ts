@@ -1,17 +1,17 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
+import type { DecisionOutcome } from '../../../flows/authorize/decide.ts';
 import { beginSignIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { ProviderAwayError } from '../../../flows/common/provider.ts';
 import { type Begun, begunIn, cookieOf, nameOf } from '../../../flows/signIn/provider/begun.ts';
 import { ProviderTurns } from '../../../flows/signIn/provider/turns.ts';
-import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { languageOf } from '../../browser/language.ts';
 import { showNotSignedIn } from '../../pages/notices.ts';
-import { AGAIN, backToRequest, signInPath, withDecision } from '../../pages/steps.ts';
+import { AGAIN, backToRequest, withDecision, withQuery } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { answerDecision } from './decision.ts';
@@ -39,11 +39,11 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
   });
 
   app.get(CALLBACK, BY_GET, async (request, reply) => {
-    request.wayBack = signInPath(null);
+    request.wayBack = '/sign-in';
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
     const begun = begunIn(context, state, readSignIn(request, nameOf(state)));
-    request.wayBack = signInPath(begun.query, begun.decision && withDecision(begun.decision));
+    request.wayBack = withQuery('/sign-in', begun.query, begun.decision && withDecision(begun.decision));
     const url = new URL(context.baseUrl + CALLBACK);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
     const used = { ...begun, nonce: '', verifier: '' };
@@ -57,7 +57,11 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
       if (error instanceof ProviderAwayError) setSignIn(reply, ...cookieOf(context, begun));
       throw error;
     });
-    return answerSignIn(reply, authorizationRequest, begun, result);
+    const confirmed = begun.decision ? authorizationRequest : null;
+    if (result.outcome === 'left') return showNotSignedIn(reply, request.wayBack, confirmed);
+    if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
+    if (confirmed === null) return backToRequest(reply, authorizationRequest);
+    return answerDecision(reply, confirmed, decidedBy(result, begun));
   });
 
   async function requestIn(query: Parameters) {
@@ -65,19 +69,9 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
   }
 }
 
-type Finished = Awaited<ReturnType<typeof finishSignIn>>;
-
-function answerSignIn(
-  reply: FastifyReply,
-  authorizationRequest: AuthorizationRequest | null,
-  { decision }: Begun,
-  result: Finished,
-): FastifyReply {
-  const confirmed = decision ? authorizationRequest : null;
-  if (result.outcome === 'left') return showNotSignedIn(reply, reply.request.wayBack ?? '', confirmed);
-  if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
-  if (confirmed === null || !decision) return backToRequest(reply, authorizationRequest);
-  // The receipt of a callback that came before, by Back or a reload, knows what came of it.
-  const earlier = { outcome: 'receipt', choice: 'allow', decision } as const;
-  return answerDecision(reply, confirmed, result.outcome === 'decided' ? result.decided : earlier);
+/** The receipt of a callback that came before, by Back or a reload, knows what came of it. */
+function decidedBy(result: Awaited<ReturnType<typeof finishSignIn>>, { decision }: Begun): DecisionOutcome {
+  return result.outcome === 'decided'
+    ? result.decided
+    : { outcome: 'receipt', choice: 'allow', decision: decision ?? '' };
 }

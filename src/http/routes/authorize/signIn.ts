@@ -18,16 +18,15 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
 }
 
 async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = request.server;
   const form = bodyParameters(request);
   const authorizationRequest = await carriedRequest(request);
   const login = form.get('login')?.trim() ?? ''; // phones add a space after a completed word
   const password = form.get('password') ?? '';
   const isOwn = isFromOwnPage(request);
   const formToken = isOwn ? form.get('form_token') : undefined;
-  const sent = { authorizationRequest, login, password, formToken };
   const cookies = readCookies(request);
-  const attempt = signIn(context, sent, cookies, callerOf(request));
+  const sent = { authorizationRequest, login, password, formToken };
+  const attempt = signIn(request.server.context, sent, cookies, callerOf(request));
   attempt.then(
     ({ outcome }) => tell('signIn', outcome),
     () => tell('signIn', 'unavailable'),
@@ -38,7 +37,7 @@ async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Prom
   else refuseAttempt(reply, result, 'signIn', authorizationRequest, [login]);
   // The sign-in page again says why, or hints that cookies are off.
   const isLost = result.outcome === 'stale' && cookies.preLogin === null && isOwn;
-  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : null);
+  return backToRequest(reply, authorizationRequest, isLost ? COOKIE_CHECK : '');
 }
 
 async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -58,7 +57,7 @@ async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Pro
     rememberOutcome(reply, 'not_signed_out', authorizationRequest);
   }
   if (outcome === 'signed_out') rememberOutcome(reply, outcome, authorizationRequest);
-  const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : null;
+  const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : '';
   return backToRequest(reply, authorizationRequest, more);
 }
 

@@ -1,11 +1,45 @@
+import type { AuthorizedClient, LiveAuthorization } from '../../flows/account/authorizations.ts';
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
+import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { describeLimit, describeRight, namesOfSources } from '../../languages/rights.ts';
 import { type Limit, moneyOf, within } from '../../rules/common/money.ts';
 import { moneySources } from '../../rules/scope/rightData.ts';
 import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
+import { worstCase } from '../../rules/spending/worstCase.ts';
 import type { Words } from './describe.ts';
+
+/** A connection's maximal spending, for example "At most RUB 3,000 in any 7 days". */
+export function describeSpending({ rights, isBlocked }: LiveAuthorization, texts: Texts): string {
+  const worst = worstCase(rights);
+  return isBlocked && worst !== null ? texts.account.spending.nothingNow : describeMost(worst, texts);
+}
+
+/** A line on an application's closed card: the sum of all its connections. */
+export function describeTotalSpending({ isBlocked, spending: able }: AuthorizedClient, texts: Texts): string {
+  const { spending } = texts.account;
+  if (able?.length === 0) return spending.none;
+  if (isBlocked) return spending.blocked;
+  return able === null ? spending.some : spending.can(describeTogether(able, texts));
+}
+
+/** The maximal total spending of connections with these rights, each of which spends; phrased for within a sentence. */
+export function describeTogether(connections: readonly (readonly Right[])[], texts: Texts): string {
+  const { formats, account } = texts;
+  const worst = worstCase(connections.flat());
+  // One-time payments of several connections are not one payment.
+  if (connections.length > 1 && worst?.days === null)
+    return account.spending.togetherOnce(formats.amount(worst));
+  return inSentence(describeMost(worst, texts));
+}
+
+function describeMost(worst: Limit | null, texts: Texts): string {
+  const { formats, account } = texts;
+  if (worst === null) return account.spending.nothing;
+  // "At most": only the payment API knows if the payment was made.
+  return worst.days === null ? account.spending.once(formats.amount(worst)) : describeLimit(worst, texts);
+}
 
 export type DescribedChange = ReturnType<typeof describeChange>;
 
@@ -13,11 +47,9 @@ export type DescribedChange = ReturnType<typeof describeChange>;
  * The changes against the live authorization that Allow replaces; null for none. `byRight` has those of the request's rights and,
  * by null, of the source of money, which may be implicit; it is empty if nothing changes.
  */
-export function describeChanges(
-  { authorizationRequest: { rights }, earlier }: RequestedAccess,
-  words: Words,
-) {
+export function describeChanges({ authorizationRequest, earlier }: RequestedAccess, words: Words) {
   if (earlier === null) return null;
+  const { rights } = authorizationRequest;
   const changes = differenceOf(earlier.rights, rights);
   const dropped = changes.filter(({ change }) => change === 'dropped');
   const described = changes.map((one) => [one.right, describeChange(one, words.texts)] as const);
@@ -32,10 +64,9 @@ export function describeChanges(
 function describeChange({ change, before, after }: RightChange, texts: Texts) {
   const { changes } = texts.request;
   const isSame = change === 'unchanged';
-  const notes =
-    isSame || !before || !after
-      ? []
-      : [changes.before(describeLimit(before, texts)), ...describeInBoth(before, after, texts)];
+  const notes = [];
+  if (!isSame && before && after)
+    notes.push(changes.before(describeLimit(before, texts)), ...describeInBoth(before, after, texts));
   return { isSame, label: changes.labels[change], notes };
 }
 
@@ -50,11 +81,7 @@ function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts
 }
 
 /** Null if unchanged, or without spending. */
-function describeSourceChange(
-  earlier: readonly Right[],
-  asked: readonly Right[],
-  words: Words,
-): DescribedChange | null {
+function describeSourceChange(earlier: readonly Right[], asked: readonly Right[], words: Words) {
   const { labels, before } = words.texts.request.changes;
   const [old, now] = [moneySources(earlier), moneySources(asked)];
   if (now.length === 0 || (old.length === now.length && now.every((one) => old.includes(one)))) return null;

@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/common/context.ts';
+import { exchange } from '../../flows/token/exchange.ts';
+import { introspect } from '../../flows/token/introspect.ts';
+import { revokeByBearer, revokeByClient } from '../../flows/token/revoke.ts';
+import { LANGUAGES } from '../../languages/languages.ts';
+import { OAuthError } from '../../rules/common/error.ts';
+import { parseBasicCredentials, parseClientCredentials } from '../../rules/request/clientCredentials.ts';
+import { parseTokenRequest } from '../../rules/request/tokenRequest.ts';
+import { callerOf } from '../request/caller.ts';
+import { sendJson } from '../request/json.ts';
+import { bodyParameters, queryParameters } from '../request/parameters.ts';
+
+const LIMITED = { config: { limitsFailures: true } };
+
+/** The endpoints for programs: token, revocation, introspection, metadata. */
+export function tokenRoutes(app: FastifyInstance, context: Context): void {
+  // Contract 4.2.
+  app.post('/oauth/token', LIMITED, async (request, reply) => {
+    const [query, body] = [queryParameters(request), bodyParameters(request)];
+    const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
+    const { accessToken, expiresIn, scope } = await exchange(context, tokenRequest, callerOf(request));
+    request.logOutcome = { client_id: tokenRequest.clientId, outcome: 'issued' };
+    const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn };
+    // RFC 6749 section 5.1: the scope, if different from the requested one.
+    return sendJson(reply, 200, scope === null ? token : { ...token, scope });
+  });
+
+  // 200 even for an invalid token (RFC 7009 section 2.2); `token_type_hint` is ignored, as there is one type.
+  app.post('/oauth/revoke', LIMITED, async (request, reply) => {
+    const form = bodyParameters(request);
+    const credentials = parseClientCredentials(form, request.headers.authorization);
+    await revokeByClient(context, credentials, form.require('token'), callerOf(request));
+    return sendJson(reply, 200, {});
+  });
+
+  // The call that the payment SDKs make.
+  app.post('/api/revoke', async (request, reply) => {
+    const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined)
+      throw new OAuthError('missing_bearer', 'Send the access token in the Authorization header, as Bearer.');
+    await revokeByBearer(context, token, callerOf(request));
+    return sendJson(reply, 200, {});
+  });
+
+  // For the resource servers of the payment API (RFC 7662).
+  app.post('/oauth/introspect', async (request, reply) => {
+    const form = bodyParameters(request);
+    const credentials = basicOf(request);
+    const answer = credentials && (await introspect(context, credentials, form.get('token') ?? ''));
+    if (answer === null) {
+      const error = 'invalid_client';
+      const rule = 'unknown or blocked resource, or wrong resource secret';
+      request.logFields = { error, rule, rule_id: 'resource_not_authenticated' };
+      reply.header('www-authenticate', 'Basic realm="introspection"');
+      return sendJson(reply, 401, { error, error_description: 'Authenticate as a resource server.' });
+    }
+    form.require('token'); // checked last: it reveals nothing to other callers
+    return sendJson(reply, 200, answer);
+  });
+
+  const metadata = metadataOf(context);
+  app.get('/.well-known/oauth-authorization-server', async (_request, reply) =>
+    sendJson(reply, 200, metadata),
+  );
+}
+
+function basicOf({ headers }: FastifyRequest) {
+  try {
+    return parseBasicCredentials(headers.authorization);
+  } catch (error) {
+    if (error instanceof OAuthError) return null; // unreadable counts as wrong: 401 either way
+    throw error;
+  }
+}
+
+/** RFC 8414. */
+function metadataOf({ baseUrl, catalogue }: Context) {
+  const ofClients = ['client_secret_post', 'client_secret_basic', 'none'];
+  return {
+    issuer: baseUrl,
+    authorization_endpoint: `${baseUrl}/oauth/authorize`,
+    token_endpoint: `${baseUrl}/oauth/token`,
+    introspection_endpoint: `${baseUrl}/oauth/introspect`,
+    revocation_endpoint: `${baseUrl}/oauth/revoke`,
+    ui_locales_supported: LANGUAGES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code'],
+    // Rights of one word: the others name something, and can't be listed.
+    scopes_supported: [...catalogue].filter(([, { names }]) => names === undefined).map(([name]) => name),
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ofClients,
+    revocation_endpoint_auth_methods_supported: ofClients,
+    introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
+  };
+}
