@@ -7,7 +7,7 @@ import * as cheerio from 'cheerio';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { decideAt } from '../clients/callers.ts';
 import { describeWith, startExample } from '../clients/examples.ts';
-import { obtainCode } from '../support/flow.ts';
+import { obtainCode, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { ledger } from '../support/ledger.ts';
 import { useFolder } from '../support/process/folder.ts';
@@ -22,6 +22,7 @@ const DATA_DIR = useFolder();
 const server = await startTrial({ PORT: String(await freePair()), DATA_DIR });
 afterAll(() => server.stop());
 const trial = credentials(server);
+const user = { ...trial, userId: '', paymentPassword: trial.payment };
 
 const REDIRECT_URI = 'http://localhost:8080/back';
 const GO_IMPORTS = '"fmt"; "io"; "log"; "net/http"; "net/url"; "os"; "strings"'.replaceAll(' ', '\n');
@@ -31,7 +32,7 @@ const inGo = (text: string) =>
 /** How each is run, and a command that succeeds where it can be. */
 const LANGUAGES = {
   curl: { file: 'run.sh', run: ['bash'], check: ['curl', '--version'] },
-  'Node.js': { file: 'run.mjs', run: [process.execPath], check: [process.execPath, '--version'] },
+  'Node.js': { file: 'run.mjs', run: [process.execPath], check: ['true'] },
   Python: { file: 'run.py', run: ['python3'], check: ['python3', '-c', 'import requests'] },
   PHP: { file: 'run.php', run: ['php'], check: ['php', '-r', 'curl_init();'] },
   Go: { file: 'run.go', run: ['go', 'run'], check: ['go', 'version'] },
@@ -39,7 +40,7 @@ const LANGUAGES = {
 type Language = keyof typeof LANGUAGES;
 
 /** By the title of the message: the text behind each tab. */
-let programs: Map<string, Map<string, string>>;
+const programs = new Map<string, Map<string, string>>();
 const own: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -48,22 +49,14 @@ beforeAll(async () => {
   await person.press('/introspect');
   await person.press('/give-back');
   const story = cheerio.load((await person.shop.get('/story')).body);
-  programs = new Map(
-    story('.message')
-      .toArray()
-      .map((message) => {
-        const tabs = story(message).find('.tabs label').toArray();
-        const texts = tabs.map(
-          (tab) => [story(tab).text().trim(), story(tab).next().find('pre').text()] as const,
-        );
-        return [story(message).find('h2').text().replace(/^\d+ /, ''), new Map(texts)];
-      }),
-  );
+  for (const message of story('.message').toArray()) {
+    const texts = new Map<string, string>();
+    for (const tab of story(message).find('.tabs label').toArray())
+      texts.set(story(tab).text().trim(), story(tab).next().find('pre').text());
+    programs.set(story(message).find('h2').text().replace(/^\d+ /, ''), texts);
+  }
   await person.shop.post('/register', { name: 'My Shop', redirect_uri: REDIRECT_URI });
-  const home = cheerio.load((await person.shop.get('/')).body);
-  const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = home('#own dd code')
-    .toArray()
-    .map((code) => home(code).text());
+  const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = await ownCodes(person);
   const { resource } = JSON.parse(readFileSync(join(DATA_DIR, 'demo.json'), 'utf8'));
   Object.assign(own, {
     CLIENT_ID,
@@ -74,6 +67,13 @@ beforeAll(async () => {
   });
   ledger.note('client secret', CLIENT_SECRET);
 });
+
+/** What the first page shows of the application that was registered there: its line, its address, its id and its secret. */
+async function ownCodes({ shop }: Player): Promise<string[]> {
+  const $ = cheerio.load((await shop.get('/')).body);
+  const codes = $('#own dd code').toArray();
+  return codes.map((code) => $(code).text());
+}
 
 /** @returns what the program prints */
 async function run(language: Language, title: string, variables: Record<string, string>): Promise<string> {
@@ -86,18 +86,10 @@ async function run(language: Language, title: string, variables: Record<string, 
   return (await promisify(execFile)(command, [...args, path], { env })).stdout;
 }
 
-async function newCode(CODE_VERIFIER: string): Promise<string> {
+function newCode(CODE_VERIFIER: string): Promise<string> {
+  const client = { clientId: own.CLIENT_ID ?? '', clientSecret: null, redirectUri: REDIRECT_URI };
   const code_challenge = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
-  const fields = {
-    client_id: own.CLIENT_ID ?? '',
-    response_type: 'code',
-    redirect_uri: REDIRECT_URI,
-    scope: 'account-info',
-    code_challenge,
-    code_challenge_method: 'S256',
-  };
-  const { login, password, payment } = trial;
-  const user = { login, password, paymentPassword: payment } as Parameters<typeof obtainCode>[2];
+  const fields = requestOf(client, { code_challenge, code_challenge_method: 'S256' });
   return obtainCode(new Agent(server.baseUrl), fields, user);
 }
 
@@ -136,17 +128,12 @@ it('has a version in each language for server requests, and none for browser req
 describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s own', () => {
   const folder = useFolder();
   symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
-  const { login, password, payment } = trial;
-  const user = { login, password, paymentPassword: payment } as Parameters<typeof decideAt>[2];
 
   /** Registers an application, copies its line, and runs it in the folder. */
   async function runLine(redirect_uri: string) {
     const person = new Player(trial, server.baseUrl);
     await person.shop.post('/register', { name: 'My Shop', redirect_uri });
-    const [line = '', , , secret] = cheerio
-      .load((await person.shop.get('/')).body)('#own dd code')
-      .toArray()
-      .map((code) => cheerio.load(code).text());
+    const [line = '', , , secret] = await ownCodes(person);
     ledger.note('client secret', secret);
     expect(line).not.toContain('\n');
     writeFileSync(join(folder, 'line.sh'), `exec env ${line}\n`);

@@ -37,8 +37,7 @@ export class Player {
   /** Posts the form of the application to the server and decides. @returns the address that the browser is sent back to */
   async bringAnswer(decision: 'allow' | 'reject' = 'allow'): Promise<string> {
     const { fields } = formTo(await this.shop.get('/request'), '/oauth/authorize');
-    const { login, password, payment } = this.#user;
-    const user = { login, password, paymentPassword: payment } as Parameters<typeof reachConsent>[2];
+    const user = { ...this.#user, userId: '', paymentPassword: this.#user.payment };
     const consent = await reachConsent(this.#server, fields, user);
     return (await decide(this.#server, consent, decision)).location ?? '';
   }
