@@ -76,12 +76,8 @@ describe('assent maintain', () => {
   });
 
   it('drops old months, and keeps one that is being read', async () => {
-    await plant(
-      database,
-      ...[5, 4].map(
-        (ago) => `insert into audit_events (at, kind) values (now() - interval '${ago} months', 'signed_in')`,
-      ),
-    );
+    const old = 'insert into audit_events (at, kind) values';
+    for (const ago of [5, 4]) await plant(database, `${old} (now() - interval '${ago} months', 'signed_in')`);
     const [oldest, other] = (await maintain()).made as string[];
     const monthOf = (name = '') => name.replace('audit_events_', '').replace('_', '-');
     await whileHeld(database.pool, `select from ${other}`, [], async () => {

@@ -183,6 +183,9 @@ describe('--json', () => {
     ['grant revoke --client y', 1, /^there is no client y$/],
     ['resource delete x', 1, /^there is no resource x$/],
     ['user delete nobody', 1, /^there is no user nobody$/],
+    ['user update nobody --name Nora', 1, /^there is no user nobody$/],
+    ['grant show 6b2c9a41', 1, /^there is no grant 6b2c9a41$/],
+    ['audit --grant 6b2c9a41', 2, /Not the id of an authorization/],
   ] as const)('prints errors as JSON on standard error: %s', async (line, code, error) => {
     expect(JSON.parse(await refused(`${line} --json`, code))).toEqual({
       error: expect.stringMatching(error),
