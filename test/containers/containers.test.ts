@@ -6,18 +6,22 @@ import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { obtainCode, requestOf, tokenRequestOf, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
+import { type Load, startLoad } from '../support/http/load.ts';
 import { newSecret } from '../support/ledger.ts';
 import { makeCertificate } from '../support/programs/certificates.ts';
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
 import { CHECKOUT, Engine } from './engine.ts';
 import { addMigration, copyCheckout, Service } from './service.ts';
 import { makeStandIns } from './standIns.ts';
-import { type Stream, startStream } from './stream.ts';
 
 // The image and both compose files on a real engine, by the blocks of docs/operate/containers.md, under requests.
 
 const started = await Engine.start().catch((error: Error) => error.message);
 if (typeof started === 'string') console.log(`Not tested: containers, since no engine starts: ${started}`);
+
+/** Requests that go on while operators do something, fewer than a proxy of ours lets one network ask for. */
+const startStream = (baseUrl: string) =>
+  startLoad(baseUrl, { connections: 2, keepAlive: false, pauseMs: 20 });
 
 /** Packages come from this machine's network; the engine has none of its own. */
 const builtHere = (...services: string[]) =>
@@ -186,7 +190,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     let service: Service;
     let folder: string;
     let baseUrl: string;
-    let stream: Stream;
+    let stream: Load;
 
     /** As an operator puts it there: another file under the same name. */
     const putCertificate = () => {

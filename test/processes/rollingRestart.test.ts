@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { startLoad } from '../support/http/load.ts';
+import { readSeries } from '../support/metrics.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { type Balancer, haproxy, hasHaproxy, tcpBalancer } from '../support/programs/balancer.ts';
@@ -13,13 +14,8 @@ const database = await useDatabase();
 const replicas: { readonly port: number; server: ServerProcess }[] = [];
 const open: { close(): Promise<void> }[] = [];
 
-const start = (port: number) =>
-  spawnServer({
-    ...onDatabase(database.url),
-    PORT: String(port),
-    DRAIN_SECONDS: '1',
-    TRUST_PROXY: '1',
-  });
+const variables = { ...onDatabase(database.url), DRAIN_SECONDS: '1', TRUST_PROXY: '1' };
+const start = (port: number) => spawnServer({ ...variables, PORT: String(port) });
 
 for (let count = 0; count < 2; count += 1) {
   const port = await freePort();
@@ -33,8 +29,8 @@ afterAll(async () => {
 
 /** How many pages a replica has answered, from its metrics. */
 async function answersOf({ server }: (typeof replicas)[number]): Promise<number> {
-  const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
-  return Number(/^assent_request_seconds_count\{route="\/oauth\/authorize"\} (\d+)/m.exec(metrics)?.[1] ?? 0);
+  const series = readSeries(await (await fetch(`${server.baseUrl}/metrics`)).text());
+  return series.get('assent_request_seconds_count{route="/oauth/authorize"}') ?? 0;
 }
 
 const FAST = 'inter 300ms fall 1 rise 1';
@@ -49,17 +45,10 @@ it('fails no request during a rolling restart, with any load balancer', async ()
   ];
   if (hasHaproxy) ways.push(['HAProxy', await haproxy(ports, FAST), true]);
   open.push(...ways.map(([, balancer]) => balancer));
-  const loads = ways.map(([name, { port }, keepAlive]) => ({
-    name,
-    load: startLoad(port, { connections: CONNECTIONS, keepAlive }),
-  }));
-  /** Waits until each has had some answers more. */
-  const goOn = async () => {
-    const before = loads.map(({ load }) => load.tally.asked);
-    await expect
-      .poll(() => Math.min(...loads.map(({ load }, index) => load.tally.asked - (before[index] ?? 0))))
-      .toBeGreaterThan(30);
-  };
+  const loads = ways.map(([, { port }, keepAlive]) =>
+    startLoad(`http://localhost:${port}`, { connections: CONNECTIONS, keepAlive }),
+  );
+  const goOn = () => Promise.all(loads.map((load) => load.answered(30)));
   for (const replica of replicas) {
     await goOn();
     expect(await replica.server.stop()).toBe(0);
@@ -67,8 +56,7 @@ it('fails no request during a rolling restart, with any load balancer', async ()
     replica.server = await start(replica.port);
     await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // all have found it again
   }
-  const tallies = await Promise.all(loads.map(async ({ name, load }) => ({ name, ...(await load.stop()) })));
-  expect(tallies.map(({ name, failures }) => ({ name, failures }))).toEqual(
-    ways.map(([name]) => ({ name, failures: {} })),
-  );
+  await Promise.all(loads.map((load) => load.stop()));
+  const failures = loads.map((load, index) => [ways[index]?.[0], load.failures]);
+  expect(failures).toEqual(ways.map(([name]) => [name, {}]));
 });

@@ -20,9 +20,7 @@ export async function signedIn(
 }
 
 /** An application, a user who is new to it, and the browser of that user, who has not signed in. */
-export async function actorsAt(
-  server: TestServer,
-): Promise<{ client: TestClient; user: TestUser; agent: Agent }> {
+export async function actorsAt(server: TestServer) {
   const [client, user] = [await server.createClient(), await server.createUser()];
   return { client, user, agent: new Agent(server.baseUrl) };
 }

@@ -20,15 +20,13 @@ export const poolerKeepsNames = Number(major) > 1 || Number(minor) >= 21;
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** A PgBouncer in front of the PostgreSQL of the tests. */
-export interface Pooler {
-  /** The address of a database behind it. */
-  url(database: string): string;
-  stop(): Promise<void>;
-}
+export type Pooler = Awaited<ReturnType<typeof startPooler>>;
 
-/** Starts one, with fewer connections to PostgreSQL than a server opens to it where they can be shared. */
-export async function startPooler(mode: 'session' | 'transaction'): Promise<Pooler> {
+/**
+ * Starts a PgBouncer in front of the PostgreSQL of the tests, with fewer connections to it than a server opens where they can be
+ * shared.
+ */
+export async function startPooler(mode: 'session' | 'transaction') {
   const { host, port, user, password } = new pg.Client(inject('postgres'));
   const folder = mkdtempSync(join(tmpdir(), 'assent-pooler-'));
   const ownPort = await freePort();
@@ -52,7 +50,7 @@ ${poolerKeepsNames ? 'max_prepared_statements = 100' : ''}`,
   if (process.getuid?.() === 0) for (const file of [folder, settings]) chownSync(file, uid, gid);
   const pooler = await startProgram(['pgbouncer', settings], ownPort, { ...runAs, env: { PATH } });
   return {
-    url: (database) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
+    url: (database: string) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
     async stop() {
       await pooler.stop('SIGKILL'); // at once, whoever is connected
       rmSync(folder, { recursive: true });

@@ -16,16 +16,7 @@ import { freePort } from '../server.ts';
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 /** A PostgreSQL on 127.0.0.1 that speaks TLS, with a certificate for `localhost` by a CA that nobody else knows. */
-export interface TlsPostgres {
-  readonly port: number;
-  /** Files: the certificate to trust, and what the user `assent` can show instead of a password. */
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
-  stop(): Promise<void>;
-}
-
-export async function startTlsPostgres(): Promise<TlsPostgres> {
+export async function startTlsPostgres() {
   const dataDir = makeDataDir();
   const place = findPlace(dataDir);
   const binaries = await openBinaries(findBinaries(), place.runAs);
@@ -55,6 +46,7 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   await createRole(place.cluster, port);
   return {
     port,
+    // Files: the certificate to trust, and what the user `assent` can show instead of a password.
     ca: join(folder, 'ca.crt'),
     cert: join(folder, 'client.crt'),
     key: join(folder, 'client.key'),

@@ -41,16 +41,12 @@ export async function outcomeOf(child: ChildProcessWithoutNullStreams, stdin = '
   return { code, stdout, stderr };
 }
 
-export interface Program {
-  stop(signal: NodeJS.Signals): Promise<void>;
-}
-
 /** Starts a program of others and waits for its port on 127.0.0.1. @throws {Error} with what it printed when it ends before */
 export async function startProgram(
   [program = '', ...args]: readonly string[],
   port: number,
   options: Omit<SpawnOptions, 'stdio'> = {},
-): Promise<Program> {
+) {
   const child = spawn(program, args, { env: { PATH }, ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = outputOf(child);
   const ended = once(child, 'exit');

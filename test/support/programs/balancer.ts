@@ -16,16 +16,11 @@ export interface Balancer {
 /** How often each replica is asked whether it is ready. */
 const CHECK_MS = 50;
 
-async function isReady(port: number): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(1_000);
-    const answer = await fetch(`http://localhost:${port}/health/ready`, { signal });
-    await answer.arrayBuffer();
-    return answer.ok;
-  } catch {
-    return false;
-  }
-}
+const isReady = (port: number) =>
+  fetch(`http://localhost:${port}/health/ready`, { signal: AbortSignal.timeout(1_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /** One that passes bytes on, a connection to a replica for each to itself. */
 export async function tcpBalancer(ports: readonly number[]): Promise<Balancer> {

@@ -30,11 +30,7 @@ interface Place {
   readonly servers: readonly [number, number];
 }
 
-/** A proxy that runs, with a certificate that nobody else trusts. */
-export interface RunningProxy {
-  readonly baseUrl: string;
-  stop(): Promise<void>;
-}
+export type RunningProxy = Awaited<ReturnType<typeof startProxy>>;
 
 const NGINX: ProxyKind = {
   name: 'nginx',
@@ -113,15 +109,11 @@ export async function startProxy(
   port: number,
   servers: readonly [number, number],
   more: readonly (readonly [from: string, to: string])[] = [],
-): Promise<RunningProxy> {
+) {
   const folder = mkdtempSync(join(tmpdir(), 'assent-proxy-'));
   chmodSync(folder, 0o755);
-  const [key = '', certificate = ''] = makeCertificate(
-    folder,
-    'localhost',
-    'localhost',
-    'subjectAltName=DNS:localhost',
-  );
+  const names = 'subjectAltName=DNS:localhost';
+  const [key = '', certificate = ''] = makeCertificate(folder, 'localhost', 'localhost', names);
   const files = { 'privkey.pem': key, 'fullchain.pem': certificate, 'assent.pem': certificate + key };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const place = { folder, port, plainPort: await freePort(), servers };
