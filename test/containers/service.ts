@@ -26,7 +26,6 @@ export function addMigration(checkout: string, name: string, sql: string): strin
 export class Service {
   readonly #engine: Engine;
   readonly #folder: string;
-  /** What the operator's shell has. */
   readonly variables: Record<string, string>;
 
   /** @param changed what a test needs to have otherwise, as YAML */
@@ -50,7 +49,6 @@ export class Service {
     return stdout;
   }
 
-  /** What the engine knows of a service's container. */
   async inspect(service: string): Promise<Inspected> {
     const id = (await this.run(`docker compose ps --all --quiet ${service}`)).trim();
     const [found] = JSON.parse(await this.#engine.docker('inspect', id)) as Inspected[];

@@ -8,7 +8,6 @@ type Init = Parameters<Agent['send']>[1];
 /** A caller gives up then: the server promises an answer within 7 seconds. */
 const PATIENCE_MS = 20_000;
 
-/** Told to whoever asked: no answer came. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }

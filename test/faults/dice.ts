@@ -9,7 +9,6 @@ export class Dice {
     this.#seed = seed;
   }
 
-  /** @returns a number from 0 up to, not including, 1 */
   next(): number {
     const hash = createHash('sha256')
       .update(`${this.#seed} ${this.#throws++}`)
@@ -21,7 +20,6 @@ export class Dice {
     return Math.floor(this.next() * count);
   }
 
-  /** Whether something of this probability happens. */
   hits(probability: number): boolean {
     return this.next() < probability;
   }

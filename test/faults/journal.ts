@@ -24,7 +24,6 @@ export type Told = 'done' | 'refused' | 'unavailable' | 'nothing' | 'unreached';
 export interface Asked {
   readonly act: Act;
   readonly actor: string;
-  /** The fault of that time. */
   readonly during: string;
   /** The grant, where the act is about one: its id. */
   readonly key?: string | undefined;
@@ -49,7 +48,6 @@ export interface Entry extends Asked {
   readonly status: number | null;
   /** `X-Request-Id`, or the operator of a command: the trail has it as `reference` or `operator`. Null where unknown. */
   readonly ref: string | null;
-  /** `Retry-After` of the answer. */
   readonly retryAfter?: string | null;
   /** Of an introspection: what was told of the token. */
   readonly active?: boolean | undefined;

@@ -6,7 +6,6 @@ import { Person } from './person.ts';
 import type { Population } from './population.ts';
 import type { Site } from './site.ts';
 
-/** The pause between two actions of one person is up to this. */
 const MAX_PAUSE_MS = 60;
 const OPERATORS_PAUSE_MS = 1_500;
 
@@ -18,7 +17,6 @@ export class Load {
   #running: Promise<unknown> = Promise.resolve();
   #paused = true;
 
-  /** Two persons are one user with two browsers. */
   constructor(site: Site, people: Population, seed: string) {
     const persons = people.users.flatMap((user, index) =>
       ['a', 'b'].map((browser) => {

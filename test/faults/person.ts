@@ -111,7 +111,6 @@ export class Person {
     return index < 0 ? undefined : this.#lateCodes.splice(index, 1)[0];
   }
 
-  /** As the application does, or as a payment SDK. */
   async #revoke(held: Held | undefined): Promise<void> {
     if (held === undefined) return;
     const { clientId: client_id, clientSecret: client_secret } = held.client;
@@ -125,7 +124,6 @@ export class Person {
       await this.#application.post('/oauth/introspect', { token: held.value }, { authorization });
   }
 
-  /** The newest token of the authorization that this code is of. */
   #annulledBy(code: string): Held | undefined {
     const { grantId } = parseToken('code', code);
     return this.#tokens.findLast(({ value }) => parseToken('token', value).grantId === grantId);

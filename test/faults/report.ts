@@ -5,11 +5,9 @@ import { doneAllTheSame } from './rules/trail.ts';
 const during = ({ fault, evidence }: Outcome) => evidence.entries.filter((entry) => entry.during === fault);
 const told = (what: Entry['told']) => (outcome: Outcome) =>
   during(outcome).filter((entry) => entry.told === what).length;
-/** Carried out although the caller was told 503, or nothing. */
 const done = (what: Entry['told']) => (outcome: Outcome) =>
   doneAllTheSame(outcome.evidence, what).filter((entry) => entry.during === outcome.fault).length;
 
-/** The longest time in which nothing at all was done. */
 function outageSeconds(outcome: Outcome): string {
   const times = during(outcome).flatMap((entry) => (entry.told === 'done' ? entry.toldAt : []));
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));

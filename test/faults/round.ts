@@ -17,7 +17,6 @@ import { CODE_LIFETIME_MS, Site } from './site.ts';
 export interface Outcome {
   readonly fault: string;
   readonly evidence: Evidence;
-  /** From the end of the fault until both replicas served. */
   readonly recoverySeconds: number;
   /** Findings by answers within 3 seconds of a takeover, which are allowed. */
   readonly soon: readonly string[];
@@ -39,9 +38,7 @@ export interface Casting {
   readonly seed: string;
   readonly users: number;
   readonly clients: number;
-  /** Where the journal is written to, for looking into a finding. */
   readonly journalFile?: string | undefined;
-  /** `assent` of another build than this checkout's. */
   readonly executable?: string | undefined;
 }
 
@@ -64,7 +61,6 @@ export async function openStage<StagesHome extends Home>(
 /** Against hanging only: what does not recover by itself within this, does not recover. */
 const RECOVERY = { timeout: 60_000, interval: 50 };
 
-/** @throws {Error} when it does not recover */
 export async function play<StagesHome extends Home>(
   stage: Stage<StagesHome>,
   fault: string,
@@ -131,7 +127,6 @@ async function statementsEnd(site: Site): Promise<void> {
 
 const AT_ONCE = 32;
 
-/** Asks for every token that was ever told, when nothing else goes on. */
 async function askEveryToken(site: Site, { resource }: Population): Promise<void> {
   const actor = { name: 'resource server' };
   const resourceServer = new Browser(site, actor, new Dice(actor.name));

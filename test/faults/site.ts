@@ -14,7 +14,6 @@ const PATIENCE = { timeout: 180_000, interval: 100 };
 
 interface Replica {
   readonly port: number;
-  /** By which port the load balancer goes to it. */
   front: number;
   process?: ServerProcess;
 }
@@ -27,7 +26,6 @@ export class Site {
   readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();
   readonly tokens = new Set<string>();
   during = 'start';
-  /** When processes of PostgreSQL were stopped. */
   readonly frozenAt: number[] = [];
   /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: number[] = [];
@@ -52,17 +50,14 @@ export class Site {
     await Promise.all([0, 1].map((index) => this.startReplica(index)));
   }
 
-  /** The public address of both. */
   get baseUrl(): string {
     return `http://localhost:${this.portOf(0)}`;
   }
 
-  /** Where the load balancer finds a replica. */
   front(index: number): string {
     return `http://localhost:${this.#replica(index).front}`;
   }
 
-  /** Has the load balancer go another way to a replica. */
   leadBy(index: number, port: number): void {
     this.#replica(index).front = port;
   }

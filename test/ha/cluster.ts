@@ -105,7 +105,6 @@ export class Cluster implements Home {
     this.#helpers.push(spawn(program, args, { env: { PATH, ...env }, stdio: 'ignore' }));
   }
 
-  /** Several hosts, in any order. */
   get ownerUrl(): string {
     return this.#severalHosts('postgres', this.#common.passwords.superuser);
   }
@@ -189,7 +188,6 @@ export class Cluster implements Home {
     return new Error(`the cluster ${what}: ${JSON.stringify(told)}\n${logs.join('\n')}`);
   }
 
-  /** Tells Patroni that another member is to be the primary. */
   async switchOver({ machine }: Member): Promise<void> {
     const body = JSON.stringify({ leader: machine.name });
     const answer = await fetch(`http://${HOST}:${machine.restPort}/switchover`, { method: 'POST', body });

@@ -5,8 +5,6 @@ import { Agent, type Answer } from './http/agent.ts';
 import { waiting, whileHeld } from './postgres/locks.ts';
 import type { TestClient, TestServer, TestUser } from './server.ts';
 
-// A signed-in user and the account pages.
-
 type Fields = Record<string, string>;
 
 export async function signedIn(
@@ -25,14 +23,12 @@ export async function actorsAt(server: TestServer) {
   return { client, user, agent: new Agent(server.baseUrl) };
 }
 
-/** Another browser with the same cookies, at the same server or at another one. */
 export function copyOf({ baseUrl, cookies }: Agent, at = baseUrl): Agent {
   const copy = new Agent(at);
   for (const [name, value] of cookies) copy.cookies.set(name, value);
   return copy;
 }
 
-/** What the server knows of a browser's session. */
 export async function sessionOf(
   { context }: Pick<TestServer, 'context'>,
   { cookies }: Agent,
@@ -72,7 +68,6 @@ interface Grants {
   readonly expired?: boolean;
 }
 
-/** Writes authorizations as if they had been confirmed and exchanged one after the other. */
 export async function insertGrants(
   { database }: Pick<TestServer, 'database'>,
   { user, client, scope = 'account-info', count = 1, expired = false }: Grants,

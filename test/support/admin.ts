@@ -23,7 +23,6 @@ export async function openAdmin(
   return app.listen({ port: 0, host: '127.0.0.1' });
 }
 
-/** @returns the token of a new operator */
 export async function operatorToken(db: pg.Pool, name: string, role: Effect, days: number): Promise<string> {
   const made = await perform(operators.create, { db, operator: 'tests' }, { name, role, days });
   ledger.note('operator token', made.operatorToken);
@@ -49,7 +48,6 @@ export async function useAdmin() {
     url,
     database,
     logLines,
-    /** An operator's token. */
     tokenFor,
     /** @param what method and path, such as `GET /v1/clients`; as an operator who may do all */
     call: (what: string, body?: object, token = own) => callAt(url, what, body, token),

@@ -36,7 +36,6 @@ const SHOWN_LENGTH = 80;
 /** A text in one of the ways in which a secret can be written down. */
 interface Needle {
   readonly kind: Kind;
-  /** For example "in hex". */
   readonly how: string;
   readonly text: string;
 }

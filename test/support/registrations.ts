@@ -14,7 +14,6 @@ export interface TestUser {
 
 export interface TestClient {
   readonly clientId: string;
-  /** Null without authenticity verification. */
   readonly clientSecret: string | null;
   readonly redirectUri: string;
 }

@@ -45,7 +45,6 @@ export interface ServerOptions {
   readonly timeZone?: string;
   readonly showsRules?: boolean;
   readonly provider?: ProviderSettings;
-  /** `PAYMENT_PASSWORD=required`. */
   readonly requiresPaymentPassword?: boolean;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
@@ -107,7 +106,6 @@ export async function startServer(options: ServerOptions = {}) {
     baseUrl: address,
     database,
     context,
-    /** Every line that the server logged, as text. */
     logLines,
     /** Every route that it has, as `METHOD /path`. */
     routes: routesOf(app),

@@ -58,7 +58,6 @@ class Member {
   host = '';
   #settle: ((message: Message) => void) | undefined;
 
-  /** Resolves when it has joined. */
   static async join(person: Person, dataDir: string, from = checkout): Promise<Member> {
     const member = new Member(person, dataDir, from);
     ({ host: member.host } = await member.#answer<{ host: string }>());
@@ -76,7 +75,6 @@ class Member {
     members.push(this);
   }
 
-  /** The first column of the first row. */
   ask(text: string): Promise<unknown> {
     return this.#command('ask', text);
   }
@@ -128,7 +126,6 @@ function isStopped(dataDir: string): boolean {
   return !fs.existsSync(path.join(clusterOf(dataDir), 'postmaster.pid'));
 }
 
-/** Moves a folder for the time of a test. */
 async function moved(from: string, to: string, test: () => Promise<void>): Promise<void> {
   fs.renameSync(from, to);
   await test().finally(() => fs.renameSync(to, from));

@@ -2,9 +2,6 @@ import { openLine } from '../../support/http/line.ts';
 import type { Faults, Place } from '../faults.ts';
 import { losing, repeat } from './make.ts';
 
-// What happens to the processes of `assent serve`, and on the way to them.
-
-/** Ends each replica in turn and starts it again. */
 const restart =
   (signal: NodeJS.Signals, expected: number | null) =>
   async ({ site, hold }: Place) => {

@@ -54,7 +54,6 @@ export async function openLine(farEnd: { host: string; port: number } = new pg.C
       url.host = `127.0.0.1:${ownPort}`;
       return url.href;
     },
-    /** Where it begins, on 127.0.0.1. */
     port: ownPort,
     /** Both ends of what is connected now hear nothing more of each other, and are not told. */
     cut: () => connections.forEach(cut),

@@ -13,9 +13,7 @@ export interface RawAnswer {
 }
 
 export interface Conversation {
-  /** In the order in which they came, without the interim ones. */
   readonly answers: readonly RawAnswer[];
-  /** Statuses of interim answers, such as 100. */
   readonly interim: readonly number[];
 }
 
@@ -144,7 +142,6 @@ function readBody(head: Omit<RawAnswer, 'body'>, rest: string): Read | undefined
   return { answer: { ...head, body: '' }, rest: rest.slice(5) };
 }
 
-/** The header lines of an answer, as pairs of name and value. */
 export function linesOf(headers: RawAnswer['headers']): [string, string][] {
   return [...headers].flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
 }

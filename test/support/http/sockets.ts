@@ -22,7 +22,6 @@ export function useSockets() {
     socket.write(sent);
     return { socket, received: () => received };
   };
-  /** Whether a new connection is taken. */
   const isTaken = (baseUrl: string) =>
     open(baseUrl).then(
       ({ socket }) => {

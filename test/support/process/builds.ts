@@ -22,9 +22,7 @@ const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 
 
 export interface Build {
   readonly folder: string;
-  /** Its `assent`. */
   readonly executable: string;
-  /** The texts of all its statements. */
   statements(): string[];
   remove(): void;
 }
@@ -80,7 +78,6 @@ function git(...args: string[]): string {
   }).trim();
 }
 
-/** Compiles the build of a commit with the packages that are installed now. */
 export function buildOf(commit: string): Build {
   const folder = emptyFolder();
   const archive = execFileSync('git', ['archive', commit, ...PARTS], { cwd: CHECKOUT, maxBuffer: 2 ** 28 });

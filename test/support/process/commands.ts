@@ -21,7 +21,6 @@ export function commandsOn(variables: Record<string, string>) {
   };
 }
 
-/** Words end at spaces, but for those in quotes. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
 }

@@ -44,7 +44,6 @@ export class Launch {
     await expect.poll(this.output, { interval: 10 }).toContain(text);
   }
 
-  /** Presses keys, where its input is a terminal's. */
   type(keys: string): void {
     this.#child.stdin?.write(keys);
   }
@@ -64,7 +63,6 @@ export class Launch {
   }
 }
 
-/** The processes below one of them, eldest first. */
 export function descendants(pid: number): number[] {
   const all = listProcesses();
   const below = (parent: number): number[] =>

@@ -42,7 +42,6 @@ export class Player {
     return (await decide(this.#server, consent, decision)).location ?? '';
   }
 
-  /** Presses a button of the application. @returns the messages so far */
   async press(path: string, fields: Fields = {}): Promise<Shown[]> {
     await this.shop.post(path, fields);
     return this.messages();

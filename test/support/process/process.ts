@@ -133,7 +133,6 @@ const GREETING = /^ {2}(Password|Payment password|Another user) .+$/gm;
 
 const METRICS_DEADLINE_MS = 2_000;
 
-/** Empty when the server does not answer any more. */
 async function metricsOf(baseUrl: string): Promise<string> {
   const signal = AbortSignal.timeout(METRICS_DEADLINE_MS);
   const answer = await fetch(`${baseUrl}/metrics`, { signal }).catch(() => undefined);
@@ -142,7 +141,6 @@ async function metricsOf(baseUrl: string): Promise<string> {
 
 /** Against hanging only: a busy machine can take long. */
 const READY = { timeout: 100_000, interval: 25 };
-/** One request that gets no answer is asked again. */
 const ANSWER_DEADLINE_MS = 5_000;
 
 async function untilHealthy(url: string): Promise<void> {

@@ -30,7 +30,6 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Gives a process its standard input, and waits for its end. */
 export async function outcomeOf(child: ChildProcessWithoutNullStreams, stdin = ''): Promise<Run> {
   child.stdin.end(stdin);
   const [stdout, stderr, [code]] = await Promise.all([

@@ -68,7 +68,6 @@ export function credentials(server: ServerProcess) {
     login: field('Login'),
     password: field('Password'),
     payment: field('Payment password'),
-    /** Another user, without a payment password. */
     other: { login, password },
   };
 }

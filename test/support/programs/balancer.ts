@@ -13,7 +13,6 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** How often each replica is asked whether it is ready. */
 const CHECK_MS = 50;
 
 const isReady = (port: number) =>

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { noteCookie } from '../traffic.ts';
 import { launchChromium } from './chromium.ts';
 
-/** Against hanging only. */
 const PATIENCE_MS = 110_000;
 
 /** Starts it for all tests of a file. @param standard what each window is, where its test says nothing else */

@@ -18,7 +18,6 @@ export type Collector = Awaited<ReturnType<typeof openCollector>>;
 
 /** What stands for a collector: takes spans over OTLP/HTTP and keeps them. */
 export async function openCollector() {
-  /** Everything that was sent, as text. */
   const sent: string[] = [];
   const server = createServer(async (request, response) => {
     sent.push(await text(request));

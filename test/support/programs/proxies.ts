@@ -6,10 +6,8 @@ import { PATH, startProgram } from '../process/program.ts';
 import { freePort } from '../server.ts';
 import { makeCertificate } from './certificates.ts';
 
-/** A proxy for which `deploy/` has a configuration. */
 export interface ProxyKind {
   readonly name: string;
-  /** What is installed, as it says itself; undefined for nothing. */
   readonly version: string | undefined;
   readonly file: string;
   /** Whether it asks replicas if they are ready. */
@@ -26,7 +24,6 @@ interface Place {
   readonly folder: string;
   readonly port: number;
   readonly plainPort: number;
-  /** Ports of two servers on 127.0.0.1. */
   readonly servers: readonly [number, number];
 }
 
