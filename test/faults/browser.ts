@@ -42,7 +42,7 @@ export class Browser extends Agent {
 
   /** @returns null where nobody took the connection @throws {Unanswered} */
   async #sendTo(replica: number, path: string, search: string, init: Init): Promise<Answer | null> {
-    const { during, journal, owners, tokens } = this.#site;
+    const { during, owners, tokens } = this.#site;
     const { name: actor, userId } = this.#actor;
     const query = path === '/return' ? search : '';
     const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : query);
@@ -56,12 +56,12 @@ export class Browser extends Agent {
       if (token !== undefined) tokens.add(token);
       const ref = headers.get('x-request-id');
       const told = { ...whatIsTold(asked.act, answer), toldAt: Date.now() };
-      journal.note({ ...note, ...told, status, ref, retryAfter: headers.get('retry-after') });
+      this.#site.note({ ...note, ...told, status, ref, retryAfter: headers.get('retry-after') });
       return answer;
     } catch (error) {
       const why = whyUnanswered(error as Error);
       const told = why === 'ECONNREFUSED' ? 'unreached' : 'nothing';
-      journal.note({ ...note, told, toldAt: Date.now(), status: null, ref: null, why });
+      this.#site.note({ ...note, told, toldAt: Date.now(), status: null, ref: null, why });
       if (told === 'unreached') return null;
       throw new Unanswered(why, { cause: error });
     }

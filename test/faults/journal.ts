@@ -1,5 +1,3 @@
-import { appendFileSync } from 'node:fs';
-
 /** What may be asked of the front door, or by an operator's command. */
 export type Act =
   /** A page, or a form that decides nothing about an authorization. */
@@ -53,19 +51,4 @@ export interface Entry extends Asked {
   readonly active?: boolean | undefined;
   /** Why, in the words of the answer: an error code, a page, an error of the connection. */
   readonly why?: string | undefined;
-}
-
-/** Everything that callers asked and were told, in the order of the answers; append-only, and in a file if there is one. */
-export class Journal {
-  readonly entries: Entry[] = [];
-  readonly #file: string | undefined;
-
-  constructor(file?: string) {
-    this.#file = file;
-  }
-
-  note(entry: Entry): void {
-    this.entries.push(entry);
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
-  }
 }

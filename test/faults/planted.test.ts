@@ -108,7 +108,7 @@ async function playEach(plants: readonly Plant[], executable?: string): Promise<
       fault,
       until: [situation, times],
     } of plants) {
-      const { entries } = stage.site.journal;
+      const { entries } = stage.site;
       const since = entries.length;
       const hasCome = () => situation(entries.slice(since)) >= times;
       outcomes.push(await play(stage, fault, () => vi.waitUntil(hasCome, PATIENCE).then(() => undefined)));

@@ -7,7 +7,6 @@ import { Dice } from './dice.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Faults, Hold } from './faults.ts';
 import type { EmbeddedHome, Home } from './home.ts';
-import { Journal } from './journal.ts';
 import { Load } from './load.ts';
 import { type Population, populate } from './population.ts';
 import { CODE_LIFETIME_MS, Site } from './site.ts';
@@ -45,9 +44,9 @@ export interface Casting {
 export async function openStage<StagesHome extends Home>(
   home: StagesHome,
   faults: Faults<StagesHome>,
-  { seed, users, clients, journalFile, executable }: Casting,
+  { seed, users, clients, ...casting }: Casting,
 ): Promise<Stage<StagesHome>> {
-  const site = new Site(home, new Journal(journalFile), executable);
+  const site = new Site(home, casting);
   try {
     await site.start();
     const people = await populate(home.ownerUrl, users, clients);
@@ -108,7 +107,7 @@ export async function gather<StagesHome extends Home>(stage: Stage<StagesHome>):
   const { lives, frozenAt, overtakenAt } = site;
   return {
     ...(await site.ask(readRows)),
-    entries: site.journal.entries,
+    entries: site.entries,
     lives,
     leaks: lives.flatMap(({ name, output }) => ledger.search(name, output.split('\n'))),
     codeLifetimeMs: CODE_LIFETIME_MS,

@@ -1,10 +1,12 @@
+import { appendFileSync } from 'node:fs';
 import pg from 'pg';
 import { vi } from 'vitest';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 import type { Life } from './evidence.ts';
 import { type Home, SERVER_ROLE } from './home.ts';
-import type { Asked, Journal } from './journal.ts';
+import type { Asked, Entry } from './journal.ts';
+import type { Casting } from './round.ts';
 
 /** A code is good for so long here, so that one can be late within a fault. */
 export const CODE_LIFETIME_MS = 10_000;
@@ -20,7 +22,8 @@ interface Replica {
 
 /** Two replicas of `assent serve`, as processes of their own, on one database. */
 export class Site {
-  readonly journal: Journal;
+  /** Everything that callers asked and were told, in the order of the answers. */
+  readonly entries: Entry[] = [];
   readonly home: Home;
   /** Whose grant is whose, as far as drivers know. */
   readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();
@@ -31,13 +34,17 @@ export class Site {
   readonly overtakenAt: number[] = [];
   readonly #replicas: Replica[] = [];
   readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
-  readonly #executable: string | undefined;
+  readonly #casting: Pick<Casting, 'journalFile' | 'executable'>;
 
-  /** @param executable another build's `assent` for the replicas */
-  constructor(home: Home, journal: Journal, executable?: string) {
+  constructor(home: Home, casting: Pick<Casting, 'journalFile' | 'executable'>) {
     this.home = home;
-    this.journal = journal;
-    this.#executable = executable;
+    this.#casting = casting;
+  }
+
+  note(entry: Entry): void {
+    const { journalFile } = this.#casting;
+    this.entries.push(entry);
+    if (journalFile !== undefined) appendFileSync(journalFile, `${JSON.stringify(entry)}\n`);
   }
 
   /** Brings the schema up to date and starts both replicas. */
@@ -75,7 +82,7 @@ export class Site {
       CODE_LIFETIME_SECONDS: String(CODE_LIFETIME_MS / 1_000),
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`,
     };
-    replica.process = await spawnServer(variables, 'ready', this.#executable);
+    replica.process = await spawnServer(variables, 'ready', this.#casting.executable);
     const name = `replica ${index}, process ${replica.process.pid}`;
     this.#lives.push({ name, process: replica.process, killed: false });
   }
