@@ -89,11 +89,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     it('exchanges a code for a token', async () => {
       const redirectUri = 'https://shop.example/callback';
       const made = await assent(`client create --name "My Shop" --redirect-uri ${redirectUri}`);
-      client = {
-        clientId: made.client_id,
-        clientSecret: made.client_secret ?? null,
-        redirectUri,
-      } as TestClient;
+      client = { clientId: made.client_id, clientSecret: made.client_secret ?? null, redirectUri };
       const [password, paymentPassword] = [newSecret(), newSecret()];
       const create = 'docker compose exec -T assent assent user create anna --name Anna --password-stdin';
       await service.run(create, `${password}\n${paymentPassword}\n`);
@@ -249,12 +245,9 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     });
 
     it('are healthy when they are ready, so that a roll-out waits for it', async () => {
+      const test = ['CMD', 'assent-health', 'ready'];
       for (const name of ['one', 'two'])
-        expect((await service.inspect(name)).Config.Healthcheck.Test).toEqual([
-          'CMD',
-          'assent-health',
-          'ready',
-        ]);
+        expect((await service.inspect(name)).Config.Healthcheck.Test).toEqual(test);
     });
 
     it('are behind a proxy that loads a new certificate', async () => {

@@ -57,21 +57,11 @@ export class Service {
   }
 }
 
-export interface Inspected {
-  readonly Id: string;
+interface Inspected {
   readonly Config: {
     readonly Labels: Readonly<Record<string, string>>;
     readonly Healthcheck: { readonly Test: readonly string[] };
   };
-  readonly State: {
-    readonly Status: string;
-    readonly ExitCode: number;
-    readonly Health?: { readonly Status: string };
-  };
-  readonly HostConfig: {
-    readonly ReadonlyRootfs: boolean;
-    readonly CapDrop: readonly string[] | null;
-    readonly LogConfig: { readonly Type: string; readonly Config: Readonly<Record<string, string>> };
-    readonly Init: boolean | null;
-  };
+  readonly State: { readonly ExitCode: number; readonly Health?: { readonly Status: string } };
+  readonly HostConfig: { readonly LogConfig: { readonly Config: Readonly<Record<string, string>> } };
 }

@@ -43,10 +43,7 @@ export function person(site: Site, people: Population, user: TestUser, name: str
   async function authorize(): Promise<void> {
     const client = dice.pick(people.clients);
     const way = dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
-    const asked = {
-      ...request(client),
-      ...(way === 'late' ? { instance_name: ownInstance } : {}),
-    };
+    const asked = { ...request(client), ...(way === 'late' ? { instance_name: ownInstance } : {}) };
     const consent = await reachConsent(browser, asked, user);
     const code = codeOf(await allow(consent));
     if (dice.hits(0.3)) await ask(annulledBy(code)).catch(ifUnanswered);

@@ -83,11 +83,13 @@ describe('trial mode', () => {
     expect((await person.messages()).at(-1)?.title).toBe('The exchange: a token for the code');
   });
 
-  it('registers its demo again after a start that failed before it stored the passwords', async () => {
+  it.each([
+    ['a start that failed before it stored the passwords', (folder: string) => join(folder, 'demo.json')],
+    ['its database was deleted', clusterOf],
+  ])('registers its demo again after %s', async (_what, lost) => {
     const variables = await newTrial();
-    const first = await start(variables);
-    expect(await first.stop()).toBe(0);
-    rmSync(join(variables.DATA_DIR, 'demo.json'));
+    expect(await (await start(variables)).stop()).toBe(0);
+    rmSync(lost(variables.DATA_DIR), { recursive: true });
     const again = await start(variables);
     const person = new Player(credentials(again), again.baseUrl);
     await person.connect('payment-shop.limit(1,10)');
@@ -104,15 +106,6 @@ describe('trial mode', () => {
     const second = await start(variables);
     expect(credentials(second)).toEqual(before);
     await expectSignIn(second, before);
-  });
-
-  it('recreates its demo after its database was deleted', async () => {
-    const variables = await newTrial();
-    const first = await start(variables);
-    expect(await first.stop()).toBe(0);
-    rmSync(clusterOf(variables.DATA_DIR), { recursive: true });
-    const second = await start(variables);
-    await expectSignIn(second, credentials(second));
   });
 
   it('serves as a role that owns nothing; commands use the owner and the same data at any time', async () => {
