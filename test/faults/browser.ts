@@ -33,15 +33,16 @@ export class Browser extends Agent {
 
   override async send(url: string, init: Init): Promise<Answer> {
     const { pathname, search } = new URL(url, this.baseUrl);
-    for (const replica of this.#dice.hits(0.5) ? [0, 1] : [1, 0]) {
-      const answer = await this.#sendTo(replica, pathname, search, init);
+    const { replicas } = this.#site;
+    for (const { front } of this.#dice.hits(0.5) ? replicas : replicas.toReversed()) {
+      const answer = await this.#sendTo(front, pathname, search, init);
       if (answer !== null) return answer;
     }
     throw new Unanswered('no replica takes a connection');
   }
 
   /** @returns null where nobody took the connection @throws {Unanswered} */
-  async #sendTo(replica: number, path: string, search: string, init: Init): Promise<Answer | null> {
+  async #sendTo(port: number, path: string, search: string, init: Init): Promise<Answer | null> {
     const { during, owners, tokens } = this.#site;
     const { name: actor, userId } = this.#actor;
     const query = path === '/return' ? search : '';
@@ -50,7 +51,7 @@ export class Browser extends Agent {
     const note = { actor, during, askedAt: Date.now(), ...asked };
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS);
-      const answer = await super.send(this.#site.front(replica) + path + search, { ...init, signal });
+      const answer = await super.send(`http://localhost:${port}${path}${search}`, { ...init, signal });
       const { status, headers, body } = answer;
       const token = /"access_token":"([^"]+)"/.exec(body)?.[1];
       if (token !== undefined) tokens.add(token);

@@ -72,7 +72,7 @@ export async function play<StagesHome extends Home>(
   try {
     await faults[fault]?.happen({ site, home, hold });
     const since = Date.now();
-    for (const index of [0, 1]) await vi.waitFor(() => expectToServe(site.front(index)), RECOVERY);
+    for (const { front } of site.replicas) await vi.waitFor(() => expectToServe(front), RECOVERY);
     recoverySeconds = (Date.now() - since) / 1_000;
   } finally {
     await load.pause();
@@ -88,7 +88,8 @@ export async function play<StagesHome extends Home>(
 }
 
 /** A replica that serves is ready, and says to a request that needs the database what it says when all is well. */
-async function expectToServe(address: string): Promise<void> {
+async function expectToServe(port: number): Promise<void> {
+  const address = `http://localhost:${port}`;
   const signal = AbortSignal.timeout(10_000);
   const asked = { client_id: 'nobody', code: 'none', redirect_uri: 'https://no.example' };
   const body = new URLSearchParams({ grant_type: 'authorization_code', ...asked });

@@ -14,8 +14,10 @@ export const CODE_LIFETIME_MS = 10_000;
 /** Against hanging only. */
 const PATIENCE = { timeout: 180_000, interval: 100 };
 
-interface Replica {
+export interface Replica {
+  readonly index: number;
   readonly port: number;
+  /** By which port the load balancer goes to it. */
   front: number;
   process?: ServerProcess;
 }
@@ -32,7 +34,7 @@ export class Site {
   readonly frozenAt: number[] = [];
   /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: number[] = [];
-  readonly #replicas: Replica[] = [];
+  readonly replicas: Replica[] = [];
   readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
   readonly #casting: Pick<Casting, 'journalFile' | 'executable'>;
 
@@ -53,32 +55,23 @@ export class Site {
       DATABASE_URL: this.home.ownerUrl,
     });
     if (code !== 0) throw new Error(`assent migrate failed: ${stderr}`);
-    for (const port of [await freePort(), await freePort()]) this.#replicas.push({ port, front: port });
-    await Promise.all([0, 1].map((index) => this.startReplica(index)));
+    for (const index of [0, 1]) {
+      const port = await freePort();
+      this.replicas.push({ index, port, front: port });
+    }
+    await Promise.all(this.replicas.map((replica) => this.startReplica(replica)));
   }
 
   get baseUrl(): string {
-    return `http://localhost:${this.portOf(0)}`;
+    return `http://localhost:${this.replicas[0]?.port}`;
   }
 
-  front(index: number): string {
-    return `http://localhost:${this.#replica(index).front}`;
-  }
-
-  leadBy(index: number, port: number): void {
-    this.#replica(index).front = port;
-  }
-
-  portOf(index: number): number {
-    return this.#replica(index).port;
-  }
-
-  async startReplica(index: number): Promise<void> {
-    const replica = this.#replica(index);
+  async startReplica(replica: Replica): Promise<void> {
+    const { index, port } = replica;
     const variables = {
       ...onDatabase(this.home.serverUrl(index)),
       BASE_URL: this.baseUrl,
-      PORT: String(replica.port),
+      PORT: String(port),
       CODE_LIFETIME_SECONDS: String(CODE_LIFETIME_MS / 1_000),
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`,
     };
@@ -88,14 +81,9 @@ export class Site {
   }
 
   /** @returns its exit code; null when the signal ended it */
-  async stopReplica(index: number, signal: NodeJS.Signals): Promise<number | null> {
-    const { process } = this.#replica(index);
+  async stopReplica({ process }: Replica, signal: NodeJS.Signals): Promise<number | null> {
     for (const life of this.#lives) if (life.process === process) life.killed = true;
     return (await process?.stop(signal)) ?? null;
-  }
-
-  signalReplica(index: number, signal: NodeJS.Signals): void {
-    process.kill(this.#replica(index).process?.pid ?? 0, signal);
   }
 
   get lives(): Life[] {
@@ -115,16 +103,9 @@ export class Site {
   }
 
   async close(): Promise<void> {
-    for (const index of this.#replicas.keys()) {
-      if (this.#replica(index).process?.isRunning()) await this.stopReplica(index, 'SIGTERM');
-    }
+    for (const replica of this.replicas)
+      if (replica.process?.isRunning()) await this.stopReplica(replica, 'SIGTERM');
     await this.home.close();
-  }
-
-  #replica(index: number): Replica {
-    const replica = this.#replicas[index];
-    if (replica === undefined) throw new Error(`there is no replica ${index}`);
-    return replica;
   }
 }
 
