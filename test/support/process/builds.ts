@@ -1,14 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,12 +11,7 @@ const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const BUILT = ['bin', 'dist', 'migrations', 'views', 'package.json'];
 const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 'tsconfig.json'];
 
-export interface Build {
-  readonly folder: string;
-  readonly executable: string;
-  statements(): string[];
-  remove(): void;
-}
+export type Build = ReturnType<typeof buildIn>;
 
 /** This build. @param sql of one more migration, on whose schema this build can serve */
 export function copyOfBuild(sql?: string): Build {
@@ -70,12 +56,8 @@ function versionAt(commit: string): number {
   return versionOf(git('ls-tree', '--name-only', commit, 'migrations/').split('\n'));
 }
 
-function git(...args: string[]): string {
-  return execFileSync('git', args, {
-    cwd: CHECKOUT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }).trim();
+export function git(...args: string[]): string {
+  return execFileSync('git', args, { cwd: CHECKOUT, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
 export function buildOf(commit: string): Build {
@@ -92,35 +74,8 @@ function emptyFolder(): string {
   return folder;
 }
 
-const buildIn = (folder: string): Build => ({
+const buildIn = (folder: string) => ({
   folder,
   executable: join(folder, 'bin/assent.js'),
-  statements: () => statementsOf(join(folder, 'dist/store')),
   remove: () => rmSync(folder, { recursive: true }),
 });
-
-/** Loads all of its store with a `statement.js` that keeps what it makes. */
-function statementsOf(store: string): string[] {
-  const place = join(store, 'database/statement.js');
-  renameSync(place, join(store, 'database/kept.js'));
-  writeFileSync(place, KEEPER);
-  const script = `for (const file of ${JSON.stringify(filesOf(store))}) await import(file);
-    console.log(JSON.stringify(globalThis.kept)); process.exit(0)`;
-  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  renameSync(join(store, 'database/kept.js'), place);
-  return JSON.parse(output) as string[];
-}
-
-function filesOf(store: string): string[] {
-  const files = readdirSync(store, { recursive: true, encoding: 'utf8' });
-  return files.filter((file) => file.endsWith('.js')).map((file) => join(store, file));
-}
-
-const KEEPER = `
-import * as kept from './kept.js';
-globalThis.kept = [];
-const anything = new Proxy({}, { get: () => null });
-const keep = (make, values) => (globalThis.kept.push(make(values).text), make);
-export const statement = (...args) => keep(kept.statement(...args), anything);
-export const batchStatement = (...args) => keep(kept.batchStatement(...args), []);
-`;
