@@ -8,10 +8,11 @@ import { obtainCode, requestOf, tokenRequestOf, trySignIn } from '../support/flo
 import { Agent } from '../support/http/agent.ts';
 import { type Load, startLoad } from '../support/http/load.ts';
 import { newSecret } from '../support/ledger.ts';
+import { addMigration } from '../support/process/builds.ts';
 import { makeCertificate } from '../support/programs/certificates.ts';
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
 import { CHECKOUT, Engine } from './engine.ts';
-import { addMigration, copyCheckout, Service } from './service.ts';
+import { copyCheckout, Service } from './service.ts';
 import { makeStandIns } from './standIns.ts';
 
 // The image and both compose files on a real engine, by the blocks of docs/operate/containers.md, under requests.

@@ -42,10 +42,7 @@ export class Engine {
       'log-level': 'warn',
     };
     fs.writeFileSync(config, JSON.stringify(settings));
-    const child = spawn('dockerd', ['--config-file', config], {
-      env: engine.#env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn('dockerd', ['--config-file', config], { env: engine.#env });
     engine.#process = child;
     const output = outputOf(child);
     const ended = once(child, 'exit').then(() => {
@@ -68,13 +65,8 @@ export class Engine {
   }
 
   /** Runs lines of a shell, which see only these variables. @param input of standard input */
-  shell(
-    script: string,
-    folder: string,
-    variables: Readonly<Record<string, string>>,
-    input = '',
-  ): Promise<Run> {
-    const options = { cwd: folder, env: { ...this.#env, ...variables } };
+  shell(script: string, cwd: string, variables: Record<string, string>, input = ''): Promise<Run> {
+    const options = { cwd, env: { ...this.#env, ...variables } };
     return outcomeOf(spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], options), input);
   }
 

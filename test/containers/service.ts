@@ -13,15 +13,6 @@ export function copyCheckout(to: string): string {
   return to;
 }
 
-/** Another migration, on whose schema the build before can serve. @returns its file */
-export function addMigration(checkout: string, name: string, sql: string): string {
-  const folder = path.join(checkout, 'migrations');
-  const last = Math.max(...fs.readdirSync(folder).map((file) => Number.parseInt(file, 10) || 0));
-  const file = path.join(folder, `${String(last + 1).padStart(4, '0')}_${name}.sql`);
-  fs.writeFileSync(file, `-- Serves builds from schema version ${last} on.\n${sql};\n`);
-  return file;
-}
-
 /** The services of a compose file, with the commands of an operator in its folder. */
 export class Service {
   readonly #engine: Engine;

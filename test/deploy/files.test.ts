@@ -53,17 +53,11 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('run a pod read-only as an unprivileged user', () => {
-    for (const { securityContext } of pods) {
-      const seccompProfile = { type: 'RuntimeDefault' };
-      expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile });
-    }
-    for (const { securityContext } of containers) {
-      expect(securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      });
-    }
+    const ofPod = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+    for (const { securityContext } of pods) expect(securityContext).toMatchObject(ofPod);
+    const denied = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+    for (const { securityContext } of containers)
+      expect(securityContext).toEqual({ ...denied, readOnlyRootFilesystem: true });
   });
 
   const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute');
@@ -92,10 +86,8 @@ describe('the manifests for Kubernetes', () => {
   it.runIf(validator).each(ofKubernetes)(
     `follow the schemas of Kubernetes (kubernetes-validate ${validator ? 'is' : 'is not'} installed): %s`,
     (file) => {
-      const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], {
-        cwd: `${folder}kubernetes`,
-        encoding: 'utf8',
-      });
+      const options = { cwd: `${folder}kubernetes`, encoding: 'utf8' } as const;
+      const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], options);
       expect(status, stdout + stderr).toBe(0);
     },
   );

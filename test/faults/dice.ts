@@ -31,11 +31,6 @@ export class Dice {
   /** One of the names, each as often as its weight says. */
   weighed<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const names = Object.keys(weights) as Name[];
-    let left = this.next() * names.reduce((sum, name) => sum + weights[name], 0);
-    const found = names.find((name) => {
-      left -= weights[name];
-      return left < 0;
-    });
-    return found ?? (names[0] as Name);
+    return this.pick(names.flatMap((name) => Array(weights[name]).fill(name)) as [Name, ...Name[]]);
   }
 }

@@ -35,14 +35,11 @@ export function lineOf(outcome: Outcome | null): string {
   return [(outcome?.fault ?? 'fault').padEnd(18), ...cells].join('  ');
 }
 
-const SHOWN = 5;
-
 /** What was found, rule by rule; empty where all is well. */
 export function findingsOf({ fault, findings }: Outcome): string {
-  return Object.entries(findings)
-    .map(([rule, found]) => {
-      const shown = found.slice(0, SHOWN).map((finding) => `\n    ${finding}`);
-      return `  not so in ${fault}: ${rule} (${found.length})${shown.join('')}`;
-    })
-    .join('\n');
+  const lines = Object.entries(findings).flatMap(([rule, found]) => [
+    `  not so in ${fault}: ${rule} (${found.length})`,
+    ...found.slice(0, 5).map((finding) => `    ${finding}`),
+  ]);
+  return lines.join('\n');
 }

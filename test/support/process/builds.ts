@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fileIn } from './folder.ts';
 
 // Builds of other schema versions, each in a folder of its own: this one with one more migration, and earlier ones from the
 // history of the checkout.
@@ -17,15 +18,16 @@ export type Build = ReturnType<typeof buildIn>;
 export function copyOfBuild(sql?: string): Build {
   const folder = emptyFolder();
   for (const part of BUILT) cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
-  if (sql !== undefined) {
-    const version = versionOf(readdirSync(join(folder, 'migrations')));
-    const name = `${String(version + 1).padStart(4, '0')}_made.sql`;
-    writeFileSync(
-      join(folder, 'migrations', name),
-      `-- Serves builds from schema version ${version} on.\n${sql};\n`,
-    );
-  }
+  if (sql !== undefined) addMigration(folder, 'made', sql);
   return buildIn(folder);
+}
+
+/** Another migration in a checkout, on whose schema the build before can serve. @returns its file */
+export function addMigration(checkout: string, name: string, sql: string): string {
+  const folder = join(checkout, 'migrations');
+  const version = versionOf(readdirSync(folder));
+  const content = `-- Serves builds from schema version ${version} on.\n${sql};\n`;
+  return fileIn(folder, `${String(version + 1).padStart(4, '0')}_${name}.sql`, content);
 }
 
 /** Beside them stand the schema that they make, and what must be true of all rows. */
