@@ -3,18 +3,22 @@ import { startLoad } from '../support/http/load.ts';
 import { readSeries } from '../support/metrics.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process/process.ts';
-import { type Balancer, haproxy, hasHaproxy, tcpBalancer } from '../support/programs/balancer.ts';
+import { tcpBalancer } from '../support/programs/balancer.ts';
+import { PROXIES, startProxy } from '../support/programs/proxies.ts';
 import { freePort } from '../support/server.ts';
 
 // Two replicas that are restarted in turn while many ask for pages through balancers: nobody may feel it.
 
-if (!hasHaproxy) console.log('Not tested: rolling restarts behind HAProxy, which is not installed.');
+const haproxy = PROXIES.find(({ name, version }) => name === 'HAProxy' && version !== undefined);
+if (haproxy === undefined)
+  console.log('Not tested: rolling restarts behind HAProxy, which is not installed.');
 
 const database = await useDatabase();
 const replicas: { readonly port: number; server: ServerProcess }[] = [];
-const open: { close(): Promise<void> }[] = [];
+/** What has to be closed. */
+const open: (() => Promise<void>)[] = [];
 
-const variables = { ...onDatabase(database.url), DRAIN_SECONDS: '1', TRUST_PROXY: '1' };
+const variables = { ...onDatabase(database.url), DRAIN_SECONDS: '5', TRUST_PROXY: '1' };
 const start = (port: number) => spawnServer({ ...variables, PORT: String(port) });
 
 for (let count = 0; count < 2; count += 1) {
@@ -23,7 +27,7 @@ for (let count = 0; count < 2; count += 1) {
 }
 
 afterAll(async () => {
-  await Promise.all(open.map((each) => each.close()));
+  await Promise.all(open.map((close) => close()));
   await Promise.all(replicas.map(({ server }) => server.stop()));
 });
 
@@ -33,21 +37,22 @@ async function answersOf({ server }: (typeof replicas)[number]): Promise<number>
   return series.get('assent_request_seconds_count{route="/oauth/authorize"}') ?? 0;
 }
 
-const FAST = 'inter 300ms fall 1 rise 1';
-/** What each sends, so that all of them together don't keep the replicas from answering checks. */
-const CONNECTIONS = 4;
-
 it('fails no request during a rolling restart, with any load balancer', async () => {
-  const ports = replicas.map(({ port }) => port);
-  const ways: [name: string, balancer: Balancer, keepAlive: boolean][] = [
-    ['TCP', await tcpBalancer(ports), false],
-    ['kept TCP', await tcpBalancer(ports), true],
-  ];
-  if (hasHaproxy) ways.push(['HAProxy', await haproxy(ports, FAST), true]);
-  open.push(...ways.map(([, balancer]) => balancer));
-  const loads = ways.map(([, { port }, keepAlive]) =>
-    startLoad(`http://localhost:${port}`, { connections: CONNECTIONS, keepAlive }),
-  );
+  const [one, two] = replicas.map(({ port }) => port) as [number, number];
+  const ways: [name: string, baseUrl: string, keepAlive: boolean][] = [];
+  for (const name of ['TCP', 'kept TCP']) {
+    const { port, close } = await tcpBalancer([one, two]);
+    open.push(close);
+    ways.push([name, `http://localhost:${port}`, name === 'kept TCP']);
+  }
+  if (haproxy !== undefined) {
+    const { baseUrl, stop } = await startProxy(haproxy, await freePort(), [one, two]);
+    open.push(stop);
+    ways.push(['HAProxy', baseUrl, true]);
+  }
+  // Below what HAProxy lets one network ask for, and so that the replicas still answer checks.
+  const each = { connections: 2, pauseMs: 30 };
+  const loads = ways.map(([, baseUrl, keepAlive]) => startLoad(baseUrl, { ...each, keepAlive }));
   const goOn = () => Promise.all(loads.map((load) => load.answered(30)));
   for (const replica of replicas) {
     await goOn();
