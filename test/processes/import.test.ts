@@ -8,7 +8,7 @@ import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { waitForLocks } from '../support/postgres/locks.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { fileIn, useFolder } from '../support/process/folder.ts';
-import { ASSENT, Launch } from '../support/process/launch.ts';
+import { ASSENT, Launch, peakMemory } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 
 const database = await useDatabase();
@@ -113,10 +113,9 @@ it.runIf(process.platform === 'linux')(
     writeFileSync(file, Array.from({ length: 103_000 }, line).join('') + 'x'.repeat(100_000_000));
     const launch = new Launch([...ASSENT, 'user', 'import', file, '--json'], onDatabase(own.url));
     let most = 0;
-    const look = () => {
-      most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(statusOf(launch.pid))?.[1] ?? 0));
-    };
-    const looking = setInterval(look, 10);
+    const looking = setInterval(() => {
+      most = Math.max(most, peakMemory(launch.pid));
+    }, 10);
     expect(await launch.end).toEqual({ code: 1, signal: null });
     expect(launch.output()).toContain('is longer than 64 KB');
     clearInterval(looking);
@@ -124,11 +123,3 @@ it.runIf(process.platform === 'linux')(
     expect(most).toBeLessThan(150_000);
   },
 );
-
-function statusOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
-  } catch {
-    return '';
-  }
-}

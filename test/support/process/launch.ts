@@ -82,6 +82,15 @@ export function processesOf(text: string): number[] {
     .map(({ pid }) => pid);
 }
 
+/** The most memory that a process had so far, in KiB; 0 once it has ended. Only Linux tells. */
+export function peakMemory(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
 interface Process {
   readonly pid: number;
   readonly parent: number;
