@@ -88,37 +88,6 @@ describe('--json', () => {
     );
   });
 
-  it('prints one document for a user', async () => {
-    const passwords = `${newSecret()}\n${newSecret()}\n`;
-    const create = 'user create gerda --name Gerda --password-stdin';
-    const { user_id } = await json(create, passwords);
-    expect(await assent(create.replace('gerda', 'GERDA'), passwords)).toMatchObject({
-      code: 1,
-      stderr: 'the login GERDA is taken\n',
-    });
-    const about = { user_id, login: 'gerda', name: 'Gerda', status: 'active', external_id: null };
-    expect(await json('user show Gerda')).toEqual(about);
-    expect((await assent('user show Gerda')).stdout).toMatch(/^status +active\npayment_password +set\n$/m);
-  });
-
-  it('prints one document for every command for a resource server', async () => {
-    const { resource_id: id } = await json('resource create --name API');
-    const about = { resource_id: id, name: 'API' };
-    expect(await json('resource list')).toEqual([{ ...about, status: 'active' }]);
-    expect(await json(`resource secret add ${id}`)).toEqual({
-      resource_id: id,
-      secret_id: expect.stringMatching(/^[0-9a-f]{8}$/),
-      resource_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
-    });
-    const [{ secret_id = '' } = {}] = await json<Record<string, string>[]>(`resource secret list ${id}`);
-    const retired = { resource_id: id, secret_id, status: 'retired' };
-    expect(await json(`resource secret retire ${id} ${secret_id}`)).toEqual(retired);
-    expect(await json(`resource block ${id}`)).toEqual({ resource_id: id, status: 'blocked' });
-    expect(await json(`resource show ${id}`)).toEqual({ ...about, status: 'blocked' });
-    expect(await json(`resource unblock ${id}`)).toEqual({ resource_id: id, status: 'active' });
-    expect(await json(`resource delete ${id} --yes`)).toEqual({ resource_id: id, status: 'deleted' });
-  });
-
   it('prints one document for all other commands', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await json('--version')).toEqual({ version });
@@ -213,6 +182,15 @@ describe('a user', () => {
   it('can be given by user_id or login, in every command', async () => {
     const id = await createUser('ida');
     const [about, input] = [{ user_id: id, login: 'ida' }, `${newSecret()}\n`];
+    expect(await json('user show Ida')).toEqual({
+      ...about,
+      name: 'Ida',
+      status: 'active',
+      external_id: null,
+    });
+    expect((await assent('user show Ida')).stdout).toMatch(/^status +active\npayment_password +set\n$/m);
+    const twice = { code: 1, stderr: 'the login IDA is taken\n' };
+    expect(await assent('user create IDA --name Ida --password-stdin', input)).toMatchObject(twice);
     for (const named of [id, id.toUpperCase(), 'IDA']) {
       expect(await json(`user show ${named}`)).toMatchObject(about);
       expect(await json(`user update ${named} --name Ida`)).toMatchObject(about);
