@@ -3,9 +3,10 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { fileIn, useFolder } from '../support/process/folder.ts';
+import { versionOf } from '../support/process/program.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const hasBash = spawnSync('bash', ['--version']).status === 0;
+const hasBash = versionOf(['bash', '--version']) !== undefined;
 const found = hasBash ? '' : ' (bash is not installed: skipped)';
 
 describe.runIf(hasBash)(`completion in bash${found}`, () => {

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { namesOf, readSeries, type Series } from '../support/metrics.ts';
+import { versionOf } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
 // The files of deploy/ fit what a running server tells: a metric that is renamed would silence its alert and nobody would know.
@@ -153,7 +154,7 @@ describe('a panel of the dashboard', () => {
   );
 });
 
-const version = spawnSync('promtool', ['--version'], { encoding: 'utf8' }).stdout?.split(',')[1]?.trim();
+const version = versionOf(['promtool', '--version'], /, (.+?) \(/);
 const found = version === undefined ? 'promtool is not installed: skipped' : `promtool ${version}`;
 
 describe.skipIf(version === undefined)(`Prometheus’ own tool (${found})`, () => {

@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRole, ownName, useDatabase } from '../support/postgres/database.ts';
 import { urlOf } from '../support/postgres/postgres.ts';
 import { runAssent, spawnServer } from '../support/process/process.ts';
+import { versionOf } from '../support/process/program.ts';
 
 type Variables = Record<string, string>;
 interface Service {
@@ -74,12 +75,12 @@ describe('docker-compose.yml', () => {
 });
 
 /** The script reads a variable of the environment, which an older psql can't. */
-const { stdout: psqlVersion } = spawnSync('psql', ['--version'], { encoding: 'utf8' });
+const psqlVersion = Number(versionOf(['psql', '--version'], /(\d+)/) ?? 0);
 
 /** What quoting, psql, a shell or a URL could change. */
 const NASTY = ` -it's p@ss/w:rd "double" \`back\` \\back\\slash\\ $HOME \${HOME} $$ $(id) :'password' :password :"password" %41%zz #hash?query&more=1,2;3 Пароль, 密码 🔑 `;
 
-describe.runIf(Number(/\d+/.exec(psqlVersion ?? '')) >= 14)(
+describe.runIf(psqlVersion >= 14)(
   'the database set-up of docker-compose.yml (with psql 14 or newer, if installed)',
   async () => {
     const database = await useDatabase();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
@@ -8,7 +7,7 @@ import { png, svg } from '../support/pictures.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { fileIn, useFolder } from '../support/process/folder.ts';
-import { ASSENT, Launch } from '../support/process/launch.ts';
+import { ASSENT, hasTerminals, Launch, terminal } from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 
@@ -394,9 +393,6 @@ describe('an irreversible command', () => {
     expect((await assent('audit prune --keep 9')).stderr).toContain('--yes to drop 0 rows');
     expect(await json(`${last} --yes`)).toMatchObject({ status: 'retired' });
   });
-
-  const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
-  const hasTerminals = spawnSync('script', terminal('true').slice(1)).status === 0;
 
   it.skipIf(!hasTerminals)(
     'prompts at a terminal, with no as the default (needs `script` of util-linux)',

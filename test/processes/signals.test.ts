@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -8,8 +7,17 @@ import { useSockets } from '../support/http/sockets.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { clusterOf, postmasterOf, useFolder } from '../support/process/folder.ts';
-import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/process/launch.ts';
+import {
+  ASSENT,
+  descendants,
+  hasTerminals,
+  Launch,
+  processesOf,
+  stillRunning,
+  terminal,
+} from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
+import { versionOf } from '../support/process/program.ts';
 import { freePair } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
 
@@ -19,26 +27,19 @@ const NPM_START = ['npm', 'start'];
 const SERVE = [...ASSENT, 'serve'];
 const MIGRATE = [...ASSENT, 'migrate'];
 
-/** A terminal of its own for a command; util-linux's `script` has these options, others have not. */
-const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
-const hasTerminals = runs(terminal('true'));
 /** A command as PID 1, as in a container. */
 const CONTAINER = [
   'unshare',
   ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
   ...['--pid', '--fork', '--mount-proc', '--kill-child'],
 ];
-const hasContainers = runs([...CONTAINER, 'true']);
+const hasContainers = versionOf([...CONTAINER, 'echo', 'yes']) !== undefined;
 
 const CTRL_C = '\x03';
 
 const { open } = useSockets();
 /** For servers, one after the other: to make PostgreSQL's data for each would take most of the time. */
 const ofServers = useFolder();
-
-function runs([program = '', ...args]: string[]): boolean {
-  return spawnSync(program, args).status === 0;
-}
 
 function start(command: readonly string[], variables: Record<string, string>): Launch {
   const launch = new Launch(command, variables);

@@ -1,22 +1,17 @@
-import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { PATH, startProgram } from '../process/program.ts';
+import { PATH, startProgram, versionOf } from '../process/program.ts';
 import { freePort } from '../server.ts';
 
-const [, major, minor] =
-  /PgBouncer (\d+)\.(\d+)/.exec(
-    spawnSync('pgbouncer', ['--version'], { env: { PATH } }).stdout?.toString(),
-  ) ?? [];
-
 /** The version of the PgBouncer that is installed, such as `1.18`; undefined where there is none. */
-export const poolerVersion = major && `${major}.${minor}`;
+export const poolerVersion = versionOf(['pgbouncer', '--version'], /PgBouncer (\d+\.\d+)/);
+const [major = 0, minor = 0] = poolerVersion?.split('.').map(Number) ?? [];
 
 /** Whether it keeps prepared statements for its clients. */
-export const poolerKeepsNames = Number(major) > 1 || Number(minor) >= 21;
+export const poolerKeepsNames = major > 1 || minor >= 21;
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +7,12 @@ import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../../src/tria
 import { createCluster } from '../../../src/trial/postgres/cluster.ts';
 import { findPlace } from '../../../src/trial/postgres/place.ts';
 import { makeDataDir, removeDataDir } from '../process/folder.ts';
-import { startProgram } from '../process/program.ts';
+import { startProgram, versionOf } from '../process/program.ts';
 import { makeCertificate } from '../programs/certificates.ts';
 import { freePort } from '../server.ts';
 
 /** Whether the program that makes certificates is installed. */
-export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+export const hasOpenssl = versionOf(['openssl', 'version']) !== undefined;
 
 /** A PostgreSQL on 127.0.0.1 that speaks TLS, with a certificate for `localhost` by a CA that nobody else knows. */
 export async function startTlsPostgres() {

@@ -4,12 +4,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { outputOf } from './program.ts';
+import { outputOf, versionOf } from './program.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** `assent …` as it is run without npm. */
 export const ASSENT = [process.execPath, 'bin/assent.js'];
+
+/** A terminal of its own for a command; util-linux's `script` has these options, others have not. */
+export const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
+export const hasTerminals = versionOf(terminal('echo yes')) !== undefined;
 
 /** How a command ended: with a code, or by a signal that it did not handle. */
 export interface End {

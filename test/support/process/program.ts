@@ -3,6 +3,7 @@ import {
   type ChildProcessWithoutNullStreams,
   type SpawnOptions,
   spawn,
+  spawnSync,
 } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Server } from 'node:net';
@@ -11,6 +12,13 @@ import { vi } from 'vitest';
 
 /** Where programs of others are found: Debian keeps some where only root's path leads. */
 export const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
+
+/** What a program says of its version, by the group of a pattern; undefined where it is not installed. */
+export function versionOf([program = '', ...args]: readonly string[], pattern = /(.+)/): string | undefined {
+  const env = { ...process.env, PATH };
+  const { status, stdout, stderr } = spawnSync(program, args, { env, encoding: 'utf8' });
+  return status === 0 ? pattern.exec(stdout + stderr)?.[1] : undefined;
+}
 
 /** What a process has printed so far, as it comes. */
 export function outputOf({ stdout, stderr }: ChildProcess): () => string {

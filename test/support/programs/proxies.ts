@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PATH, startProgram } from '../process/program.ts';
+import { PATH, startProgram, versionOf } from '../process/program.ts';
 import { freePort } from '../server.ts';
 import { makeCertificate } from './certificates.ts';
 
@@ -133,9 +132,4 @@ function change(text: string, changes: readonly (readonly [string, string])[]): 
     if (!changed.includes(from)) throw new Error(`the configuration has no "${from}"`);
     return changed.replaceAll(from, to);
   }, text);
-}
-
-function versionOf([program = '', ...args]: string[], pattern: RegExp): string | undefined {
-  const { stdout, stderr } = spawnSync(program, args, { env: { PATH, HOME: tmpdir() }, encoding: 'utf8' });
-  return pattern.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[1];
 }
