@@ -131,19 +131,16 @@ function surroundings(): Variables {
 /** The one place where passwords may be read: what trial mode says to type in. */
 const GREETING = /^ {2}(Password|Payment password|Another user) .+$/gm;
 
-const METRICS_DEADLINE_MS = 2_000;
-
 async function metricsOf(baseUrl: string): Promise<string> {
-  const signal = AbortSignal.timeout(METRICS_DEADLINE_MS);
+  const signal = AbortSignal.timeout(2_000);
   const answer = await fetch(`${baseUrl}/metrics`, { signal }).catch(() => undefined);
   return (await answer?.text()) ?? '';
 }
 
 /** Against hanging only: a busy machine can take long. */
 const READY = { timeout: 100_000, interval: 25 };
-const ANSWER_DEADLINE_MS = 5_000;
 
 async function untilHealthy(url: string): Promise<void> {
-  const ask = () => fetch(url, { signal: AbortSignal.timeout(ANSWER_DEADLINE_MS) }).catch(() => undefined);
+  const ask = () => fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
   await vi.waitUntil(async () => (await ask())?.status === 200, READY);
 }
