@@ -1,8 +1,8 @@
-import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { makeDataDir } from '../process/folder.ts';
 import { PATH, startProgram, versionOf } from '../process/program.ts';
 import { freePort } from '../server.ts';
 
@@ -23,7 +23,7 @@ export type Pooler = Awaited<ReturnType<typeof startPooler>>;
  */
 export async function startPooler(mode: 'session' | 'transaction') {
   const { host, port, user, password } = new pg.Client(inject('postgres'));
-  const folder = mkdtempSync(join(tmpdir(), 'assent-pooler-'));
+  const folder = makeDataDir();
   const ownPort = await freePort();
   const settings = join(folder, 'pgbouncer.ini');
   writeFileSync(

@@ -1,5 +1,5 @@
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
@@ -71,7 +71,7 @@ async function createRole(host: string, port: number): Promise<void> {
 
 /** Each signed by the CA; PostgreSQL wants its own key to be nobody else's. */
 function makeCertificates(owner: number): string {
-  const folder = mkdtempSync(join(tmpdir(), 'assent-tls-'));
+  const folder = makeDataDir();
   chmodSync(folder, 0o755);
   makeCertificate(folder, 'ca', 'a CA of the tests', 'keyUsage=keyCertSign');
   makeCertificate(folder, 'server', 'localhost', 'subjectAltName=DNS:localhost', 'ca');
