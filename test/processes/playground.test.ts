@@ -3,21 +3,17 @@ import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as cheerio from 'cheerio';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Agent } from '../support/http/agent.ts';
 import { useFolder } from '../support/process/folder.ts';
 import { formTo, Player, type Shown } from '../support/process/playground.ts';
-import { credentials, freePair, startTrial } from '../support/process/trial.ts';
+import { credentials, freePair, startTrial, useTrial } from '../support/process/trial.ts';
 
 // What the demo application of trial mode teaches, lesson by lesson, over HTTP.
 
-const DATA_DIR = useFolder();
-const PORT = String(await freePair());
-const server = await startTrial({ PORT, DATA_DIR, CODE_LIFETIME_SECONDS: '20' });
-afterAll(() => server.stop());
-const trial = credentials(server);
+const trial = await useTrial({ CODE_LIFETIME_SECONDS: '20' });
 
-const player = (headers = {}) => new Player(trial, server.baseUrl, headers);
+const player = (headers = {}) => new Player(trial, trial.baseUrl, headers);
 const last = (messages: Shown[]) => messages.at(-1) ?? { title: '', text: '' };
 let instances = 0;
 /** A new name, so that tests don't annul each other's tokens. */
@@ -66,7 +62,7 @@ describe('a link on a page of the demo application', () => {
       await collect('/request');
       await person.send();
       for (const path of ['/story', '/', '/nowhere']) await collect(path);
-      const shown = [...links].map((link) => link.replace(trial.open, '').replace(server.baseUrl, 'server'));
+      const shown = [...links].map((link) => link.replace(trial.open, '').replace(trial.baseUrl, 'server'));
       expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/account']));
       for (const link of links) {
         const { status, headers } = await fetch(link);
@@ -113,7 +109,7 @@ describe('a connection of the demo', () => {
 
   it('of the second user needs no payment password', async () => {
     const { login, password } = trial.other;
-    const other = new Player({ ...trial, login, password, payment: 'none' }, server.baseUrl);
+    const other = new Player({ ...trial, login, password, payment: 'none' }, trial.baseUrl);
     const shown = await other.connect('payment-shop.limit(1,10)', instance());
     expect(last(shown).title).toBe('The exchange: a token for the code');
   });
@@ -137,7 +133,7 @@ describe('a custom application', () => {
   it('is registered for the visitor, and known to the server', async () => {
     const person = player();
     const own = await register(person, BACK);
-    expect(await askAs(server.baseUrl, idIn(own))).toMatchObject({ status: 303 });
+    expect(await askAs(trial.baseUrl, idIn(own))).toMatchObject({ status: 303 });
     expect(cheerio.load((await player().shop.get('/')).body)('#own dd').length).toBe(0);
   });
 
@@ -161,7 +157,7 @@ describe('a custom application', () => {
 
 describe('another site', () => {
   it('can’t press the buttons of the demo application', async () => {
-    for (const origin of ['http://evil.example', server.baseUrl, 'null'])
+    for (const origin of ['http://evil.example', trial.baseUrl, 'null'])
       expect((await player({ origin }).shop.post('/ask', {})).status).toBe(403);
     expect((await new Agent(trial.open).post('/ask', {})).status).toBe(403);
   });
@@ -177,7 +173,7 @@ describe('another site', () => {
     const answer = await player().shop.get('/callback?state=a&code=b');
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('That didn’t work');
-    expect(answer.body).toContain(`href="${server.baseUrl}/account"`);
+    expect(answer.body).toContain(`href="${trial.baseUrl}/account"`);
   });
 
   it('can’t add a script or style, or unescaped text', async () => {

@@ -4,7 +4,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as cheerio from 'cheerio';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { decideAt } from '../clients/callers.ts';
 import { describeWith, startExample } from '../clients/examples.ts';
 import { obtainCode, requestOf } from '../support/flow.ts';
@@ -13,15 +13,12 @@ import { ledger } from '../support/ledger.ts';
 import { useFolder } from '../support/process/folder.ts';
 import { Player } from '../support/process/playground.ts';
 import { PATH } from '../support/process/program.ts';
-import { credentials, freePair, startTrial } from '../support/process/trial.ts';
+import { useTrial } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
 
 // The programs that the demo shows beside its messages, copied and run with the credentials of an application of one's own.
 
-const DATA_DIR = useFolder();
-const server = await startTrial({ PORT: String(await freePair()), DATA_DIR });
-afterAll(() => server.stop());
-const trial = credentials(server);
+const trial = await useTrial();
 const user = { ...trial, userId: '', paymentPassword: trial.payment };
 
 const REDIRECT_URI = 'http://localhost:8080/back';
@@ -44,7 +41,7 @@ const programs = new Map<string, Map<string, string>>();
 const own: Record<string, string> = {};
 
 beforeAll(async () => {
-  const person = new Player(trial, server.baseUrl);
+  const person = new Player(trial, trial.baseUrl);
   await person.connect('account-info');
   await person.press('/introspect');
   await person.press('/give-back');
@@ -57,7 +54,7 @@ beforeAll(async () => {
   }
   await person.shop.post('/register', { name: 'My Shop', redirect_uri: REDIRECT_URI });
   const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = await ownCodes(person);
-  const { resource } = JSON.parse(readFileSync(join(DATA_DIR, 'demo.json'), 'utf8'));
+  const { resource } = JSON.parse(readFileSync(join(trial.dataDir, 'demo.json'), 'utf8'));
   Object.assign(own, {
     CLIENT_ID,
     CLIENT_SECRET,
@@ -79,7 +76,7 @@ async function ownCodes({ shop }: Player): Promise<string[]> {
 async function run(language: Language, title: string, variables: Record<string, string>): Promise<string> {
   const { file, run } = LANGUAGES[language];
   const text = programs.get(title)?.get(language) ?? '';
-  const path = join(DATA_DIR, file);
+  const path = join(trial.dataDir, file);
   writeFileSync(path, language === 'Go' ? inGo(text) : text);
   const [command = '', ...args] = run;
   const env = { ...process.env, PATH, ...own, ...variables };
@@ -90,7 +87,7 @@ function newCode(CODE_VERIFIER: string): Promise<string> {
   const client = { clientId: own.CLIENT_ID ?? '', clientSecret: null, redirectUri: REDIRECT_URI };
   const code_challenge = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
   const fields = requestOf(client, { code_challenge, code_challenge_method: 'S256' });
-  return obtainCode(new Agent(server.baseUrl), fields, user);
+  return obtainCode(new Agent(trial.baseUrl), fields, user);
 }
 
 for (const language of Object.keys(LANGUAGES) as Language[]) {
@@ -131,7 +128,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
 
   /** Registers an application, copies its line, and runs it in the folder. */
   async function runLine(redirect_uri: string) {
-    const person = new Player(trial, server.baseUrl);
+    const person = new Player(trial, trial.baseUrl);
     await person.shop.post('/register', { name: 'My Shop', redirect_uri });
     const [line = '', , , secret] = await ownCodes(person);
     ledger.note('client secret', secret);
@@ -146,7 +143,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
     const home = `http://localhost:${await freePort()}/`;
     const example = await runLine(`${home}callback`);
     expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
-    const agent = new Agent(server.baseUrl);
+    const agent = new Agent(trial.baseUrl);
     const request = (await agent.get(`${home}connect`)).location ?? '';
     const callback = await decideAt(agent, request, user, 'allow');
     expect((await agent.get(callback.href)).text).toBe('Your account is connected.');
@@ -156,7 +153,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
   it('runs a program that prompts for the response, because no server can listen here', async () => {
     const example = await runLine("https://shop.example/it's/back");
     const request = (await example.stderr.until(/^http.+$/m)) ?? '';
-    example.type((await decideAt(new Agent(server.baseUrl), request, user, 'allow')).href);
+    example.type((await decideAt(new Agent(trial.baseUrl), request, user, 'allow')).href);
     expect(await example.ended(), example.stderr.text).toBe(0);
     ledger.note('access token', JSON.parse(example.stdout.text).access_token);
   });

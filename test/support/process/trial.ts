@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { ledger } from '../ledger.ts';
-import { makeDataDir, removeDataDir } from './folder.ts';
+import { useFolder } from './folder.ts';
 import { type ServerProcess, spawnServer } from './process.ts';
 
 /** Starts trial mode and waits for the block that says what to open. */
@@ -18,13 +18,10 @@ export async function startTrial(variables: Record<string, string>): Promise<Ser
 
 /** Starts it for all tests of a file. @returns what it says besides */
 export async function useTrial(variables: Record<string, string> = {}) {
-  const DATA_DIR = makeDataDir();
-  const server = await startTrial({ PORT: String(await freePair()), DATA_DIR, ...variables });
-  afterAll(async () => {
-    await server.stop();
-    removeDataDir(DATA_DIR);
-  });
-  return { baseUrl: server.baseUrl, ...credentials(server) };
+  const dataDir = useFolder();
+  const server = await startTrial({ PORT: String(await freePair()), DATA_DIR: dataDir, ...variables });
+  afterAll(async () => void (await server.stop()));
+  return { baseUrl: server.baseUrl, dataDir, ...credentials(server) };
 }
 
 /** Trial mode keeps what it made in files, so that it can show it again. */
