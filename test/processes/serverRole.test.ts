@@ -1,10 +1,10 @@
+import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { press } from '../support/account.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { createRole, ownDatabase, useDatabase } from '../support/postgres/database.ts';
-import { withClient } from '../support/postgres/postgres.ts';
 import { copyOfBuild } from '../support/process/builds.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, type Run, spawnServer } from '../support/process/process.ts';
@@ -25,8 +25,12 @@ afterAll(() => pool.end());
 const server = await useServer({ database: { ...database, pool } });
 
 /** Runs SQL as the server's role. @returns its last statement's rows */
-const asRole = (sql: string): Promise<unknown[]> =>
-  withClient(roleUrl, async (client) => [await client.query(sql)].flat().at(-1)?.rows ?? []);
+async function asRole(sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: roleUrl });
+  onTestFinished(() => client.end());
+  await client.connect();
+  return [await client.query(sql)].flat().at(-1)?.rows ?? [];
+}
 
 /** Of PostgreSQL, for what a role has no right to. */
 const MAY_NOT = { code: '42501' };

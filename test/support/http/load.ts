@@ -12,8 +12,8 @@ export type Load = ReturnType<typeof startLoad>;
  */
 export function startLoad(baseUrl: string, { connections = 16, keepAlive = true, pauseMs = 0 } = {}) {
   const url = new URL('/oauth/authorize?client_id=x', baseUrl);
-  const { Agent, get } = url.protocol === 'https:' ? https : http;
-  const agent = new Agent({ keepAlive, maxSockets: connections, rejectUnauthorized: false } as object);
+  const { Agent, get } = (url.protocol === 'https:' ? https : http) as typeof https;
+  const agent = new Agent({ keepAlive, maxSockets: connections, rejectUnauthorized: false });
   /** By what went wrong: a status, or the error of the connection. */
   const failures: Record<string, number> = {};
   let [answered, stopped] = [0, false];
