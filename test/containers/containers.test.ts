@@ -156,7 +156,6 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect((await service.inspect('assent')).Config.Labels[REVISION]).toBe('first');
     });
 
-    /** The code with which a check of a container ends. */
     const check = async (what: string) => (await service.try(`docker compose exec -T ${what}`)).code;
     const isMaintained = () => check('maintain test -e /tmp/maintained');
 
@@ -199,7 +198,6 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       fs.renameSync(path.join(tls, 'next.pem'), path.join(tls, 'assent.pem'));
     };
 
-    /** The serial number of the certificate that browsers see. */
     const seenCertificate = async () => {
       const port = Number(new URL(baseUrl).port);
       const socket = connect({ port, host: 'localhost', rejectUnauthorized: false });

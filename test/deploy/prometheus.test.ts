@@ -51,7 +51,6 @@ function selectorsOf(expr: string): [name: string, matchers: string][] {
 const FROM_PROMETHEUS = ['job', 'instance'];
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 
-/** Whether a series has what a matcher asks for. */
 function matches(one: string, [, label, how, value]: RegExpExecArray): boolean {
   const [, has = ''] = new RegExp(`[{,]${label}="([^"]*)"`).exec(one) ?? [];
   const found = how?.endsWith('~') ? new RegExp(`^(?:${value})$`).test(has) : has === value;

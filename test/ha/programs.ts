@@ -24,7 +24,6 @@ function findPostgres(): string | null {
   return existsSync(join(folder, 'pg_rewind')) ? folder : null;
 }
 
-/** @throws {Error} that says what is missing and how to get it */
 export function findPrograms({ PATRONI = 'patroni' } = process.env): Programs {
   const postgres = findPostgres();
   const [, major] = /patroni (\d+)/.exec(run(PATRONI, '--version') ?? '') ?? [];

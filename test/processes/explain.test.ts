@@ -31,7 +31,6 @@ const kept = async () =>
 
 const referenceOf = ({ headers }: Answer) => headers.get('x-request-id') ?? '';
 
-/** Waits until the refusal of this answer is kept. */
 async function keptOf(answer: Answer): Promise<Kept> {
   const find = async () => (await kept()).find(({ reference }) => reference === referenceOf(answer));
   await expect.poll(find).toBeDefined();

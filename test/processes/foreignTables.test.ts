@@ -35,7 +35,6 @@ const CHANGING = [
 
 const NONE = 'this database has no tables of Assent';
 
-/** @param statements what the other program did there */
 async function databaseOf(...statements: string[]): Promise<TestDatabase> {
   const database = await ownDatabase(`template template0 encoding 'UTF8' locale 'C'`);
   for (const statement of statements) await database.pool.query(statement);

@@ -24,7 +24,6 @@ const { assent, json, refused } = commandsOn(variables);
 const CREATE = 'client create --redirect-uri https://shop.example/callback --name';
 const create = (name: string, more = '') => json(`${CREATE} "${name}" ${more}`);
 
-/** What a command says that changes nothing. */
 const NOTHING = 'there is nothing to change\n';
 
 /** An application that the user has allowed so many instances. */

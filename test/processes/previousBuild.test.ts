@@ -51,7 +51,6 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
     await database?.drop();
   });
 
-  /** Runs a command. @returns its JSON document */
   async function run({ executable }: Build, args: readonly string[], input = '') {
     const done = await spawnAssent([...args, '--json'], onDatabase(database.url), input, executable);
     expect(done).toMatchObject({ code: 0 });

@@ -72,7 +72,6 @@ async function ownCodes({ shop }: Player): Promise<string[]> {
   return codes.map((code) => $(code).text());
 }
 
-/** @returns what the program prints */
 async function run(language: Language, title: string, variables: Record<string, string>): Promise<string> {
   const { file, run } = LANGUAGES[language];
   const text = programs.get(title)?.get(language) ?? '';

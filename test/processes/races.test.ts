@@ -31,7 +31,6 @@ const people = async () => [await registry.createClient(), await registry.create
 const formOf = async (agent: Agent, fields: Record<string, string>, user: TestUser) =>
   formWith(await reachConsent(agent, fields, user), 'decision');
 
-/** How many events of a kind an application has. */
 const events = (kind: string, { clientId }: TestClient) =>
   count('select count(*)::int from audit_events where kind like $1 and client_id = $2', [kind, clientId]);
 

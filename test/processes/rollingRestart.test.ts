@@ -15,7 +15,6 @@ if (haproxy === undefined)
 
 const database = await useDatabase();
 const replicas: { readonly port: number; server: ServerProcess }[] = [];
-/** What has to be closed. */
 const open: (() => Promise<void>)[] = [];
 
 const variables = { ...onDatabase(database.url), DRAIN_SECONDS: '5', TRUST_PROXY: '1' };
@@ -31,7 +30,6 @@ afterAll(async () => {
   await Promise.all(replicas.map(({ server }) => server.stop()));
 });
 
-/** How many pages a replica has answered, from its metrics. */
 async function answersOf({ server }: (typeof replicas)[number]): Promise<number> {
   const series = readSeries(await (await fetch(`${server.baseUrl}/metrics`)).text());
   return series.get('assent_request_seconds_count{route="/oauth/authorize"}') ?? 0;
