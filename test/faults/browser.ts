@@ -47,7 +47,7 @@ export class Browser extends Agent {
     const { name: actor, userId } = this.#actor;
     const query = path === '/return' ? search : '';
     const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : query);
-    const asked = whatIsAsked({ path, fields, userId }, owners);
+    const asked = whatIsAsked(path, fields, userId, owners);
     const note = { actor, during, askedAt: Date.now(), ...asked };
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS);

@@ -15,15 +15,10 @@ export const ASSENT = [process.execPath, 'bin/assent.js'];
 export const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
 export const hasTerminals = versionOf(terminal('echo yes')) !== undefined;
 
-/** How a command ended: with a code, or by a signal that it did not handle. */
-export interface End {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 /** A command with all that it starts, in a process group of its own. */
 export class Launch {
-  readonly end: Promise<End>;
+  /** How it ended: with a code, or by a signal that it did not handle. */
+  readonly end: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly output: () => string;
   readonly #child: ChildProcess;
 
@@ -95,14 +90,8 @@ export function peakMemory(pid: number): number {
   }
 }
 
-interface Process {
-  readonly pid: number;
-  readonly parent: number;
-  readonly command: string;
-}
-
 /** All that run; what has ended and only waits for its parent to notice does not. */
-function listProcesses(): Process[] {
+function listProcesses(): ReturnType<typeof listByPs> {
   if (!existsSync('/proc/self/stat')) return listByPs();
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -117,7 +106,7 @@ function listProcesses(): Process[] {
     });
 }
 
-function listByPs(): Process[] {
+function listByPs() {
   const text = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' });
   return [...text.matchAll(/^ *(\d+) +(\d+) +([^\sZ]\S*) +(.*)$/gm)].map(([, pid, parent, , command]) => ({
     pid: Number(pid),

@@ -5,10 +5,7 @@ import type { Credentials } from './trial.ts';
 
 type Fields = Record<string, string>;
 
-export interface Shown {
-  readonly title: string;
-  readonly text: string;
-}
+export type Shown = Readonly<Record<'title' | 'text', string>>;
 
 /** A person with a browser in front of the demo application of trial mode. */
 export class Player {
