@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { ledger } from '../ledger.ts';
 import { useFolder } from './folder.ts';
 import { type ServerProcess, spawnServer } from './process.ts';
@@ -11,7 +11,7 @@ import { type ServerProcess, spawnServer } from './process.ts';
 /** Starts trial mode and waits for the block that says what to open. */
 export async function startTrial(variables: Record<string, string>): Promise<ServerProcess> {
   const server = await spawnServer(variables);
-  await expect.poll(server.output, { interval: 10 }).toContain('trial mode');
+  await vi.waitUntil(() => server.output().includes('trial mode'), { timeout: 60_000, interval: 10 });
   if (variables.DATA_DIR !== undefined) noteFiles(variables.DATA_DIR);
   return server;
 }
