@@ -6,18 +6,23 @@ import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { obtainCode, requestOf, tokenRequestOf, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
+import { type Load, startLoad } from '../support/http/load.ts';
 import { newSecret } from '../support/ledger.ts';
+import { addMigration } from '../support/process/builds.ts';
 import { makeCertificate } from '../support/programs/certificates.ts';
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
 import { CHECKOUT, Engine } from './engine.ts';
-import { addMigration, copyCheckout, Service } from './service.ts';
+import { copyCheckout, Service } from './service.ts';
 import { makeStandIns } from './standIns.ts';
-import { type Stream, startStream } from './stream.ts';
 
 // The image and both compose files on a real engine, by the blocks of docs/operate/containers.md, under requests.
 
 const started = await Engine.start().catch((error: Error) => error.message);
 if (typeof started === 'string') console.log(`Not tested: containers, since no engine starts: ${started}`);
+
+/** Requests that go on while operators do something, fewer than a proxy of ours lets one network ask for. */
+const startStream = (baseUrl: string) =>
+  startLoad(baseUrl, { connections: 2, keepAlive: false, pauseMs: 20 });
 
 /** Packages come from this machine's network; the engine has none of its own. */
 const builtHere = (...services: string[]) =>
@@ -85,11 +90,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     it('exchanges a code for a token', async () => {
       const redirectUri = 'https://shop.example/callback';
       const made = await assent(`client create --name "My Shop" --redirect-uri ${redirectUri}`);
-      client = {
-        clientId: made.client_id,
-        clientSecret: made.client_secret ?? null,
-        redirectUri,
-      } as TestClient;
+      client = { clientId: made.client_id, clientSecret: made.client_secret ?? null, redirectUri };
       const [password, paymentPassword] = [newSecret(), newSecret()];
       const create = 'docker compose exec -T assent assent user create anna --name Anna --password-stdin';
       await service.run(create, `${password}\n${paymentPassword}\n`);
@@ -155,7 +156,6 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect((await service.inspect('assent')).Config.Labels[REVISION]).toBe('first');
     });
 
-    /** The code with which a check of a container ends. */
     const check = async (what: string) => (await service.try(`docker compose exec -T ${what}`)).code;
     const isMaintained = () => check('maintain test -e /tmp/maintained');
 
@@ -186,7 +186,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     let service: Service;
     let folder: string;
     let baseUrl: string;
-    let stream: Stream;
+    let stream: Load;
 
     /** As an operator puts it there: another file under the same name. */
     const putCertificate = () => {
@@ -198,7 +198,6 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       fs.renameSync(path.join(tls, 'next.pem'), path.join(tls, 'assent.pem'));
     };
 
-    /** The serial number of the certificate that browsers see. */
     const seenCertificate = async () => {
       const port = Number(new URL(baseUrl).port);
       const socket = connect({ port, host: 'localhost', rejectUnauthorized: false });
@@ -245,12 +244,9 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     });
 
     it('are healthy when they are ready, so that a roll-out waits for it', async () => {
+      const test = ['CMD', 'assent-health', 'ready'];
       for (const name of ['one', 'two'])
-        expect((await service.inspect(name)).Config.Healthcheck.Test).toEqual([
-          'CMD',
-          'assent-health',
-          'ready',
-        ]);
+        expect((await service.inspect(name)).Config.Healthcheck.Test).toEqual(test);
     });
 
     it('are behind a proxy that loads a new certificate', async () => {

@@ -8,16 +8,8 @@ import { outcomeOf, outputOf, PATH, type Run } from '../support/process/program.
 
 export const CHECKOUT = path.resolve(import.meta.dirname, '../..');
 
-const isInstalled = (...[program = '', ...args]: string[]) =>
-  spawnSync(program, args, { env: { PATH } }).status === 0;
-
-/** An engine starts as root only. */
-const NEEDED: readonly (readonly [name: string, isThere: () => boolean])[] = [
-  ['root', () => process.getuid?.() === 0],
-  ['dockerd', () => isInstalled('dockerd', '--version')],
-  ['docker compose', () => isInstalled('docker', 'compose', 'version')],
-  ['debootstrap', () => isInstalled('debootstrap', '--version')],
-];
+/** What must succeed; an engine starts as root only. */
+const NEEDED = ['test $(id -u) = 0', 'dockerd --version', 'docker compose version', 'debootstrap --version'];
 
 /** A Docker engine of our own: its images, networks and data are gone with it. */
 export class Engine {
@@ -33,8 +25,8 @@ export class Engine {
 
   /** Resolves when it answers. @throws {Error} saying why none can be started here */
   static async start(): Promise<Engine> {
-    const missing = NEEDED.find(([, isThere]) => !isThere())?.[0];
-    if (missing !== undefined) throw new Error(`${missing} is missing`);
+    const failing = NEEDED.find((line) => spawnSync('sh', ['-c', line], { env: { PATH } }).status !== 0);
+    if (failing !== undefined) throw new Error(`this fails: ${failing}`);
     const engine = new Engine();
     const config = path.join(engine.folder, 'daemon.json');
     const settings = {
@@ -50,10 +42,7 @@ export class Engine {
       'log-level': 'warn',
     };
     fs.writeFileSync(config, JSON.stringify(settings));
-    const child = spawn('dockerd', ['--config-file', config], {
-      env: engine.#env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn('dockerd', ['--config-file', config], { env: engine.#env });
     engine.#process = child;
     const output = outputOf(child);
     const ended = once(child, 'exit').then(() => {
@@ -76,13 +65,8 @@ export class Engine {
   }
 
   /** Runs lines of a shell, which see only these variables. @param input of standard input */
-  shell(
-    script: string,
-    folder: string,
-    variables: Readonly<Record<string, string>>,
-    input = '',
-  ): Promise<Run> {
-    const options = { cwd: folder, env: { ...this.#env, ...variables } };
+  shell(script: string, cwd: string, variables: Record<string, string>, input = ''): Promise<Run> {
+    const options = { cwd, env: { ...this.#env, ...variables } };
     return outcomeOf(spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], options), input);
   }
 

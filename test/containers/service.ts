@@ -13,20 +13,10 @@ export function copyCheckout(to: string): string {
   return to;
 }
 
-/** Another migration, on whose schema the build before can serve. @returns its file */
-export function addMigration(checkout: string, name: string, sql: string): string {
-  const folder = path.join(checkout, 'migrations');
-  const last = Math.max(...fs.readdirSync(folder).map((file) => Number.parseInt(file, 10) || 0));
-  const file = path.join(folder, `${String(last + 1).padStart(4, '0')}_${name}.sql`);
-  fs.writeFileSync(file, `-- Serves builds from schema version ${last} on.\n${sql};\n`);
-  return file;
-}
-
 /** The services of a compose file, with the commands of an operator in its folder. */
 export class Service {
   readonly #engine: Engine;
   readonly #folder: string;
-  /** What the operator's shell has. */
   readonly variables: Record<string, string>;
 
   /** @param changed what a test needs to have otherwise, as YAML */
@@ -50,7 +40,6 @@ export class Service {
     return stdout;
   }
 
-  /** What the engine knows of a service's container. */
   async inspect(service: string): Promise<Inspected> {
     const id = (await this.run(`docker compose ps --all --quiet ${service}`)).trim();
     const [found] = JSON.parse(await this.#engine.docker('inspect', id)) as Inspected[];
@@ -59,21 +48,11 @@ export class Service {
   }
 }
 
-export interface Inspected {
-  readonly Id: string;
+interface Inspected {
   readonly Config: {
     readonly Labels: Readonly<Record<string, string>>;
     readonly Healthcheck: { readonly Test: readonly string[] };
   };
-  readonly State: {
-    readonly Status: string;
-    readonly ExitCode: number;
-    readonly Health?: { readonly Status: string };
-  };
-  readonly HostConfig: {
-    readonly ReadonlyRootfs: boolean;
-    readonly CapDrop: readonly string[] | null;
-    readonly LogConfig: { readonly Type: string; readonly Config: Readonly<Record<string, string>> };
-    readonly Init: boolean | null;
-  };
+  readonly State: { readonly ExitCode: number; readonly Health?: { readonly Status: string } };
+  readonly HostConfig: { readonly LogConfig: { readonly Config: Readonly<Record<string, string>> } };
 }

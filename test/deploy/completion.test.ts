@@ -1,28 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { fileIn, useFolder } from '../support/process/folder.ts';
+import { versionOf } from '../support/process/program.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const hasBash = spawnSync('bash', ['--version']).status === 0;
+const hasBash = versionOf(['bash', '--version']) !== undefined;
 const found = hasBash ? '' : ' (bash is not installed: skipped)';
 
 describe.runIf(hasBash)(`completion in bash${found}`, () => {
-  let folder: string;
-
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'assent-completion-'));
-    const command = join(folder, 'assent');
-    writeFileSync(
-      command,
-      `#!/bin/sh\necho "$@" >> '${folder}/calls'\nexec '${process.execPath}' '${CHECKOUT}bin/assent.js' "$@"\n`,
-    );
-    chmodSync(command, 0o755);
-  });
-
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = useFolder();
+  const calls = `${folder}/calls`;
+  const assent = `#!/bin/sh\necho "$@" >> '${calls}'\nexec '${process.execPath}' '${CHECKOUT}bin/assent.js' "$@"\n`;
+  chmodSync(fileIn(folder, 'assent', assent), 0o755);
 
   /** What Tab offers behind these words, the last of which is being typed. */
   function complete(...words: string[]): string[] {
@@ -45,10 +36,8 @@ describe.runIf(hasBash)(`completion in bash${found}`, () => {
   });
 
   it('runs only --help, whatever was typed before', () => {
-    expect(complete('assent', 'grant', 'revoke', '--yes', '--client', 'x', '--', '--lo')).toEqual([
-      '--login',
-    ]);
-    const calls = spawnSync('cat', [join(folder, 'calls')], { encoding: 'utf8' }).stdout;
-    for (const call of calls.trim().split('\n')) expect(call).toMatch(/^([a-z]+ )*--help$/);
+    const typed = ['assent', 'grant', 'revoke', '--yes', '--client', 'x', '--', '--lo'];
+    expect(complete(...typed)).toEqual(['--login']);
+    expect(readFileSync(calls, 'utf8')).toMatch(/^(([a-z]+ )*--help\n)+$/);
   });
 });

@@ -7,6 +7,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { END_MS } from '../../src/rules/common/timeouts.ts';
 import { useFolder } from '../support/process/folder.ts';
+import { versionOf } from '../support/process/program.ts';
 
 // What Assent knows of the files in deploy/; real proxies run theirs in proxies.test.ts.
 
@@ -18,10 +19,6 @@ const isKnown = (name: string) => known.includes(name.replace(/_FILE$/, ''));
 
 /** How long a replica may take to end after a signal. */
 const endSeconds = ({ DRAIN_SECONDS = '0' }: Record<string, string>) => Number(DRAIN_SECONDS) + END_MS / 1000;
-
-function isInstalled(program: string): boolean {
-  return spawnSync(program, ['--version']).status === 0;
-}
 
 describe('the manifests for Kubernetes', () => {
   const files = readdirSync(`${folder}kubernetes`).filter((file) => /(?<!^kustomization)\.yaml$/.test(file));
@@ -53,17 +50,11 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('run a pod read-only as an unprivileged user', () => {
-    for (const { securityContext } of pods) {
-      const seccompProfile = { type: 'RuntimeDefault' };
-      expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile });
-    }
-    for (const { securityContext } of containers) {
-      expect(securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      });
-    }
+    const ofPod = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+    for (const { securityContext } of pods) expect(securityContext).toMatchObject(ofPod);
+    const denied = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+    for (const { securityContext } of containers)
+      expect(securityContext).toEqual({ ...denied, readOnlyRootFilesystem: true });
   });
 
   const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute');
@@ -88,14 +79,12 @@ describe('the manifests for Kubernetes', () => {
   // It has no schema for the Gateway API.
   const ofKubernetes = files.filter((file) => file !== 'route.yaml');
   ofKubernetes.push('admin/service.yaml', 'admin/network-policy.yaml');
-  const validator = isInstalled('kubernetes-validate');
+  const validator = versionOf(['kubernetes-validate', '--version']);
   it.runIf(validator).each(ofKubernetes)(
     `follow the schemas of Kubernetes (kubernetes-validate ${validator ? 'is' : 'is not'} installed): %s`,
     (file) => {
-      const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], {
-        cwd: `${folder}kubernetes`,
-        encoding: 'utf8',
-      });
+      const options = { cwd: `${folder}kubernetes`, encoding: 'utf8' } as const;
+      const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], options);
       expect(status, stdout + stderr).toBe(0);
     },
   );
@@ -166,7 +155,7 @@ describe('the units for systemd', () => {
     expect(unit).toMatch(/^EnvironmentFile=\/etc\/assent\/owner$/m);
   });
 
-  const analyzer = isInstalled('systemd-analyze');
+  const analyzer = versionOf(['systemd-analyze', '--version']);
   const found = `(systemd-analyze ${analyzer ? 'is' : 'is not'} installed)`;
   it.runIf(analyzer).each(units)(`are hardened ${found}: %s`, (unit) => {
     const args = ['security', '--offline=true', '--threshold=20', `${folder}systemd/${unit}`]; // an exposure of 2.0

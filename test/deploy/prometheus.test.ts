@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { namesOf, readSeries, type Series } from '../support/metrics.ts';
+import { versionOf } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
 // The files of deploy/ fit what a running server tells: a metric that is renamed would silence its alert and nobody would know.
@@ -50,7 +51,6 @@ function selectorsOf(expr: string): [name: string, matchers: string][] {
 const FROM_PROMETHEUS = ['job', 'instance'];
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 
-/** Whether a series has what a matcher asks for. */
 function matches(one: string, [, label, how, value]: RegExpExecArray): boolean {
   const [, has = ''] = new RegExp(`[{,]${label}="([^"]*)"`).exec(one) ?? [];
   const found = how?.endsWith('~') ? new RegExp(`^(?:${value})$`).test(has) : has === value;
@@ -153,7 +153,7 @@ describe('a panel of the dashboard', () => {
   );
 });
 
-const version = spawnSync('promtool', ['--version'], { encoding: 'utf8' }).stdout?.split(',')[1]?.trim();
+const version = versionOf(['promtool', '--version'], /, (.+?) \(/);
 const found = version === undefined ? 'promtool is not installed: skipped' : `promtool ${version}`;
 
 describe.skipIf(version === undefined)(`Prometheus’ own tool (${found})`, () => {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { linkTo, requestOf, tokenRequestOf } from '../support/flow.ts';
@@ -10,6 +9,7 @@ import { readSeries } from '../support/metrics.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process/process.ts';
+import { listen } from '../support/process/program.ts';
 import { expectPage, useBrowser } from '../support/programs/browsing.ts';
 import { PROXIES, type RunningProxy, startProxy } from '../support/programs/proxies.ts';
 import { createClient, createUser } from '../support/registrations.ts';
@@ -71,8 +71,7 @@ describe.each(PROXIES)('$name', (kind) => {
       variables = { ...onDatabase(line.url(database)), ...address };
       replicas = await Promise.all(ports.map(start));
       application = createServer((_request, response) => response.end('thank you'));
-      await once(application.listen(0, '127.0.0.1'), 'listening');
-      const redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
+      const redirectUri = `http://127.0.0.1:${await listen(application)}/callback`;
       client = await createClient(database.pool, { redirectUri });
       user = await createUser(database.pool, { paymentPassword: null });
       await untilServing();

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect as connectPlain } from 'node:net';
+import { connect as connectPlain } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listen } from '../support/process/program.ts';
 import { PROXIES, type RunningProxy, startProxy } from '../support/programs/proxies.ts';
 import { freePort } from '../support/server.ts';
 
@@ -30,8 +30,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
           return request.resume().on('end', () => request.socket.destroy()); // as a replica that is killed
         });
       servers = [server(), server()];
-      for (const each of servers) await once(each.listen(0, '127.0.0.1'), 'listening');
-      const [one = 0, two = 0] = servers.map((each) => (each.address() as AddressInfo).port);
+      const [one = 0, two = 0] = await Promise.all(servers.map((each) => listen(each)));
       const more = takesAddress ? [takesAddress] : [];
       proxy = await startProxy({ version, ...kind }, await freePort(), [one, two], more);
     });
@@ -86,11 +85,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
     describe.runIf(takesAddress)('in a flood from one network', () => {
       it.each([
         ['an IPv4 address', ['198.51.100.7'], '198.51.100.8'],
-        [
-          'the first 48 bits of an IPv6 address',
-          ['2001:db8:1::7', '2001:db8:1:2::7', '2001:db8:1:a:b:c:d:e'],
-          '2001:db8:2::7',
-        ],
+        ['an IPv6 /48', ['2001:db8:1::7', '2001:db8:1:2::7', '2001:db8:1:a:b:c:d:e'], '2001:db8:2::7'],
         ['an IPv4 address in the form of IPv6', ['::ffff:192.0.2.7'], '::ffff:192.0.2.8'],
       ])(
         'serves a thousand requests of one network, then its rate only, and its neighbour as before: %s',

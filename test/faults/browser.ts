@@ -8,7 +8,6 @@ type Init = Parameters<Agent['send']>[1];
 /** A caller gives up then: the server promises an answer within 7 seconds. */
 const PATIENCE_MS = 20_000;
 
-/** Told to whoever asked: no answer came. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }
@@ -34,35 +33,36 @@ export class Browser extends Agent {
 
   override async send(url: string, init: Init): Promise<Answer> {
     const { pathname, search } = new URL(url, this.baseUrl);
-    for (const replica of this.#dice.hits(0.5) ? [0, 1] : [1, 0]) {
-      const answer = await this.#sendTo(replica, pathname, search, init);
+    const { replicas } = this.#site;
+    for (const { front } of this.#dice.hits(0.5) ? replicas : replicas.toReversed()) {
+      const answer = await this.#sendTo(front, pathname, search, init);
       if (answer !== null) return answer;
     }
     throw new Unanswered('no replica takes a connection');
   }
 
   /** @returns null where nobody took the connection @throws {Unanswered} */
-  async #sendTo(replica: number, path: string, search: string, init: Init): Promise<Answer | null> {
-    const { during, journal, owners, tokens } = this.#site;
+  async #sendTo(port: number, path: string, search: string, init: Init): Promise<Answer | null> {
+    const { during, owners, tokens } = this.#site;
     const { name: actor, userId } = this.#actor;
     const query = path === '/return' ? search : '';
     const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : query);
-    const asked = whatIsAsked({ path, fields, userId }, owners);
+    const asked = whatIsAsked(path, fields, userId, owners);
     const note = { actor, during, askedAt: Date.now(), ...asked };
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS);
-      const answer = await super.send(this.#site.front(replica) + path + search, { ...init, signal });
+      const answer = await super.send(`http://localhost:${port}${path}${search}`, { ...init, signal });
       const { status, headers, body } = answer;
       const token = /"access_token":"([^"]+)"/.exec(body)?.[1];
       if (token !== undefined) tokens.add(token);
       const ref = headers.get('x-request-id');
       const told = { ...whatIsTold(asked.act, answer), toldAt: Date.now() };
-      journal.note({ ...note, ...told, status, ref, retryAfter: headers.get('retry-after') });
+      this.#site.note({ ...note, ...told, status, ref, retryAfter: headers.get('retry-after') });
       return answer;
     } catch (error) {
       const why = whyUnanswered(error as Error);
       const told = why === 'ECONNREFUSED' ? 'unreached' : 'nothing';
-      journal.note({ ...note, told, toldAt: Date.now(), status: null, ref: null, why });
+      this.#site.note({ ...note, told, toldAt: Date.now(), status: null, ref: null, why });
       if (told === 'unreached') return null;
       throw new Unanswered(why, { cause: error });
     }

@@ -9,7 +9,6 @@ export class Dice {
     this.#seed = seed;
   }
 
-  /** @returns a number from 0 up to, not including, 1 */
   next(): number {
     const hash = createHash('sha256')
       .update(`${this.#seed} ${this.#throws++}`)
@@ -21,7 +20,6 @@ export class Dice {
     return Math.floor(this.next() * count);
   }
 
-  /** Whether something of this probability happens. */
   hits(probability: number): boolean {
     return this.next() < probability;
   }
@@ -33,11 +31,6 @@ export class Dice {
   /** One of the names, each as often as its weight says. */
   weighed<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const names = Object.keys(weights) as Name[];
-    let left = this.next() * names.reduce((sum, name) => sum + weights[name], 0);
-    const found = names.find((name) => {
-      left -= weights[name];
-      return left < 0;
-    });
-    return found ?? (names[0] as Name);
+    return this.pick(names.flatMap((name) => Array(weights[name]).fill(name)) as [Name, ...Name[]]);
   }
 }

@@ -24,7 +24,6 @@ export interface EventRow {
   readonly operator: string | null;
 }
 
-/** A process of `assent serve`, from its start to its end. */
 export interface Life {
   readonly name: string;
   readonly output: string;
@@ -37,7 +36,6 @@ export interface Life {
 export interface Evidence {
   readonly entries: readonly Entry[];
   readonly grants: readonly GrantRow[];
-  /** In the order in which they happened. */
   readonly events: readonly EventRow[];
   readonly lives: readonly Life[];
   readonly codeLifetimeMs: number;
@@ -47,7 +45,6 @@ export interface Evidence {
   readonly leaks: readonly string[];
   /** Faults in which answers of PostgreSQL are lost or late: then a 503 may be done (docs/operate/503.md). */
   readonly losing: ReadonlySet<string>;
-  /** When processes of PostgreSQL were stopped. */
   readonly frozenAt: readonly number[];
   /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: readonly number[];

@@ -9,7 +9,6 @@ import type { Site } from './site.ts';
 /** Waits as long as the fault is to last, or for a share of it. */
 export type Hold = (share?: number) => Promise<void>;
 
-/** What a fault has to do its work on. */
 export interface Place<PlacesHome extends Home = EmbeddedHome> {
   readonly site: Site;
   readonly home: PlacesHome;
@@ -26,7 +25,6 @@ export interface Fault<PlacesHome extends Home = EmbeddedHome> {
   happen(place: Place<PlacesHome>): Promise<void>;
 }
 
-/** Faults by the name that `--fault` knows. */
 export type Faults<PlacesHome extends Home = EmbeddedHome> = Readonly<Record<string, Fault<PlacesHome>>>;
 
 /** Those of an embedded PostgreSQL; those of a cluster are in `test/ha`. */

@@ -1,5 +1,3 @@
-import { appendFileSync } from 'node:fs';
-
 /** What may be asked of the front door, or by an operator's command. */
 export type Act =
   /** A page, or a form that decides nothing about an authorization. */
@@ -24,7 +22,6 @@ export type Told = 'done' | 'refused' | 'unavailable' | 'nothing' | 'unreached';
 export interface Asked {
   readonly act: Act;
   readonly actor: string;
-  /** The fault of that time. */
   readonly during: string;
   /** The grant, where the act is about one: its id. */
   readonly key?: string | undefined;
@@ -49,25 +46,9 @@ export interface Entry extends Asked {
   readonly status: number | null;
   /** `X-Request-Id`, or the operator of a command: the trail has it as `reference` or `operator`. Null where unknown. */
   readonly ref: string | null;
-  /** `Retry-After` of the answer. */
   readonly retryAfter?: string | null;
   /** Of an introspection: what was told of the token. */
   readonly active?: boolean | undefined;
   /** Why, in the words of the answer: an error code, a page, an error of the connection. */
   readonly why?: string | undefined;
-}
-
-/** Everything that callers asked and were told, in the order of the answers; append-only, and in a file if there is one. */
-export class Journal {
-  readonly entries: Entry[] = [];
-  readonly #file: string | undefined;
-
-  constructor(file?: string) {
-    this.#file = file;
-  }
-
-  note(entry: Entry): void {
-    this.entries.push(entry);
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
-  }
 }

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Unanswered } from './browser.ts';
 import { Dice } from './dice.ts';
-import { Operator } from './operator.ts';
-import { Person } from './person.ts';
+import { operator } from './operator.ts';
+import { person } from './person.ts';
 import type { Population } from './population.ts';
 import type { Site } from './site.ts';
 
-/** The pause between two actions of one person is up to this. */
 const MAX_PAUSE_MS = 60;
 const OPERATORS_PAUSE_MS = 1_500;
 
@@ -18,17 +17,16 @@ export class Load {
   #running: Promise<unknown> = Promise.resolve();
   #paused = true;
 
-  /** Two persons are one user with two browsers. */
   constructor(site: Site, people: Population, seed: string) {
     const persons = people.users.flatMap((user, index) =>
       ['a', 'b'].map((browser) => {
         const name = `user ${index}, browser ${browser}`;
         const dice = new Dice(`${seed} ${name}`);
-        return this.#driver(new Person(site, people, user, name, dice), dice, MAX_PAUSE_MS);
+        return this.#driver(person(site, people, user, name, dice), dice, MAX_PAUSE_MS);
       }),
     );
     const dice = new Dice(`${seed} operator`);
-    this.#drivers = [...persons, this.#driver(new Operator(site, people, dice), dice, OPERATORS_PAUSE_MS)];
+    this.#drivers = [...persons, this.#driver(operator(site, people, dice), dice, OPERATORS_PAUSE_MS)];
   }
 
   go(): void {
@@ -42,10 +40,10 @@ export class Load {
     await this.#running;
   }
 
-  #driver(actor: { act(): Promise<void> }, dice: Dice, pauseMs: number): () => Promise<void> {
+  #driver(act: () => Promise<void>, dice: Dice, pauseMs: number): () => Promise<void> {
     return async () => {
       for (; !this.#paused; await sleep(dice.below(pauseMs))) {
-        await actor.act().catch((error: unknown) => {
+        await act().catch((error: unknown) => {
           if (!(error instanceof Error) || error instanceof TypeError) throw error;
           const why = error instanceof Unanswered ? error.message : error.message.slice(0, 60);
           this.gaveUp.set(why, (this.gaveUp.get(why) ?? 0) + 1);

@@ -13,12 +13,9 @@ const ALL_FAILOVERS = 'failover';
 const [ofCluster, others] = [Object.keys(FAILOVERS), Object.keys(FAULTS)];
 const asked = FAULTS_NAMES?.split(',').flatMap((name) => (name === ALL_FAILOVERS ? ofCluster : [name]));
 const names = asked ?? shuffled(others);
-const unknown = names.filter((name) => ![...others, ...ofCluster].includes(name));
-if (unknown.length > 0) {
-  throw new Error(
-    `there is no fault ${unknown.join(', ')}; there are ${[...others, ...ofCluster].join(', ')}`,
-  );
-}
+const known = [...others, ...ofCluster];
+const unknown = names.filter((name) => !known.includes(name));
+if (unknown.length > 0) throw new Error(`there is no fault ${unknown}; there are ${known.join(', ')}`);
 
 /** What a fault takes beside its own time: recovery, the audit. */
 const SHARE = 0.6;
@@ -38,6 +35,6 @@ describe.runIf(there.length > 0)('on a cluster', () => {
 /** The same in an order that the seed says. */
 function shuffled(all: readonly string[]): string[] {
   const dice = new Dice(`${seed} order`);
-  const places = new Map(all.map((name) => [name, dice.next()]));
-  return all.toSorted((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0));
+  const placed = all.map((name) => ({ name, place: dice.next() }));
+  return placed.toSorted((one, other) => one.place - other.place).map(({ name }) => name);
 }

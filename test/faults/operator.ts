@@ -12,68 +12,58 @@ type Task = Pick<Asked, 'act' | 'userId' | 'clientId' | 'mayBeIdle'> & { readonl
 const MAX_ASKED = 20;
 
 /** An operator at a command line, who blocks, unblocks and revokes. */
-export class Operator {
-  readonly #site: Site;
-  readonly #people: Population;
-  readonly #dice: Dice;
-  readonly #resourceServer: Browser;
-  #commands = 0;
-
-  constructor(site: Site, people: Population, dice: Dice) {
-    this.#site = site;
-    this.#people = people;
-    this.#dice = dice;
-    this.#resourceServer = new Browser(site, { name: 'resource server' }, dice);
-  }
-
-  async act(): Promise<void> {
-    const { clientId } = this.#dice.pick(this.#people.clients);
-    const { userId, login } = this.#dice.pick(this.#people.users);
-    const action = this.#dice.weighed({ blockClient: 3, blockUser: 2, revoke: 3 });
-    if (action === 'blockClient') return this.#blockForAWhile({ clientId }, 'client', clientId);
-    if (action === 'blockUser') return this.#blockForAWhile({ userId }, 'user', login);
-    const args = ['grant', 'revoke', '--login', login, '--client', clientId, '--yes'];
-    await this.#run({ act: 'revokeByOperator', userId, clientId, args });
-  }
+export function operator(site: Site, people: Population, dice: Dice) {
+  const resourceServer = new Browser(site, { name: 'resource server' }, dice);
+  let commands = 0;
 
   /** Ends only when it is unblocked: what is blocked for good is no load. */
-  async #blockForAWhile(subject: Partial<Asked>, noun: string, id: string): Promise<void> {
-    const mayBeIdle = !(await this.#run({ ...subject, act: 'block', args: [noun, 'block', id] }));
-    if (!mayBeIdle) await this.#askForTokensOf(subject);
-    await sleep(this.#dice.below(300));
-    const name = this.#nextName();
+  async function blockForAWhile(subject: Partial<Asked>, noun: string, id: string): Promise<void> {
+    const mayBeIdle = !(await run({ ...subject, act: 'block', args: [noun, 'block', id] }));
+    if (!mayBeIdle) await askForTokensOf(subject);
+    await sleep(dice.below(300));
+    const name = nextName();
     const unblock = { ...subject, mayBeIdle, act: 'unblock', args: [noun, 'unblock', id] } as const;
-    while (!(await this.#run(unblock, name)));
+    while (!(await run(unblock, name)));
   }
 
   /** The newest tokens of who is blocked: none may be accepted. */
-  async #askForTokensOf(subject: Partial<Asked>): Promise<void> {
+  async function askForTokensOf(subject: Partial<Asked>): Promise<void> {
     const isTheirs = (token: string) => {
-      const owner = this.#site.owners.get(parseToken('token', token).grantId ?? '');
+      const owner = site.owners.get(parseToken('token', token).grantId ?? '');
       return (
         owner?.[subject.clientId === undefined ? 'userId' : 'clientId'] ===
         (subject.clientId ?? subject.userId)
       );
     };
-    const tokens = [...this.#site.tokens].filter(isTheirs).slice(-MAX_ASKED);
+    const tokens = [...site.tokens].filter(isTheirs).slice(-MAX_ASKED);
     const asks = (token: string) =>
-      this.#resourceServer.post('/oauth/introspect', { token }, { authorization: this.#people.resource });
+      resourceServer.post('/oauth/introspect', { token }, { authorization: people.resource });
     await Promise.allSettled(tokens.map(asks));
   }
 
-  #nextName(): string {
-    return `faults-${this.#commands++}`;
+  function nextName(): string {
+    return `faults-${commands++}`;
   }
 
   /** Several runs under one name are one act, of which one at most leaves a row. @returns whether it is done */
-  async #run({ args, ...task }: Task, name = this.#nextName()): Promise<boolean> {
-    const { during, journal, home } = this.#site;
+  async function run({ args, ...task }: Task, name = nextName()): Promise<boolean> {
+    const { during, home } = site;
     const askedAt = Date.now();
     const variables = { DATABASE_URL: home.ownerUrl, ASSENT_OPERATOR: name };
     const { code, stderr: why } = await runAssent([...args, '--json'], variables);
     const told = code === 0 ? 'done' : 'nothing';
     const asked = { ...task, actor: 'operator', during, form: name, ref: name, askedAt };
-    journal.note({ ...asked, toldAt: Date.now(), told, status: null, why });
+    site.note({ ...asked, toldAt: Date.now(), told, status: null, why });
     return told === 'done';
   }
+
+  return async function act(): Promise<void> {
+    const { clientId } = dice.pick(people.clients);
+    const { userId, login } = dice.pick(people.users);
+    const action = dice.weighed({ blockClient: 3, blockUser: 2, revoke: 3 });
+    if (action === 'blockClient') return blockForAWhile({ clientId }, 'client', clientId);
+    if (action === 'blockUser') return blockForAWhile({ userId }, 'user', login);
+    const args = ['grant', 'revoke', '--login', login, '--client', clientId, '--yes'];
+    await run({ act: 'revokeByOperator', userId, clientId, args });
+  };
 }

@@ -31,153 +31,132 @@ interface Held {
 }
 
 /** A user with a browser, and the applications that the user authorizes: each action is chosen by the dice. */
-export class Person {
-  readonly #dice: Dice;
+export function person(site: Site, people: Population, user: TestUser, name: string, dice: Dice) {
   /** Nobody else authorizes it, so that its code is late and not annulled. */
-  readonly #ownInstance: string;
-  readonly #people: Population;
-  readonly #user: TestUser;
-  readonly #browser: Browser;
-  readonly #application: Browser;
-  readonly #tokens: Held[] = [];
-  readonly #usedCodes: Held[] = [];
-  readonly #lateCodes: Held[] = [];
+  const ownInstance = `of ${name}`;
+  const browser = new Browser(site, { name, userId: user.userId }, dice);
+  const application = new Browser(site, { name: `${name}'s application` }, dice);
+  const tokens: Held[] = [];
+  const usedCodes: Held[] = [];
+  const lateCodes: Held[] = [];
 
-  constructor(site: Site, people: Population, user: TestUser, name: string, dice: Dice) {
-    this.#dice = dice;
-    this.#ownInstance = `of ${name}`;
-    this.#people = people;
-    this.#user = user;
-    this.#browser = new Browser(site, { name, userId: user.userId }, dice);
-    this.#application = new Browser(site, { name: `${name}'s application` }, dice);
-  }
-
-  /** Does one thing. @throws {Unanswered} and what a page says instead of what was expected */
-  async act(): Promise<void> {
-    const held = this.#anyOf(this.#tokens);
-    const actions: Readonly<Record<keyof typeof WEIGHTS, () => Promise<unknown>>> = {
-      authorize: () => this.#authorize(),
-      introspect: () => this.#ask(held),
-      reject: () => this.#reject(),
-      replay: () => this.#exchangeAgain(this.#anyOf(this.#usedCodes)),
-      exchangeLate: () => this.#exchangeAgain(this.#lateCode()),
-      revoke: () => this.#revoke(held),
-      disconnect: () => this.#press('/account/disconnect'),
-      disconnectAll: () => this.#press('/account/disconnect-all'),
-      look: () => this.#browser.get(this.#dice.pick(['/account', '/account/history', '/account/security'])),
-      stop: () => this.#press('/account/stop'),
-      signOut: () => this.#press('/sign-out'),
-    };
-    await actions[this.#dice.weighed(WEIGHTS)]();
-  }
-
-  async #authorize(): Promise<void> {
-    const client = this.#dice.pick(this.#people.clients);
-    const way = this.#dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
-    const asked = {
-      ...this.#request(client),
-      ...(way === 'late' ? { instance_name: this.#ownInstance } : {}),
-    };
-    const consent = await reachConsent(this.#browser, asked, this.#user);
-    const code = codeOf(await this.#allow(consent));
-    if (this.#dice.hits(0.3)) await this.#ask(this.#annulledBy(code)).catch(ifUnanswered);
+  async function authorize(): Promise<void> {
+    const client = dice.pick(people.clients);
+    const way = dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
+    const asked = { ...request(client), ...(way === 'late' ? { instance_name: ownInstance } : {}) };
+    const consent = await reachConsent(browser, asked, user);
+    const code = codeOf(await allow(consent));
+    if (dice.hits(0.3)) await ask(annulledBy(code)).catch(ifUnanswered);
     const held = { client, value: code, at: Date.now() };
-    if (way === 'late') this.#lateCodes.push(held);
-    if (way === 'wrongFirst') await this.#exchange(held, { redirect_uri: 'http://127.0.0.1:9/other' });
-    if (way === 'once' || way === 'wrongFirst') await this.#exchangeAtLast(held);
+    if (way === 'late') lateCodes.push(held);
+    if (way === 'wrongFirst') await exchange(held, { redirect_uri: 'http://127.0.0.1:9/other' });
+    if (way === 'once' || way === 'wrongFirst') await exchangeAtLast(held);
     if (way === 'together') {
-      await Promise.all([1, 2, 3, 4].map(() => this.#exchange(held).catch(ifUnanswered)));
-      await this.#ask(this.#tokens.at(-1));
+      await Promise.all([1, 2, 3, 4].map(() => exchange(held).catch(ifUnanswered)));
+      await ask(tokens.at(-1));
     }
-    keep(this.#usedCodes, held);
+    keep(usedCodes, held);
   }
 
-  async #reject(): Promise<void> {
-    const consent = await reachConsent(
-      this.#browser,
-      this.#request(this.#dice.pick(this.#people.clients)),
-      this.#user,
-    );
-    await decide(this.#browser, consent, 'reject');
+  async function reject(): Promise<void> {
+    const consent = await reachConsent(browser, request(dice.pick(people.clients)), user);
+    await decide(browser, consent, 'reject');
   }
 
-  async #exchangeAgain(held: Held | undefined): Promise<void> {
-    if (held !== undefined) await this.#exchange(held);
+  async function exchangeAgain(held: Held | undefined): Promise<void> {
+    if (held !== undefined) await exchange(held);
   }
 
   /** One that has expired, and that is not asked for again. */
-  #lateCode(): Held | undefined {
-    const index = this.#lateCodes.findIndex(({ at }) => Date.now() - at > CODE_LIFETIME_MS);
-    return index < 0 ? undefined : this.#lateCodes.splice(index, 1)[0];
+  function lateCode(): Held | undefined {
+    const index = lateCodes.findIndex(({ at }) => Date.now() - at > CODE_LIFETIME_MS);
+    return index < 0 ? undefined : lateCodes.splice(index, 1)[0];
   }
 
-  /** As the application does, or as a payment SDK. */
-  async #revoke(held: Held | undefined): Promise<void> {
+  async function revoke(held: Held | undefined): Promise<void> {
     if (held === undefined) return;
     const { clientId: client_id, clientSecret: client_secret } = held.client;
     const credentials = client_secret === null ? { client_id } : { client_id, client_secret };
-    await this.#application.post('/oauth/revoke', { token: held.value, ...credentials });
+    await application.post('/oauth/revoke', { token: held.value, ...credentials });
   }
 
-  async #ask(held: Held | undefined): Promise<void> {
-    const { resource: authorization } = this.#people;
+  async function ask(held: Held | undefined): Promise<void> {
+    const { resource: authorization } = people;
     if (held !== undefined)
-      await this.#application.post('/oauth/introspect', { token: held.value }, { authorization });
+      await application.post('/oauth/introspect', { token: held.value }, { authorization });
   }
 
-  /** The newest token of the authorization that this code is of. */
-  #annulledBy(code: string): Held | undefined {
+  function annulledBy(code: string): Held | undefined {
     const { grantId } = parseToken('code', code);
-    return this.#tokens.findLast(({ value }) => parseToken('token', value).grantId === grantId);
+    return tokens.findLast(({ value }) => parseToken('token', value).grantId === grantId);
   }
 
   /** Allows, sometimes by a double click, and presses again where no answer came. */
-  async #allow(consent: Answer): Promise<Answer> {
-    const press = () => decide(this.#browser, consent, 'allow');
-    if (this.#dice.hits(0.15)) {
+  async function allow(consent: Answer): Promise<Answer> {
+    const press = () => decide(browser, consent, 'allow');
+    if (dice.hits(0.15)) {
       const answers = await Promise.all([press(), press()].map((pressed) => pressed.catch(ifUnanswered)));
       const redirected = answers.find((answer) => answer?.status === 302);
       if (redirected !== undefined) return redirected;
     }
     const first = await press().catch(ifUnanswered);
     const isAnswered = first !== undefined && first.status !== 503;
-    return isAnswered || this.#dice.hits(0.3) ? (first ?? press()) : press();
+    return isAnswered || dice.hits(0.3) ? (first ?? press()) : press();
   }
 
   /** Asks again where there was no token, as an application that knows no better. */
-  async #exchangeAtLast(held: Held): Promise<void> {
-    const answer = await this.#exchange(held).catch(ifUnanswered);
-    if ((answer === undefined || answer.status === 503) && this.#dice.hits(0.6)) await this.#exchange(held);
+  async function exchangeAtLast(held: Held): Promise<void> {
+    const answer = await exchange(held).catch(ifUnanswered);
+    if ((answer === undefined || answer.status === 503) && dice.hits(0.6)) await exchange(held);
   }
 
-  async #exchange(held: Held, changes: Record<string, string> = {}): Promise<Answer> {
+  async function exchange(held: Held, changes: Record<string, string> = {}): Promise<Answer> {
     const fields = tokenRequestOf(held.client, held.value, changes);
-    const answer = await this.#application.post('/oauth/token', fields);
+    const answer = await application.post('/oauth/token', fields);
     const token = /"access_token":"([^"]+)"/.exec(answer.body)?.[1];
-    if (token !== undefined) keep(this.#tokens, { ...held, value: token });
+    if (token !== undefined) keep(tokens, { ...held, value: token });
     return answer;
   }
 
   /** Presses one of the account page's buttons that post to `path`, if there are any. */
-  async #press(path: string): Promise<void> {
-    const page = await this.#browser.get(path === '/account/stop' ? path : '/account');
+  async function press(path: string): Promise<void> {
+    const page = await browser.get(path === '/account/stop' ? path : '/account');
     const forms = page.forms.filter(({ action }) => action === path);
-    const form = forms[this.#dice.below(Math.max(1, forms.length))];
-    if (form !== undefined) await this.#browser.post(path, form.fields);
+    const form = forms[dice.below(Math.max(1, forms.length))];
+    if (form !== undefined) await browser.post(path, form.fields);
   }
 
-  #request(client: TestClient): Record<string, string> {
-    const instance = this.#dice.pick([undefined, 'first', 'second']);
+  function request(client: TestClient): Record<string, string> {
+    const instance = dice.pick([undefined, 'first', 'second']);
     return requestOf(client, {
-      state: String(this.#dice.below(1_000_000)),
+      state: String(dice.below(1_000_000)),
       ...(instance === undefined ? {} : { instance_name: instance }),
-      ...(this.#dice.hits(0.06) ? { scope: SPENDING } : {}),
+      ...(dice.hits(0.06) ? { scope: SPENDING } : {}),
     });
   }
 
-  #anyOf(held: readonly Held[]): Held | undefined {
-    return held[this.#dice.below(Math.max(1, held.length))];
+  function anyOf(held: readonly Held[]): Held | undefined {
+    return held[dice.below(Math.max(1, held.length))];
   }
+
+  /** Does one thing. @throws {Unanswered} and what a page says instead of what was expected */
+  return async function act(): Promise<void> {
+    const held = anyOf(tokens);
+    const actions: Readonly<Record<keyof typeof WEIGHTS, () => Promise<unknown>>> = {
+      authorize: () => authorize(),
+      introspect: () => ask(held),
+      reject: () => reject(),
+      replay: () => exchangeAgain(anyOf(usedCodes)),
+      exchangeLate: () => exchangeAgain(lateCode()),
+      revoke: () => revoke(held),
+      disconnect: () => press('/account/disconnect'),
+      disconnectAll: () => press('/account/disconnect-all'),
+      look: () => browser.get(dice.pick(['/account', '/account/history', '/account/security'])),
+      stop: () => press('/account/stop'),
+      signOut: () => press('/sign-out'),
+    };
+    await actions[dice.weighed(WEIGHTS)]();
+  };
 }
 
 function keep(all: Held[], one: Held): void {

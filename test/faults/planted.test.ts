@@ -41,12 +41,10 @@ const overdue: Situation = (entries) =>
 interface Plant {
   readonly change: readonly [file: string, line: string, instead: string];
   readonly fault: string;
-  /** How often the situation has to come. */
   readonly until: readonly [situation: Situation, times: number];
   readonly rule: string;
 }
 
-/** By what they are. */
 const PLANTS: Readonly<Record<string, Plant>> = {
   'a code can be exchanged twice': {
     change: ['store/token/exchanges.js', `'code_replayed']`, `'to_issue']`],
@@ -110,7 +108,7 @@ async function playEach(plants: readonly Plant[], executable?: string): Promise<
       fault,
       until: [situation, times],
     } of plants) {
-      const { entries } = stage.site.journal;
+      const { entries } = stage.site;
       const since = entries.length;
       const hasCome = () => situation(entries.slice(since)) >= times;
       outcomes.push(await play(stage, fault, () => vi.waitUntil(hasCome, PATIENCE).then(() => undefined)));

@@ -5,11 +5,9 @@ import type { TestClient, TestUser } from '../support/server.ts';
 export interface Population {
   readonly users: readonly [TestUser, ...TestUser[]];
   readonly clients: readonly [TestClient, ...TestClient[]];
-  /** The `Authorization` header of a resource server. */
   readonly resource: string;
 }
 
-/** Registers who takes part, as operators do. */
 export async function populate(ownerUrl: string, users: number, clients: number): Promise<Population> {
   const pool = openDatabase(ownerUrl);
   const each = <Made>(count: number, make: (index: number) => Promise<Made>) =>

@@ -5,11 +5,9 @@ import { doneAllTheSame } from './rules/trail.ts';
 const during = ({ fault, evidence }: Outcome) => evidence.entries.filter((entry) => entry.during === fault);
 const told = (what: Entry['told']) => (outcome: Outcome) =>
   during(outcome).filter((entry) => entry.told === what).length;
-/** Carried out although the caller was told 503, or nothing. */
 const done = (what: Entry['told']) => (outcome: Outcome) =>
   doneAllTheSame(outcome.evidence, what).filter((entry) => entry.during === outcome.fault).length;
 
-/** The longest time in which nothing at all was done. */
 function outageSeconds(outcome: Outcome): string {
   const times = during(outcome).flatMap((entry) => (entry.told === 'done' ? entry.toldAt : []));
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
@@ -37,14 +35,11 @@ export function lineOf(outcome: Outcome | null): string {
   return [(outcome?.fault ?? 'fault').padEnd(18), ...cells].join('  ');
 }
 
-const SHOWN = 5;
-
 /** What was found, rule by rule; empty where all is well. */
 export function findingsOf({ fault, findings }: Outcome): string {
-  return Object.entries(findings)
-    .map(([rule, found]) => {
-      const shown = found.slice(0, SHOWN).map((finding) => `\n    ${finding}`);
-      return `  not so in ${fault}: ${rule} (${found.length})${shown.join('')}`;
-    })
-    .join('\n');
+  const lines = Object.entries(findings).flatMap(([rule, found]) => [
+    `  not so in ${fault}: ${rule} (${found.length})`,
+    ...found.slice(0, 5).map((finding) => `    ${finding}`),
+  ]);
+  return lines.join('\n');
 }

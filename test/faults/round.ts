@@ -7,7 +7,6 @@ import { Dice } from './dice.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Faults, Hold } from './faults.ts';
 import type { EmbeddedHome, Home } from './home.ts';
-import { Journal } from './journal.ts';
 import { Load } from './load.ts';
 import { type Population, populate } from './population.ts';
 import { CODE_LIFETIME_MS, Site } from './site.ts';
@@ -17,7 +16,6 @@ import { CODE_LIFETIME_MS, Site } from './site.ts';
 export interface Outcome {
   readonly fault: string;
   readonly evidence: Evidence;
-  /** From the end of the fault until both replicas served. */
   readonly recoverySeconds: number;
   /** Findings by answers within 3 seconds of a takeover, which are allowed. */
   readonly soon: readonly string[];
@@ -39,18 +37,16 @@ export interface Casting {
   readonly seed: string;
   readonly users: number;
   readonly clients: number;
-  /** Where the journal is written to, for looking into a finding. */
   readonly journalFile?: string | undefined;
-  /** `assent` of another build than this checkout's. */
   readonly executable?: string | undefined;
 }
 
 export async function openStage<StagesHome extends Home>(
   home: StagesHome,
   faults: Faults<StagesHome>,
-  { seed, users, clients, journalFile, executable }: Casting,
+  { seed, users, clients, ...casting }: Casting,
 ): Promise<Stage<StagesHome>> {
-  const site = new Site(home, new Journal(journalFile), executable);
+  const site = new Site(home, casting);
   try {
     await site.start();
     const people = await populate(home.ownerUrl, users, clients);
@@ -64,7 +60,6 @@ export async function openStage<StagesHome extends Home>(
 /** Against hanging only: what does not recover by itself within this, does not recover. */
 const RECOVERY = { timeout: 60_000, interval: 50 };
 
-/** @throws {Error} when it does not recover */
 export async function play<StagesHome extends Home>(
   stage: Stage<StagesHome>,
   fault: string,
@@ -77,7 +72,7 @@ export async function play<StagesHome extends Home>(
   try {
     await faults[fault]?.happen({ site, home, hold });
     const since = Date.now();
-    for (const index of [0, 1]) await vi.waitFor(() => expectToServe(site.front(index)), RECOVERY);
+    for (const { front } of site.replicas) await vi.waitFor(() => expectToServe(front), RECOVERY);
     recoverySeconds = (Date.now() - since) / 1_000;
   } finally {
     await load.pause();
@@ -93,7 +88,8 @@ export async function play<StagesHome extends Home>(
 }
 
 /** A replica that serves is ready, and says to a request that needs the database what it says when all is well. */
-async function expectToServe(address: string): Promise<void> {
+async function expectToServe(port: number): Promise<void> {
+  const address = `http://localhost:${port}`;
   const signal = AbortSignal.timeout(10_000);
   const asked = { client_id: 'nobody', code: 'none', redirect_uri: 'https://no.example' };
   const body = new URLSearchParams({ grant_type: 'authorization_code', ...asked });
@@ -112,7 +108,7 @@ export async function gather<StagesHome extends Home>(stage: Stage<StagesHome>):
   const { lives, frozenAt, overtakenAt } = site;
   return {
     ...(await site.ask(readRows)),
-    entries: site.journal.entries,
+    entries: site.entries,
     lives,
     leaks: lives.flatMap(({ name, output }) => ledger.search(name, output.split('\n'))),
     codeLifetimeMs: CODE_LIFETIME_MS,
@@ -131,7 +127,6 @@ async function statementsEnd(site: Site): Promise<void> {
 
 const AT_ONCE = 32;
 
-/** Asks for every token that was ever told, when nothing else goes on. */
 async function askEveryToken(site: Site, { resource }: Population): Promise<void> {
   const actor = { name: 'resource server' };
   const resourceServer = new Browser(site, actor, new Dice(actor.name));

@@ -1,10 +1,12 @@
+import { appendFileSync } from 'node:fs';
 import pg from 'pg';
 import { vi } from 'vitest';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 import type { Life } from './evidence.ts';
 import { type Home, SERVER_ROLE } from './home.ts';
-import type { Asked, Journal } from './journal.ts';
+import type { Asked, Entry } from './journal.ts';
+import type { Casting } from './round.ts';
 
 /** A code is good for so long here, so that one can be late within a fault. */
 export const CODE_LIFETIME_MS = 10_000;
@@ -12,7 +14,8 @@ export const CODE_LIFETIME_MS = 10_000;
 /** Against hanging only. */
 const PATIENCE = { timeout: 180_000, interval: 100 };
 
-interface Replica {
+export interface Replica {
+  readonly index: number;
   readonly port: number;
   /** By which port the load balancer goes to it. */
   front: number;
@@ -21,25 +24,29 @@ interface Replica {
 
 /** Two replicas of `assent serve`, as processes of their own, on one database. */
 export class Site {
-  readonly journal: Journal;
+  /** Everything that callers asked and were told, in the order of the answers. */
+  readonly entries: Entry[] = [];
   readonly home: Home;
   /** Whose grant is whose, as far as drivers know. */
   readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();
   readonly tokens = new Set<string>();
   during = 'start';
-  /** When processes of PostgreSQL were stopped. */
   readonly frozenAt: number[] = [];
   /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: number[] = [];
-  readonly #replicas: Replica[] = [];
+  readonly replicas: Replica[] = [];
   readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
-  readonly #executable: string | undefined;
+  readonly #casting: Pick<Casting, 'journalFile' | 'executable'>;
 
-  /** @param executable another build's `assent` for the replicas */
-  constructor(home: Home, journal: Journal, executable?: string) {
+  constructor(home: Home, casting: Pick<Casting, 'journalFile' | 'executable'>) {
     this.home = home;
-    this.journal = journal;
-    this.#executable = executable;
+    this.#casting = casting;
+  }
+
+  note(entry: Entry): void {
+    const { journalFile } = this.#casting;
+    this.entries.push(entry);
+    if (journalFile !== undefined) appendFileSync(journalFile, `${JSON.stringify(entry)}\n`);
   }
 
   /** Brings the schema up to date and starts both replicas. */
@@ -48,52 +55,35 @@ export class Site {
       DATABASE_URL: this.home.ownerUrl,
     });
     if (code !== 0) throw new Error(`assent migrate failed: ${stderr}`);
-    for (const port of [await freePort(), await freePort()]) this.#replicas.push({ port, front: port });
-    await Promise.all([0, 1].map((index) => this.startReplica(index)));
+    for (const index of [0, 1]) {
+      const port = await freePort();
+      this.replicas.push({ index, port, front: port });
+    }
+    await Promise.all(this.replicas.map((replica) => this.startReplica(replica)));
   }
 
-  /** The public address of both. */
   get baseUrl(): string {
-    return `http://localhost:${this.portOf(0)}`;
+    return `http://localhost:${this.replicas[0]?.port}`;
   }
 
-  /** Where the load balancer finds a replica. */
-  front(index: number): string {
-    return `http://localhost:${this.#replica(index).front}`;
-  }
-
-  /** Has the load balancer go another way to a replica. */
-  leadBy(index: number, port: number): void {
-    this.#replica(index).front = port;
-  }
-
-  portOf(index: number): number {
-    return this.#replica(index).port;
-  }
-
-  async startReplica(index: number): Promise<void> {
-    const replica = this.#replica(index);
+  async startReplica(replica: Replica): Promise<void> {
+    const { index, port } = replica;
     const variables = {
       ...onDatabase(this.home.serverUrl(index)),
       BASE_URL: this.baseUrl,
-      PORT: String(replica.port),
+      PORT: String(port),
       CODE_LIFETIME_SECONDS: String(CODE_LIFETIME_MS / 1_000),
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`,
     };
-    replica.process = await spawnServer(variables, 'ready', this.#executable);
+    replica.process = await spawnServer(variables, 'ready', this.#casting.executable);
     const name = `replica ${index}, process ${replica.process.pid}`;
     this.#lives.push({ name, process: replica.process, killed: false });
   }
 
   /** @returns its exit code; null when the signal ended it */
-  async stopReplica(index: number, signal: NodeJS.Signals): Promise<number | null> {
-    const { process } = this.#replica(index);
+  async stopReplica({ process }: Replica, signal: NodeJS.Signals): Promise<number | null> {
     for (const life of this.#lives) if (life.process === process) life.killed = true;
     return (await process?.stop(signal)) ?? null;
-  }
-
-  signalReplica(index: number, signal: NodeJS.Signals): void {
-    process.kill(this.#replica(index).process?.pid ?? 0, signal);
   }
 
   get lives(): Life[] {
@@ -113,16 +103,9 @@ export class Site {
   }
 
   async close(): Promise<void> {
-    for (const index of this.#replicas.keys()) {
-      if (this.#replica(index).process?.isRunning()) await this.stopReplica(index, 'SIGTERM');
-    }
+    for (const replica of this.replicas)
+      if (replica.process?.isRunning()) await this.stopReplica(replica, 'SIGTERM');
     await this.home.close();
-  }
-
-  #replica(index: number): Replica {
-    const replica = this.#replicas[index];
-    if (replica === undefined) throw new Error(`there is no replica ${index}`);
-    return replica;
   }
 }
 

@@ -6,14 +6,6 @@ import type { Act, Asked, Entry } from './journal.ts';
 
 // What a request on the wire asks, and what an answer tells: the journal is written from these alone.
 
-/** A request as it leaves a browser or an application. */
-export interface Request {
-  readonly path: string;
-  readonly fields: URLSearchParams;
-  /** Whose browser it is; undefined for an application or a resource server. */
-  readonly userId: string | undefined;
-}
-
 type What = Omit<Asked, 'actor' | 'during'>;
 
 const [KEY_ID_BYTES, HMAC_BYTES] = [4, 32];
@@ -21,9 +13,13 @@ const [KEY_ID_BYTES, HMAC_BYTES] = [4, 32];
 export const hashOf = (secret: string): string => hexOf(sha256(secret));
 
 /** Says what a request asks. Keeps in `owners` whose grant is whose, as decisions tell it. */
-export function whatIsAsked({ path, fields, userId }: Request, owners: Map<string, What>): What {
+export function whatIsAsked(
+  path: string,
+  fields: URLSearchParams,
+  userId: string | undefined,
+  owners: Map<string, What>,
+): What {
   const field = (name: string) => fields.get(name) ?? '';
-  /** An act about the grant that a code or a token names. */
   const ofBearer = (act: Act, kind: 'code' | 'token'): What => {
     const key = parseToken(kind, field(kind)).grantId ?? undefined;
     const { userId, clientId } = owners.get(key ?? '') ?? {};

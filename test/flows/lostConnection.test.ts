@@ -10,8 +10,8 @@ import {
   reachConsent,
   requestOf,
 } from '../support/flow.ts';
-import { askAndCut } from '../support/http/askAndCut.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
+import { askAndCut } from '../support/postgres/locks.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,6 @@ import { findPrograms, PATH } from './programs.ts';
 // PostgreSQL on three machines by Patroni, etcd and HAProxy: real processes, all on this machine.
 
 const HOST = '127.0.0.1';
-const NAMES = ['one', 'two', 'three'];
 const POLL_MS = 200;
 /** Against hanging only. */
 const DEADLINE_MS = 180_000;
@@ -29,11 +28,7 @@ const TAKEN_OVER_AT = `
 select (extract(epoch from modification) * 1000)::float8 as at
   from pg_stat_file('pg_wal/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.history')`;
 
-interface Told {
-  readonly name: string;
-  readonly role: 'leader' | 'sync_standby' | 'replica' | string;
-  readonly state: string;
-}
+type Told = Readonly<Record<'name' | 'role' | 'state', string>>;
 
 export class Cluster implements Home {
   readonly members: readonly Member[];
@@ -57,9 +52,8 @@ export class Cluster implements Home {
     const passwords = { superuser: newPassword(), replication: newPassword(), rewind: newPassword() };
     const common: Common = { programs, folder, etcdPort: await freePort(), passwords, runAs };
     const members: Member[] = [];
-    for (const name of NAMES) {
+    for (const name of ['one', 'two', 'three'])
       members.push(new Member({ name, port: await freePort(), restPort: await freePort() }, common));
-    }
     const cluster = new Cluster(common, members, await freePort());
     try {
       await cluster.#startAll();
@@ -105,7 +99,6 @@ export class Cluster implements Home {
     this.#helpers.push(spawn(program, args, { env: { PATH, ...env }, stdio: 'ignore' }));
   }
 
-  /** Several hosts, in any order. */
   get ownerUrl(): string {
     return this.#severalHosts('postgres', this.#common.passwords.superuser);
   }
@@ -189,7 +182,6 @@ export class Cluster implements Home {
     return new Error(`the cluster ${what}: ${JSON.stringify(told)}\n${logs.join('\n')}`);
   }
 
-  /** Tells Patroni that another member is to be the primary. */
   async switchOver({ machine }: Member): Promise<void> {
     const body = JSON.stringify({ leader: machine.name });
     const answer = await fetch(`http://${HOST}:${machine.restPort}/switchover`, { method: 'POST', body });
@@ -237,8 +229,8 @@ function newPassword(): string {
 }
 
 function userOf(name: string): { uid: number; gid: number } {
-  const [, uid, gid] =
-    new RegExp(`^${name}:[^:]*:(\\d+):(\\d+)`, 'm').exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
-  if (uid === undefined) throw new Error(`there is no user ${name}, as whom PostgreSQL is to run`);
-  return { uid: Number(uid), gid: Number(gid) };
+  const [uid = 0, gid = 0] = ['-u', '-g'].map((which) =>
+    Number(execFileSync('id', [which, name], { encoding: 'utf8' })),
+  );
+  return { uid, gid };
 }

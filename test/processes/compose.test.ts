@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRole, ownName, useDatabase } from '../support/postgres/database.ts';
 import { urlOf } from '../support/postgres/postgres.ts';
 import { runAssent, spawnServer } from '../support/process/process.ts';
+import { versionOf } from '../support/process/program.ts';
 
 type Variables = Record<string, string>;
 interface Service {
@@ -33,8 +34,9 @@ function composeWith(variables: Variables): Compose {
   return parse(TEXT, fill, { merge: true }) as Compose;
 }
 
+const { services, configs } = composeWith({});
+
 describe('docker-compose.yml', () => {
-  const { services, configs } = composeWith({});
   const all = Object.entries<Service>(services);
 
   it('needs no variables', () => {
@@ -47,12 +49,8 @@ describe('docker-compose.yml', () => {
     const once = waits.filter(([, { condition }]) => condition === 'service_completed_successfully');
     const ending = [...new Set(once.map(([name]) => name))];
     expect(ending).toEqual(['migrate']);
-    for (const [name, { restart }] of all) {
-      expect({ name, restart }).toEqual({
-        name,
-        restart: ending.includes(name) ? undefined : 'unless-stopped',
-      });
-    }
+    for (const [name, { restart }] of all)
+      expect(restart, name).toBe(ending.includes(name) ? undefined : 'unless-stopped');
   });
 
   it('maintains the database as its owner each day, and drops nothing', () => {
@@ -77,15 +75,12 @@ describe('docker-compose.yml', () => {
 });
 
 /** The script reads a variable of the environment, which an older psql can't. */
-function psqlVersion(): number {
-  const { stdout } = spawnSync('psql', ['--version'], { encoding: 'utf8' });
-  return Number(/\d+/.exec(stdout ?? '')?.[0] ?? 0);
-}
+const psqlVersion = Number(versionOf(['psql', '--version'], /(\d+)/) ?? 0);
 
 /** What quoting, psql, a shell or a URL could change. */
 const NASTY = ` -it's p@ss/w:rd "double" \`back\` \\back\\slash\\ $HOME \${HOME} $$ $(id) :'password' :password :"password" %41%zz #hash?query&more=1,2;3 Пароль, 密码 🔑 `;
 
-describe.skipIf(psqlVersion() < 14)(
+describe.runIf(psqlVersion >= 14)(
   'the database set-up of docker-compose.yml (with psql 14 or newer, if installed)',
   async () => {
     const database = await useDatabase();
@@ -99,19 +94,15 @@ describe.skipIf(psqlVersion() < 14)(
       const url = urlOf(database.url, { user: superuser.name, password: '' });
       const args = ['-v', 'ON_ERROR_STOP=1', '--no-password', '--no-psqlrc', url];
       const { PATH = '' } = process.env;
-      const ours = {
-        LC_ALL: 'C.UTF-8',
-        PGPASSWORD: superuser.password,
-        PGOPTIONS: '-c password_encryption=scram-sha-256',
-      };
+      const PGOPTIONS = '-c password_encryption=scram-sha-256';
+      const ours = { LC_ALL: 'C.UTF-8', PGPASSWORD: superuser.password, PGOPTIONS };
       const env = { PATH, ...services.postgres.environment, ...ours };
       execFileSync('psql', args, { env, input, stdio: ['pipe', 'ignore', 'pipe'] });
       return names;
     }
 
     it('leaves no remote superuser, nor a superuser who owns the tables', async () => {
-      const compose = composeWith({});
-      const names = await setUp(compose);
+      const names = await setUp({ services, configs });
       const { rows } = await database.pool.query(
         `select rolname as name, rolsuper as super, rolpassword is null as locked from pg_authid
           where rolname = any ($1) order by rolsuper`,
@@ -129,7 +120,6 @@ describe.skipIf(psqlVersion() < 14)(
       const { migrate, assent } = compose.services;
       const names = await setUp(compose);
       const role = names.assent_server;
-      /** What compose gives a service, in this PostgreSQL. */
       const here = ({ environment }: Service, user: string): Variables => ({
         ...environment,
         DATABASE_URL: urlOf(database.url, { database: names.assent, user, password: '' }),
@@ -151,7 +141,6 @@ describe.skipIf(psqlVersion() < 14)(
     });
 
     it('connects as the roles and to the database that it creates', () => {
-      const { services, configs } = composeWith({});
       const { postgres, migrate, assent } = services;
       expect(configs.roles.content).toMatch(
         /create role assent login .+ role assent_server login .+ database assent /s,
@@ -164,7 +153,7 @@ describe.skipIf(psqlVersion() < 14)(
 
     it('is the same in the compose file for two replicas', () => {
       const text = readFileSync(new URL('../../deploy/compose/docker-compose.yml', import.meta.url), 'utf8');
-      expect(parse(text, { merge: true }).configs).toEqual(composeWith({}).configs);
+      expect(parse(text, { merge: true }).configs).toEqual(configs);
     });
   },
 );

@@ -28,11 +28,10 @@ function lines(): Line[] {
 }
 
 /** What the log says of the database, without the time. */
-function news(): Line[] {
-  return lines()
+const news = () =>
+  lines()
     .filter(({ msg }) => String(msg).startsWith('the database is'))
     .map(({ time: _, ...news }) => news);
-}
 
 /** Asks for a page that is an error, 400, also when all is well. @returns the status */
 async function knock(): Promise<number> {
@@ -84,31 +83,20 @@ describe('a server whose PostgreSQL stops and starts', () => {
     await postgres.start();
     const refused = early + during + (await after);
 
+    const AWAY = /^(the database can't be reached|PostgreSQL accepts no connections now): /;
     expect(news()).toEqual([
-      {
-        level: 'error',
-        reason: expect.stringMatching(
-          /^(the database can't be reached|PostgreSQL accepts no connections now): /,
-        ),
-        msg: 'the database is unreachable',
-      },
+      { level: 'error', reason: expect.stringMatching(AWAY), msg: 'the database is unreachable' },
       { level: 'warn', away_seconds: expect.any(Number), refused, msg: 'the database is reachable again' },
     ]);
     expect(lines().filter(({ level }) => level === 'error')).toHaveLength(1);
     expect(server.output()).not.toMatch(/"stack"|node:internal/);
     const refusedLines = () => lines().filter(({ status }) => status === 503);
     await expect.poll(refusedLines, SOON).toHaveLength(refused);
-    for (const { level, error, rule } of refusedLines())
-      expect([level, error, rule]).toEqual([
-        'info',
-        'temporarily_unavailable',
-        expect.stringMatching(/^(the database|PostgreSQL) .+ \(.+\)$/),
-      ]);
-    expect([await metric('assent_database_up'), await metric(UNAVAILABLE), await ready()]).toEqual([
-      1,
-      refused,
-      200,
-    ]);
+    const rule = expect.stringMatching(/^(the database|PostgreSQL) .+ \(.+\)$/);
+    for (const line of refusedLines())
+      expect(line).toMatchObject({ level: 'info', error: 'temporarily_unavailable', rule });
+    const [isUp, unavailable] = [await metric('assent_database_up'), await metric(UNAVAILABLE)];
+    expect([isUp, unavailable, await ready()]).toEqual([1, refused, 200]);
   });
 
   it('logs that it came back as a standby, and is ready again when that is promoted', async () => {

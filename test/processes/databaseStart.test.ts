@@ -21,15 +21,19 @@ async function begin(url: string): Promise<ServerProcess> {
   return server;
 }
 
+async function beginWithout(...of: Parameters<typeof postgres.url>): Promise<ServerProcess> {
+  const url = postgres.url(...of);
+  await postgres.stop();
+  return begin(url);
+}
+
 const statusOf = async ({ baseUrl }: ServerProcess, path: string) => (await fetch(baseUrl + path)).status;
 const ready = (server: ServerProcess) => statusOf(server, '/health/ready');
 const knock = (server: ServerProcess) => statusOf(server, '/oauth/authorize?client_id=x');
 
 describe('a server that starts while its database is unreachable', () => {
   it('is live but not ready, answers 503, and serves once the database is reachable', async () => {
-    const url = postgres.url('early');
-    await postgres.stop();
-    const server = await begin(url);
+    const server = await beginWithout('early');
     expect([await statusOf(server, '/health/live'), await ready(server)]).toEqual([200, 503]);
     expect(await knock(server)).toBe(503);
     const rule = `"rule":"the database can't be reached (ENOENT)"`;
@@ -48,18 +52,14 @@ describe('a server that starts while its database is unreachable', () => {
   });
 
   it('ends at once on a signal', async () => {
-    const url = postgres.url('early');
-    await postgres.stop();
-    const server = await begin(url);
+    const server = await beginWithout('early');
     await expect.poll(() => server.output()).toContain('the database is unreachable');
     expect(await server.stop()).toBe(128 + constants.signals.SIGTERM);
     await postgres.start();
   });
 
   it('ends when the database then refuses it', async () => {
-    const url = postgres.url('postgres', 'guarded:a-wrong-password');
-    await postgres.stop();
-    const server = await begin(url);
+    const server = await beginWithout('postgres', 'guarded:a-wrong-password');
     await expect.poll(() => server.output()).toContain('the database is unreachable');
     await postgres.start();
     await expect.poll(() => server.isRunning()).toBe(false);

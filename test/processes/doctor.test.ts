@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { poolerKeepsNames, poolerVersion, startPooler } from '../support/postgres/pooler.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+import { listen } from '../support/process/program.ts';
 import { openWallet } from '../support/wallet.ts';
 import { doctor, troublesIn } from './findings.ts';
 
@@ -33,19 +33,17 @@ describe('assent doctor', () => {
   });
 
   it('recommends a watchdog or HAProxy for several hosts', async () => {
-    const several = postgres.url('postgres', 'server').replace('@localhost/', '@localhost,localhost/');
-    expect(troublesIn((await doctor({ ...good, DATABASE_URL: several })).findings)).toMatchObject({
-      hosts: 'advice',
-    });
+    const DATABASE_URL = postgres.url('postgres', 'server').replace('@localhost/', '@localhost,localhost/');
+    expect(troublesIn((await doctor({ ...good, DATABASE_URL })).findings)).toMatchObject({ hosts: 'advice' });
   });
 
   it('finds the server at its address, or says what else responds there', async () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
-    const stranger = createServer((_request, response) => response.end('{}')).listen(0, 'localhost');
+    const stranger = createServer((_request, response) => response.end('{}'));
     onTestFinished(() => void stranger.close());
     const at = async (BASE_URL: string) => troublesIn((await doctor({ ...good, BASE_URL })).findings);
     expect(await at(server.baseUrl)).toEqual({ cookies: 'advice' });
-    const { port } = stranger.address() as AddressInfo;
+    const port = await listen(stranger, 'localhost');
     expect(await at(`http://localhost:${port}`)).toMatchObject({ address: 'error' });
     await server.stop();
   });
@@ -60,13 +58,8 @@ describe('assent doctor', () => {
     };
 
     it('checks what sign-in requires of the provider', async () => {
-      wallet.replaced = {};
-      expect((await at()).map(({ check, level }) => `${check} ${level}`)).toEqual([
-        'provider ok',
-        'signature ok',
-        'credentials ok',
-        'keys ok',
-      ]);
+      const checks = ['provider ok', 'signature ok', 'credentials ok', 'keys ok'];
+      expect((await at()).map(({ check, level }) => `${check} ${level}`)).toEqual(checks);
     });
 
     it.each([
@@ -86,11 +79,10 @@ describe('assent doctor', () => {
 
     it('reports an issuer that differs by a slash, with both', async () => {
       wallet.replaced = { metadata: { issuer: `${wallet.issuer}/users/` } };
-      const [finding, ...others] = await at(wallet.issuer);
-      expect(others).toEqual([]);
-      expect(finding).toMatchObject({ check: 'provider', level: 'error' });
-      expect(`${finding?.text} ${finding?.remedy}`).toContain(`${wallet.issuer}/users/`);
-      expect(finding?.remedy).toContain(`${wallet.issuer} with`);
+      const found = await at(wallet.issuer);
+      const remedy = expect.stringContaining(`${wallet.issuer} with`);
+      expect(found).toMatchObject([{ check: 'provider', level: 'error', remedy }]);
+      expect(JSON.stringify(found)).toContain(`${wallet.issuer}/users/`);
     });
 
     it.each([
@@ -105,8 +97,7 @@ describe('assent doctor', () => {
   });
 
   it('says that a server ignores X-Forwarded-For, and which variable to set', async () => {
-    const variables = onDatabase(postgres.url('postgres', 'server'));
-    const server = await spawnServer(variables);
+    const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     await fetch(`${server.baseUrl}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
     await server.stop();
     const { findings } = await doctor(good);
@@ -136,8 +127,7 @@ describe('assent doctor', () => {
     const examined = await doctor({ ...good, DATABASE_URL: postgres.url('empty', 'server') });
     const expected = { encoding: 'error', durability: 'error', schema: 'error', address: 'advice' };
     expect(troublesIn(examined.findings)).toEqual(expected);
-    const remedies = examined.findings.map(({ remedy }) => remedy);
-    expect(remedies.filter((remedy) => remedy?.includes('assent migrate'))).toHaveLength(1);
+    expect(JSON.stringify(examined.findings).match(/assent migrate/g)).toHaveLength(1);
   });
 
   it('reports a role that lacks privileges of a server', async () => {
@@ -153,11 +143,8 @@ describe('assent doctor', () => {
     await postgres.run('create role powerful superuser login', 'create role owning login in role assent');
     for (const role of ['assent', 'powerful', 'owning']) {
       const mighty = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', role) });
-      expect([role, mighty.code, troublesIn(mighty.findings)]).toEqual([
-        role,
-        1,
-        { role: 'error', address: 'advice' },
-      ]);
+      const found = [role, mighty.code, troublesIn(mighty.findings)];
+      expect(found).toEqual([role, 1, { role: 'error', address: 'advice' }]);
     }
   });
 

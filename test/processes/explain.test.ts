@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { linkTo, obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
 import { basic } from '../support/http/tokenRequests.ts';
@@ -14,11 +14,8 @@ let networks = 0;
 
 const client = await server.createClient();
 
-/** Somebody in a network of their own. */
-function stranger(): Agent {
-  networks += 1;
-  return new Agent(server.baseUrl, { 'x-forwarded-for': `198.51.100.${networks}` });
-}
+/** In a network of its own. */
+const stranger = () => new Agent(server.baseUrl, { 'x-forwarded-for': `198.51.100.${++networks}` });
 
 const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
 
@@ -34,7 +31,6 @@ const kept = async () =>
 
 const referenceOf = ({ headers }: Answer) => headers.get('x-request-id') ?? '';
 
-/** Waits until the refusal of this answer is kept. */
 async function keptOf(answer: Answer): Promise<Kept> {
   const find = async () => (await kept()).find(({ reference }) => reference === referenceOf(answer));
   await expect.poll(find).toBeDefined();
@@ -42,17 +38,19 @@ async function keptOf(answer: Answer): Promise<Kept> {
 }
 
 /** Asks for a page that is refused, and waits until that is kept. @returns the reference */
-async function refusedPage(): Promise<string> {
-  const query = new URLSearchParams(requestOf(client, { redirect_uri: 'x' }));
-  return (await keptOf(await stranger().get(`/oauth/authorize?${query}`))).reference;
+async function refusedPage(of = client, redirect_uri = 'x'): Promise<string> {
+  return (await keptOf(await stranger().get(linkTo(requestOf(of, { redirect_uri }))))).reference;
 }
+
+const aWeekLater = (reference = '') =>
+  server.database.pool.query(`update refusals set at = at - interval '7 days' where reference = $1`, [
+    reference,
+  ]);
 
 describe('assent explain', () => {
   it('shows the broken rule and the remedy for the reference on an error page', async () => {
-    const link = new URLSearchParams(
-      requestOf(client, { redirect_uri: 'http://127.0.0.1:9/callbacl', state: 'private' }),
-    );
-    const page = await stranger().get(`/oauth/authorize?${link}`);
+    const asked = requestOf(client, { redirect_uri: 'http://127.0.0.1:9/callbacl', state: 'private' });
+    const page = await stranger().get(linkTo(asked));
     const reference = /Reference\s*([0-9a-f]{10})/.exec(page.text)?.[1] ?? '';
     await keptOf(page);
     const { code, stdout, stderr } = await assent(`explain ${reference.toUpperCase()}`);
@@ -107,10 +105,7 @@ describe('assent explain', () => {
   it.each([
     ['sent in a form', (id: string) => stranger().post('/oauth/token', { client_id: id })],
     ['of HTTP Basic', (id: string) => stranger().post('/oauth/token', {}, basic(id, 'x'))],
-    [
-      'of the request in a form of ours',
-      (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` }),
-    ],
+    ['of a form of ours', (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` })],
   ])('records the client_id %s of an application, and no other text in its place', async (_how, send) => {
     expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
     expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });
@@ -123,8 +118,7 @@ describe('assent explain', () => {
 
   it('deletes refusals after a week', async () => {
     const reference = await refusedPage();
-    const older = `update refusals set at = at - interval '7 days' where reference = $1`;
-    await server.database.pool.query(older, [reference]);
+    await aWeekLater(reference);
     await refused(`explain ${reference}`, 1);
   });
 });
@@ -134,23 +128,22 @@ describe('assent client refusals', () => {
     const [own, other] = [await server.createClient(), await server.createClient()];
     const line = `client refusals ${own.clientId}`;
     expect(await assent(line)).toEqual({ code: 0, stdout: '', stderr: 'no refusals\n' });
-    const send = async (client: typeof own, redirect_uri: string) => {
-      const query = new URLSearchParams(requestOf(client, { redirect_uri }));
-      return (await keptOf(await stranger().get(`/oauth/authorize?${query}`))).reference;
-    };
-    const references = [await send(own, 'x'), await send(other, 'y'), await send(own, 'z')];
+    const [oldest, , newest] = [
+      await refusedPage(own),
+      await refusedPage(other),
+      await refusedPage(own, 'z'),
+    ];
     const explained = async (reference = '') => {
       const { method, client_id, client_name, ...rest } = await json(`explain ${reference}`);
       expect(client_id).toBe(own.clientId);
       return rest;
     };
-    const [first, second] = [await explained(references[0]), await explained(references[2])];
+    const [first, second] = [await explained(oldest), await explained(newest)];
     expect(first.remedy).toContain(`assent client show ${own.clientId}`);
     expect(await json(line)).toEqual([second, first]);
     expect((await assent(line)).stdout).toMatch(/^rule_id +redirect_uri_unregistered\nremedy +\w/m);
     expect(await refused('client refusals nothing', 1)).toBe('there is no client nothing\n');
-    const aged = `update refusals set at = at - interval '7 days' where reference = $1`;
-    await server.database.pool.query(aged, [references[2]]);
+    await aWeekLater(newest);
     expect(await json(line)).toEqual([first]);
   });
 
@@ -170,30 +163,14 @@ describe('assent client refusals', () => {
 describe('a recorded refusal', () => {
   it('has nothing of the request except the application, and not its sender', async () => {
     const agent = stranger();
-    const typed = {
-      client_id: client.clientId,
-      state: 'a-state',
-      scope: 'payment-shop("typed")',
-      redirect_uri: client.redirectUri,
-    };
-    await agent.get(`/oauth/authorize?${new URLSearchParams({ ...typed, response_type: 'code' })}`);
+    await agent.get(linkTo(requestOf(client, { state: 'a-state', scope: 'payment-shop("typed")' })));
     await keptOf(await agent.post('/oauth/token', tokenRequestOf(client, 'the-code-that-was-sent')));
     const text = JSON.stringify(await kept());
-    const { clientSecret } = client;
-    for (const sent of [
-      'a-state',
-      'typed',
-      'the-code',
-      clientSecret,
-      '198.51',
-      '127.0.0.1',
-      'sent-by-mistake',
-    ])
-      expect(text).not.toContain(sent);
+    const sent = ['a-state', 'typed', 'the-code', client.clientSecret, 'sent-by-mistake'];
+    for (const part of [...sent, '198.51', '127.0.0.1']) expect(text).not.toContain(part);
   });
 
   it('replaces the oldest when every slot is used', async () => {
-    const { pool } = server.database;
     await plant(
       server.database,
       `select setval(pg_get_serial_sequence('refusals', 'slot'), 100000)`,
@@ -201,7 +178,8 @@ describe('a recorded refusal', () => {
        select n, clock_timestamp(), n::text, 'GET', '/', 400, 'x', 'x' from generate_series(1, 100000) n on conflict do nothing`,
     );
     await refusedPage();
-    const { rows } = await pool.query('select count(*)::int as count, max(slot) as last from refusals');
+    const counted = 'select count(*)::int as count, max(slot) as last from refusals';
+    const { rows } = await server.database.pool.query(counted);
     expect(rows).toEqual([{ count: 100_000, last: 100_000 }]);
   });
 });

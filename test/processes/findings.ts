@@ -8,14 +8,12 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-/** What the doctor says, and how it ends. */
 export async function doctor(variables: Record<string, string>, ...options: string[]) {
   const { code, stdout, stderr } = await runAssent(['doctor', '--json', ...options], variables);
   expect(stderr).toBe('');
   return { code, findings: JSON.parse(stdout) as Finding[] };
 }
 
-/** The checks that are not well. */
 export const troublesIn = (findings: readonly Pick<Finding, 'check' | 'level'>[]) =>
   Object.fromEntries(
     findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => [check, level]),

@@ -1,26 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
+import { ROUTES } from '../support/http/samples.ts';
 
 // Secrets where they do not belong: people and programs make mistakes, and a log must not keep them.
 
 type Fields = Record<string, string>;
 
-const HTTP = new URL('../../src/http/', import.meta.url);
+/** Every address of the server, and one that is none. */
+export const PATHS = new Set(['/nothing', ...ROUTES.map((route) => route.replace(/^\w+ /, ''))]);
 
-/** Every address of the server, read from the source so that a new one is tried too, and one that is none. */
-export const PATHS = [
-  '/nothing',
-  ...new Set(
-    readdirSync(new URL('routes/', HTTP), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(new URL(`routes/${file}`, HTTP), 'utf8'))
-      .flatMap((source) => [...source.matchAll(/app\.(?:get|post)\(\s*'([^']+)'/g)])
-      .map(([, path = '']) => path),
-  ),
-];
-
-/** A request to whatever address; with a body it is a POST. */
+/** With a body it is a POST. */
 interface Misplacement {
   readonly url?: (path: string) => string;
   readonly headers?: Fields;
@@ -31,11 +20,7 @@ interface Misplacement {
  * Sends secrets to every address in every place of a request. @returns the status of each answer
  * @param secrets by the name of their field @param others the other fields of right requests
  */
-export async function misplaceEverywhere(
-  baseUrl: string,
-  secrets: Fields,
-  others: Fields,
-): Promise<number[]> {
+export async function misplaceEverywhere(baseUrl: string, secrets: Fields, others: Fields) {
   const agent = new Agent(baseUrl);
   const statuses: number[] = [];
   for (const path of PATHS) {

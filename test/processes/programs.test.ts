@@ -4,24 +4,22 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as cheerio from 'cheerio';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { decideAt } from '../clients/callers.ts';
 import { describeWith, startExample } from '../clients/examples.ts';
-import { obtainCode } from '../support/flow.ts';
+import { obtainCode, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { ledger } from '../support/ledger.ts';
 import { useFolder } from '../support/process/folder.ts';
 import { Player } from '../support/process/playground.ts';
 import { PATH } from '../support/process/program.ts';
-import { credentials, freePair, startTrial } from '../support/process/trial.ts';
+import { useTrial } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
 
 // The programs that the demo shows beside its messages, copied and run with the credentials of an application of one's own.
 
-const DATA_DIR = useFolder();
-const server = await startTrial({ PORT: String(await freePair()), DATA_DIR });
-afterAll(() => server.stop());
-const trial = credentials(server);
+const trial = await useTrial();
+const user = { ...trial, userId: '', paymentPassword: trial.payment };
 
 const REDIRECT_URI = 'http://localhost:8080/back';
 const GO_IMPORTS = '"fmt"; "io"; "log"; "net/http"; "net/url"; "os"; "strings"'.replaceAll(' ', '\n');
@@ -31,7 +29,7 @@ const inGo = (text: string) =>
 /** How each is run, and a command that succeeds where it can be. */
 const LANGUAGES = {
   curl: { file: 'run.sh', run: ['bash'], check: ['curl', '--version'] },
-  'Node.js': { file: 'run.mjs', run: [process.execPath], check: [process.execPath, '--version'] },
+  'Node.js': { file: 'run.mjs', run: [process.execPath], check: ['true'] },
   Python: { file: 'run.py', run: ['python3'], check: ['python3', '-c', 'import requests'] },
   PHP: { file: 'run.php', run: ['php'], check: ['php', '-r', 'curl_init();'] },
   Go: { file: 'run.go', run: ['go', 'run'], check: ['go', 'version'] },
@@ -39,32 +37,24 @@ const LANGUAGES = {
 type Language = keyof typeof LANGUAGES;
 
 /** By the title of the message: the text behind each tab. */
-let programs: Map<string, Map<string, string>>;
+const programs = new Map<string, Map<string, string>>();
 const own: Record<string, string> = {};
 
 beforeAll(async () => {
-  const person = new Player(trial, server.baseUrl);
+  const person = new Player(trial, trial.baseUrl);
   await person.connect('account-info');
   await person.press('/introspect');
   await person.press('/give-back');
   const story = cheerio.load((await person.shop.get('/story')).body);
-  programs = new Map(
-    story('.message')
-      .toArray()
-      .map((message) => {
-        const tabs = story(message).find('.tabs label').toArray();
-        const texts = tabs.map(
-          (tab) => [story(tab).text().trim(), story(tab).next().find('pre').text()] as const,
-        );
-        return [story(message).find('h2').text().replace(/^\d+ /, ''), new Map(texts)];
-      }),
-  );
+  for (const message of story('.message').toArray()) {
+    const texts = new Map<string, string>();
+    for (const tab of story(message).find('.tabs label').toArray())
+      texts.set(story(tab).text().trim(), story(tab).next().find('pre').text());
+    programs.set(story(message).find('h2').text().replace(/^\d+ /, ''), texts);
+  }
   await person.shop.post('/register', { name: 'My Shop', redirect_uri: REDIRECT_URI });
-  const home = cheerio.load((await person.shop.get('/')).body);
-  const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = home('#own dd code')
-    .toArray()
-    .map((code) => home(code).text());
-  const { resource } = JSON.parse(readFileSync(join(DATA_DIR, 'demo.json'), 'utf8'));
+  const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = await ownCodes(person);
+  const { resource } = JSON.parse(readFileSync(join(trial.dataDir, 'demo.json'), 'utf8'));
   Object.assign(own, {
     CLIENT_ID,
     CLIENT_SECRET,
@@ -75,30 +65,28 @@ beforeAll(async () => {
   ledger.note('client secret', CLIENT_SECRET);
 });
 
-/** @returns what the program prints */
+/** What the first page shows of the application that was registered there: its line, its address, its id and its secret. */
+async function ownCodes({ shop }: Player): Promise<string[]> {
+  const $ = cheerio.load((await shop.get('/')).body);
+  const codes = $('#own dd code').toArray();
+  return codes.map((code) => $(code).text());
+}
+
 async function run(language: Language, title: string, variables: Record<string, string>): Promise<string> {
   const { file, run } = LANGUAGES[language];
   const text = programs.get(title)?.get(language) ?? '';
-  const path = join(DATA_DIR, file);
+  const path = join(trial.dataDir, file);
   writeFileSync(path, language === 'Go' ? inGo(text) : text);
   const [command = '', ...args] = run;
   const env = { ...process.env, PATH, ...own, ...variables };
   return (await promisify(execFile)(command, [...args, path], { env })).stdout;
 }
 
-async function newCode(CODE_VERIFIER: string): Promise<string> {
+function newCode(CODE_VERIFIER: string): Promise<string> {
+  const client = { clientId: own.CLIENT_ID ?? '', clientSecret: null, redirectUri: REDIRECT_URI };
   const code_challenge = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
-  const fields = {
-    client_id: own.CLIENT_ID ?? '',
-    response_type: 'code',
-    redirect_uri: REDIRECT_URI,
-    scope: 'account-info',
-    code_challenge,
-    code_challenge_method: 'S256',
-  };
-  const { login, password, payment } = trial;
-  const user = { login, password, paymentPassword: payment } as Parameters<typeof obtainCode>[2];
-  return obtainCode(new Agent(server.baseUrl), fields, user);
+  const fields = requestOf(client, { code_challenge, code_challenge_method: 'S256' });
+  return obtainCode(new Agent(trial.baseUrl), fields, user);
 }
 
 for (const language of Object.keys(LANGUAGES) as Language[]) {
@@ -136,17 +124,12 @@ it('has a version in each language for server requests, and none for browser req
 describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s own', () => {
   const folder = useFolder();
   symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
-  const { login, password, payment } = trial;
-  const user = { login, password, paymentPassword: payment } as Parameters<typeof decideAt>[2];
 
   /** Registers an application, copies its line, and runs it in the folder. */
   async function runLine(redirect_uri: string) {
-    const person = new Player(trial, server.baseUrl);
+    const person = new Player(trial, trial.baseUrl);
     await person.shop.post('/register', { name: 'My Shop', redirect_uri });
-    const [line = '', , , secret] = cheerio
-      .load((await person.shop.get('/')).body)('#own dd code')
-      .toArray()
-      .map((code) => cheerio.load(code).text());
+    const [line = '', , , secret] = await ownCodes(person);
     ledger.note('client secret', secret);
     expect(line).not.toContain('\n');
     writeFileSync(join(folder, 'line.sh'), `exec env ${line}\n`);
@@ -159,7 +142,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
     const home = `http://localhost:${await freePort()}/`;
     const example = await runLine(`${home}callback`);
     expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
-    const agent = new Agent(server.baseUrl);
+    const agent = new Agent(trial.baseUrl);
     const request = (await agent.get(`${home}connect`)).location ?? '';
     const callback = await decideAt(agent, request, user, 'allow');
     expect((await agent.get(callback.href)).text).toBe('Your account is connected.');
@@ -169,7 +152,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
   it('runs a program that prompts for the response, because no server can listen here', async () => {
     const example = await runLine("https://shop.example/it's/back");
     const request = (await example.stderr.until(/^http.+$/m)) ?? '';
-    example.type((await decideAt(new Agent(server.baseUrl), request, user, 'allow')).href);
+    example.type((await decideAt(new Agent(trial.baseUrl), request, user, 'allow')).href);
     expect(await example.ended(), example.stderr.text).toBe(0);
     ledger.note('access token', JSON.parse(example.stdout.text).access_token);
   });

@@ -1,20 +1,23 @@
-import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { Agent } from '../support/http/agent.ts';
-import { createDatabase } from '../support/postgres/database.ts';
-import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
-import { callbackOf, goOn, leaveFor, openWallet } from '../support/wallet.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { peakMemory } from '../support/process/launch.ts';
+import { onDatabase, spawnServer } from '../support/process/process.ts';
+import { callbackOf, goOn, leaveFor, openWallet, type Wallet } from '../support/wallet.ts';
 
-// A server with SIGN_IN_ISSUER, as it is run.
+/** Starts a server with SIGN_IN_ISSUER, on a database of its own. */
+async function startWith({ variables }: Wallet) {
+  const { url } = await ownDatabase();
+  const server = await spawnServer({ ...onDatabase(url), ...variables });
+  onTestFinished(async () => void (await server.stop()));
+  return { server, ...commandsOn(onDatabase(url)) };
+}
 
 it('starts while the provider is unreachable, logs it once, and signs users in once it is reachable', async () => {
-  const [database, wallet] = [await createDatabase(), await openWallet()];
+  const wallet = await openWallet();
   await wallet.down();
-  const server = await spawnServer({ ...onDatabase(database.url), ...wallet.variables });
-  onTestFinished(async () => {
-    await server.stop();
-    await database.drop();
-  });
+  const { server, json } = await startWith(wallet);
   await expect
     .poll(server.output)
     .toMatch(/SIGN_IN_ISSUER does not respond correctly.*; users can't sign in until it does"/);
@@ -23,25 +26,18 @@ it('starts while the provider is unreachable, logs it once, and signs users in o
   await wallet.up();
   expect((await goOn(wallet, agent, '/account')).page).toBe('account');
   await wallet.down();
-  const { stdout } = await runAssent(['user', 'list', '--json'], onDatabase(database.url));
-  expect(JSON.parse(stdout)).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
+  expect(await json('user list')).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
 });
 
 it.runIf(process.platform === 'linux')(
   'limits memory for a response of 150 MB, in any encoding',
   async () => {
-    const [database, wallet] = [await createDatabase(), await openWallet()];
-    const server = await spawnServer({ ...onDatabase(database.url), ...wallet.variables });
-    onTestFinished(async () => {
-      await server.stop();
-      await wallet.down();
-      await database.drop();
-    });
+    const wallet = await openWallet();
+    onTestFinished(wallet.down);
+    const { server } = await startWith(wallet);
     const agent = new Agent(server.baseUrl);
     expect((await goOn(wallet, agent, '/account')).page).toBe('account');
-    const mostMegabytes = () =>
-      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
-    const before = mostMegabytes();
+    const before = peakMemory(server.pid);
     for (const [path, headers] of [
       ['/token', {}],
       ['/token', { 'content-encoding': 'gzip' }],
@@ -55,6 +51,6 @@ it.runIf(process.platform === 'linux')(
       expect([303, 400, 503]).toContain((await agent.get(callback)).status);
       wallet.replaced = {};
     }
-    expect(mostMegabytes() - before).toBeLessThan(60);
+    expect(peakMemory(server.pid) - before).toBeLessThan(60 * 1024);
   },
 );

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer, type Form, formWith } from '../support/http/agent.ts';
@@ -30,11 +28,9 @@ const allow = (agent: Agent, { fields }: Form) => agent.post('/consent', { ...fi
 
 const people = async () => [await registry.createClient(), await registry.createUser()] as const;
 
-/** The consent form of a request. */
 const formOf = async (agent: Agent, fields: Record<string, string>, user: TestUser) =>
   formWith(await reachConsent(agent, fields, user), 'decision');
 
-/** How many events of a kind an application has. */
 const events = (kind: string, { clientId }: TestClient) =>
   count('select count(*)::int from audit_events where kind like $1 and client_id = $2', [kind, clientId]);
 
@@ -53,33 +49,6 @@ describe('races between two processes', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(bodies.filter(({ error }) => error === 'invalid_grant')).toHaveLength(49);
     expect(await events('exchanged', client)).toBe(1);
-  });
-
-  it('answers 20 posts of one consent form with twenty equal redirects', async () => {
-    const [client, user] = await people();
-    const both = agents();
-    const form = await formOf(both[0], requestOf(client), user);
-    const answers = await race(20, (agent) => allow(agent, form), both);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
-    expect(new Set(answers.map(({ location }) => location)).size).toBe(1);
-    const [answer] = answers as [Answer];
-    expect((await both[1].post('/oauth/token', tokenRequestOf(client, codeOf(answer)))).status).toBe(200);
-    expect(await events('approved%', client)).toBe(1);
-  });
-
-  it('answers 20 presses of Allow and Reject on one form alike: a code or access_denied', async () => {
-    const [client, user] = await people();
-    const both = agents();
-    for (let round = 1; round <= 5; round += 1) {
-      const form = await formOf(both[0], requestOf(client, { instance_name: String(round) }), user);
-      const decisionOf = (index: number) => (index % 4 < 2 ? 'allow' : 'reject');
-      const press = (agent: Agent, index: number) =>
-        agent.post('/consent', { ...form.fields, decision: decisionOf(index) });
-      const answers = await race(20, press, both);
-      const given = answers.filter(({ status }) => status === 302).map(({ location }) => location);
-      expect(new Set(given).size).toBe(1);
-      expect((await events('approved%', client)) + (await events('rejected', client))).toBe(round);
-    }
   });
 
   it('accepts one of 20 concurrent forms for one grant, and shows the others again', async () => {
@@ -153,22 +122,8 @@ describe('races between two processes', () => {
     }
   });
 
-  it('a server ends despite a client with half a request', async () => {
-    const stopping = await spawnServer(onDatabase(database.url));
-    const { hostname, port } = new URL(stopping.baseUrl);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    socket.on('error', () => undefined);
-    const head = 'POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
-    socket.write(`${head}Content-Type: application/x-www-form-urlencoded\r\n\r\ncode=`);
-    expect(await stopping.stop('SIGTERM')).toBe(0);
-    socket.destroy();
-  });
-
   it('a server ends at once on SIGSEGV, without a handler', async () => {
     const broken = await spawnServer(onDatabase(database.url));
     expect(await broken.stop('SIGSEGV')).toBe(null);
   });
 });
-
-/** Statements that wait for a lock that somebody else holds. */

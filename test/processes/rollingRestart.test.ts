@@ -1,25 +1,24 @@
 import { afterAll, expect, it } from 'vitest';
 import { startLoad } from '../support/http/load.ts';
+import { readSeries } from '../support/metrics.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process/process.ts';
-import { type Balancer, haproxy, hasHaproxy, tcpBalancer } from '../support/programs/balancer.ts';
+import { tcpBalancer } from '../support/programs/balancer.ts';
+import { PROXIES, startProxy } from '../support/programs/proxies.ts';
 import { freePort } from '../support/server.ts';
 
 // Two replicas that are restarted in turn while many ask for pages through balancers: nobody may feel it.
 
-if (!hasHaproxy) console.log('Not tested: rolling restarts behind HAProxy, which is not installed.');
+const haproxy = PROXIES.find(({ name, version }) => name === 'HAProxy' && version !== undefined);
+if (haproxy === undefined)
+  console.log('Not tested: rolling restarts behind HAProxy, which is not installed.');
 
 const database = await useDatabase();
 const replicas: { readonly port: number; server: ServerProcess }[] = [];
-const open: { close(): Promise<void> }[] = [];
+const open: (() => Promise<void>)[] = [];
 
-const start = (port: number) =>
-  spawnServer({
-    ...onDatabase(database.url),
-    PORT: String(port),
-    DRAIN_SECONDS: '1',
-    TRUST_PROXY: '1',
-  });
+const variables = { ...onDatabase(database.url), DRAIN_SECONDS: '5', TRUST_PROXY: '1' };
+const start = (port: number) => spawnServer({ ...variables, PORT: String(port) });
 
 for (let count = 0; count < 2; count += 1) {
   const port = await freePort();
@@ -27,39 +26,32 @@ for (let count = 0; count < 2; count += 1) {
 }
 
 afterAll(async () => {
-  await Promise.all(open.map((each) => each.close()));
+  await Promise.all(open.map((close) => close()));
   await Promise.all(replicas.map(({ server }) => server.stop()));
 });
 
-/** How many pages a replica has answered, from its metrics. */
 async function answersOf({ server }: (typeof replicas)[number]): Promise<number> {
-  const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
-  return Number(/^assent_request_seconds_count\{route="\/oauth\/authorize"\} (\d+)/m.exec(metrics)?.[1] ?? 0);
+  const series = readSeries(await (await fetch(`${server.baseUrl}/metrics`)).text());
+  return series.get('assent_request_seconds_count{route="/oauth/authorize"}') ?? 0;
 }
 
-const FAST = 'inter 300ms fall 1 rise 1';
-/** What each sends, so that all of them together don't keep the replicas from answering checks. */
-const CONNECTIONS = 4;
-
 it('fails no request during a rolling restart, with any load balancer', async () => {
-  const ports = replicas.map(({ port }) => port);
-  const ways: [name: string, balancer: Balancer, keepAlive: boolean][] = [
-    ['TCP', await tcpBalancer(ports), false],
-    ['kept TCP', await tcpBalancer(ports), true],
-  ];
-  if (hasHaproxy) ways.push(['HAProxy', await haproxy(ports, FAST), true]);
-  open.push(...ways.map(([, balancer]) => balancer));
-  const loads = ways.map(([name, { port }, keepAlive]) => ({
-    name,
-    load: startLoad(port, { connections: CONNECTIONS, keepAlive }),
-  }));
-  /** Waits until each has had some answers more. */
-  const goOn = async () => {
-    const before = loads.map(({ load }) => load.tally.asked);
-    await expect
-      .poll(() => Math.min(...loads.map(({ load }, index) => load.tally.asked - (before[index] ?? 0))))
-      .toBeGreaterThan(30);
-  };
+  const [one, two] = replicas.map(({ port }) => port) as [number, number];
+  const ways: [name: string, baseUrl: string, keepAlive: boolean][] = [];
+  for (const name of ['TCP', 'kept TCP']) {
+    const { port, close } = await tcpBalancer([one, two]);
+    open.push(close);
+    ways.push([name, `http://localhost:${port}`, name === 'kept TCP']);
+  }
+  if (haproxy !== undefined) {
+    const { baseUrl, stop } = await startProxy(haproxy, await freePort(), [one, two]);
+    open.push(stop);
+    ways.push(['HAProxy', baseUrl, true]);
+  }
+  // Below what HAProxy lets one network ask for, and so that the replicas still answer checks.
+  const each = { connections: 2, pauseMs: 30 };
+  const loads = ways.map(([, baseUrl, keepAlive]) => startLoad(baseUrl, { ...each, keepAlive }));
+  const goOn = () => Promise.all(loads.map((load) => load.answered(30)));
   for (const replica of replicas) {
     await goOn();
     expect(await replica.server.stop()).toBe(0);
@@ -67,8 +59,7 @@ it('fails no request during a rolling restart, with any load balancer', async ()
     replica.server = await start(replica.port);
     await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // all have found it again
   }
-  const tallies = await Promise.all(loads.map(async ({ name, load }) => ({ name, ...(await load.stop()) })));
-  expect(tallies.map(({ name, failures }) => ({ name, failures }))).toEqual(
-    ways.map(([name]) => ({ name, failures: {} })),
-  );
+  await Promise.all(loads.map((load) => load.stop()));
+  const failures = loads.map((load, index) => [ways[index]?.[0], load.failures]);
+  expect(failures).toEqual(ways.map(([name]) => [name, {}]));
 });

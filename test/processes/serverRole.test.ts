@@ -1,13 +1,14 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
+import { press } from '../support/account.ts';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { createRole, ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { copyOfBuild } from '../support/process/builds.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { onDatabase, type Run, spawnAssent } from '../support/process/process.ts';
-import { freePort, useServer } from '../support/server.ts';
+import { onDatabase, type Run, spawnServer } from '../support/process/process.ts';
+import { useServer } from '../support/server.ts';
 
 // Two roles, as docs/operate/database.md advises: one owns the tables and migrates, the other serves.
 const database = await useDatabase();
@@ -23,7 +24,7 @@ const pool = openDatabase(roleUrl);
 afterAll(() => pool.end());
 const server = await useServer({ database: { ...database, pool } });
 
-/** Runs SQL as the server's role, and answers its last statement's rows. */
+/** Runs SQL as the server's role. @returns its last statement's rows */
 async function asRole(sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: roleUrl });
   onTestFinished(() => client.end());
@@ -43,9 +44,7 @@ describe('a server role that owns nothing', () => {
     await obtainToken(agent, client, user, { instance_name: 'second' });
     const given = await agent.post('/oauth/revoke', { token, client_id, client_secret: clientSecret ?? '' });
     expect(given.status).toBe(200);
-    for (const form of (await agent.get('/account')).forms) {
-      if (form.action === '/account/disconnect') await agent.post(form.action, form.fields);
-    }
+    await press(agent, await agent.get('/account'), '/account/disconnect');
     await obtainToken(agent, client, user, { instance_name: 'third' });
     const { resource_id } = await asServer.json('resource create --name api');
     const { secret_id } = await asServer.json(`resource secret add ${resource_id}`);
@@ -141,10 +140,8 @@ describe('a server role that owns nothing', () => {
   it('is refused on an older database, with a remedy', async () => {
     const later = copyOfBuild('alter table clients add column made integer');
     onTestFinished(() => later.remove());
-    const variables = { ...onDatabase(roleUrl), BASE_URL, PORT: String(await freePort()) };
-    const { code, stderr } = await spawnAssent(['serve'], variables, '', later.executable);
-    expect(code).toBe(1);
-    expect(stderr).toContain('run "assent migrate" as the owner of the tables');
+    const starting = spawnServer(onDatabase(roleUrl), 'ready', later.executable);
+    await expect(starting).rejects.toThrow('run "assent migrate" as the owner of the tables');
   });
 
   it('can’t prune the audit trail; the owner can', async () => {
@@ -157,26 +154,19 @@ describe('assent migrate --server-role', () => {
   const grant = (name: string): Promise<Run> => asOwner.assent(`migrate --server-role "${name}"`);
 
   it('refuses a missing role, and prints how to create it', async () => {
-    const { code, stderr } = await grant('nobody; drop table grants');
-    expect(code).toBe(1);
-    expect(stderr).toBe(
+    const stderr =
       'there is no role nobody; drop table grants: create it, and set its password with \\password in psql\n' +
-        '  create role "nobody; drop table grants" login;\n',
-    );
+      '  create role "nobody; drop table grants" login;\n';
+    expect(await grant('nobody; drop table grants')).toMatchObject({ code: 1, stderr });
   });
 
   it('refuses a role with more privileges than sign-in, and prints how to revoke them', async () => {
     const { name: mighty } = await createRole();
-    const { rows } = await database.pool.query<{ owner: string }>(
-      'select quote_ident(current_user) as owner',
-    );
-    const owner = rows[0]?.owner ?? '';
+    const { rows } = await database.pool.query('select quote_ident(current_user) as owner');
+    const { owner } = rows[0];
     const attributes = ['superuser', 'createrole', 'createdb', 'replication', 'bypassrls'];
-    const places = [
-      `schema public from ${mighty}`,
-      `database ${here} from ${mighty}`,
-      'schema public from public',
-    ];
+    const places = ['schema public', `database ${here}`].map((place) => `${place} from ${mighty}`);
+    places.push('schema public from public');
     const rights = ['DELETE on grants', 'TRUNCATE on audit_events_rest', 'INSERT (at) on audit_events'];
     for (const [give, what, take] of [
       ...attributes.map((attribute) => [

@@ -1,16 +1,23 @@
-import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { useSockets } from '../support/http/sockets.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { clusterOf, postmasterOf, useFolder } from '../support/process/folder.ts';
-import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/process/launch.ts';
+import {
+  ASSENT,
+  descendants,
+  hasTerminals,
+  Launch,
+  processesOf,
+  stillRunning,
+  terminal,
+} from '../support/process/launch.ts';
 import { onDatabase } from '../support/process/process.ts';
+import { versionOf } from '../support/process/program.ts';
 import { freePair } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
 
@@ -20,25 +27,19 @@ const NPM_START = ['npm', 'start'];
 const SERVE = [...ASSENT, 'serve'];
 const MIGRATE = [...ASSENT, 'migrate'];
 
-/** A terminal of its own for a command; util-linux's `script` has these options, others have not. */
-const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
-const hasTerminals = runs(terminal('true'));
 /** A command as PID 1, as in a container. */
 const CONTAINER = [
   'unshare',
   ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
   ...['--pid', '--fork', '--mount-proc', '--kill-child'],
 ];
-const hasContainers = runs([...CONTAINER, 'true']);
+const hasContainers = versionOf([...CONTAINER, 'echo', 'yes']) !== undefined;
 
 const CTRL_C = '\x03';
 
+const { open } = useSockets();
 /** For servers, one after the other: to make PostgreSQL's data for each would take most of the time. */
 const ofServers = useFolder();
-
-function runs([program = '', ...args]: string[]): boolean {
-  return spawnSync(program, args).status === 0;
-}
 
 function start(command: readonly string[], variables: Record<string, string>): Launch {
   const launch = new Launch(command, variables);
@@ -51,17 +52,7 @@ function start(command: readonly string[], variables: Record<string, string>): L
   return launch;
 }
 
-interface Trial {
-  readonly launch: Launch;
-  readonly baseUrl: string;
-  readonly folder: string;
-  readonly family: readonly number[];
-}
-
-async function startTrial(
-  command: readonly string[],
-  variables: Record<string, string> = {},
-): Promise<Trial> {
+async function startTrial(command: readonly string[], variables: Record<string, string> = {}) {
   const [port, folder] = [String(await freePair()), ofServers];
   const launch = start(command, { PORT: port, DATA_DIR: folder, ...variables });
   await launch.says('trial mode');
@@ -69,6 +60,8 @@ async function startTrial(
   const family = [...launch.family(), postmaster, ...descendants(postmaster)];
   return { launch, baseUrl: `http://localhost:${port}`, folder, family };
 }
+
+type Trial = Awaited<ReturnType<typeof startTrial>>;
 
 /** Waits until none of its processes runs, also none that was started meanwhile. */
 async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'>): Promise<void> {
@@ -81,28 +74,18 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 
 /** Begins a request, whose head the server has read when it says to continue. @returns completes it, and gives the answer */
 async function beginRequest(baseUrl: string): Promise<() => Promise<string>> {
-  const { hostname, port } = new URL(baseUrl);
-  const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
-  socket.on('error', () => undefined);
   const head = ['POST /oauth/token HTTP/1.1', 'Host: x', 'Expect: 100-continue', 'Content-Length: 6'];
   const type = 'Content-Type: application/x-www-form-urlencoded';
-  socket.write([...head, type, '', 'code='].join('\r\n'));
-  expect(String(await once(socket, 'data'))).toBe(CONTINUE);
+  const { socket, received } = await open(baseUrl, [...head, type, '', 'code='].join('\r\n'));
+  await expect.poll(received, { interval: 10 }).toBe(CONTINUE);
   return async () => {
-    const answer: Buffer[] = [];
-    socket.on('data', (chunk) => answer.push(chunk));
     socket.end('x');
-    if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
-    return Buffer.concat(answer).toString();
+    await expect.poll(() => socket.closed, { interval: 10 }).toBe(true);
+    return received().slice(CONTINUE.length);
   };
 }
 
-interface BusyTrial extends Trial {
-  finishRequest(): Promise<string>;
-}
-
-async function startBusyTrial(...how: Parameters<typeof startTrial>): Promise<BusyTrial> {
+async function startBusyTrial(...how: Parameters<typeof startTrial>) {
   const trial = await startTrial(...how);
   return { ...trial, finishRequest: await beginRequest(trial.baseUrl) };
 }
@@ -110,6 +93,8 @@ async function startBusyTrial(...how: Parameters<typeof startTrial>): Promise<Bu
 async function acceptsNoMore({ baseUrl }: Trial): Promise<void> {
   await expect.poll(() => fetch(baseUrl).catch(() => 'closed'), { interval: 10 }).toBe('closed');
 }
+
+type BusyTrial = Awaited<ReturnType<typeof startBusyTrial>>;
 
 async function endsInOrder({ finishRequest, launch, ...trial }: BusyTrial): Promise<void> {
   expect(await finishRequest()).toMatch(/^HTTP\/1\.1 400 /);
@@ -142,25 +127,17 @@ describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-
 });
 
 describe('npm start', () => {
-  it.each<[title: string, ...steps: ((launch: Launch) => void)[]]>([
-    [
-      'its group gets SIGINT twice',
-      (launch) => launch.killGroup('SIGINT'),
-      (launch) => launch.killGroup('SIGINT'),
-    ],
-    [
-      'npm and its group get SIGTERM, as from `timeout`',
-      (launch) => launch.killGroup('SIGTERM'),
-      (launch) => launch.kill('SIGTERM'),
-    ],
-    ['its group gets SIGHUP', (launch) => launch.killGroup('SIGHUP')],
-    ['npm alone gets SIGTERM', (launch) => launch.kill('SIGTERM')],
-    ['npm alone is killed', (launch) => launch.kill('SIGKILL')],
-  ])('ends in order, after the request in progress, when %s', async (_, first, ...more) => {
+  it.each<[title: string, to: 'kill' | 'killGroup', NodeJS.Signals, then?: 'kill' | 'killGroup']>([
+    ['its group gets SIGINT twice', 'killGroup', 'SIGINT', 'killGroup'],
+    ['npm and its group get SIGTERM, as from `timeout`', 'killGroup', 'SIGTERM', 'kill'],
+    ['its group gets SIGHUP', 'killGroup', 'SIGHUP'],
+    ['npm alone gets SIGTERM', 'kill', 'SIGTERM'],
+    ['npm alone is killed', 'kill', 'SIGKILL'],
+  ])('ends in order, after the request in progress, when %s', async (_, to, signal, then) => {
     const trial = await startBusyTrial(NPM_START);
-    first?.(trial.launch);
+    trial.launch[to](signal);
     await acceptsNoMore(trial);
-    for (const step of more) step(trial.launch);
+    if (then) trial.launch[then](signal);
     await endsInOrder(trial);
   });
 });
@@ -186,6 +163,13 @@ describe('a server that is ending', () => {
     trial.launch.kill('SIGQUIT');
     expect(await trial.launch.end).toEqual(bySignal('SIGQUIT'));
     expect(await trial.finishRequest()).toBe('');
+    await nothingIsLeft(trial);
+  });
+
+  it('ends in order despite a request whose body never comes', async () => {
+    const { launch, ...trial } = await startBusyTrial(SERVE);
+    launch.kill('SIGTERM');
+    expect(await launch.end).toEqual(byItself(0));
     await nothingIsLeft(trial);
   });
 
@@ -301,34 +285,32 @@ describe('a command in trial mode', () => {
     }
   });
 
+  /** Starts a command that waits for what another connection holds, and sends it a signal. */
+  async function stopAtWork(folder: string, signal: NodeJS.Signals): Promise<void> {
+    const pool = poolOf(folder);
+    const holder = await pool.connect();
+    holder.on('error', () => undefined);
+    await holder.query(`begin; ${LOCK}`);
+    const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: folder });
+    await waitForLocks(pool, 1);
+    launch.kill(signal);
+    expect(await launch.end).toEqual(bySignal(signal));
+    expect(launch.output()).toBe('');
+    holder.release(true);
+  }
+
   it('stops PostgreSQL as its last user during its work, without an error message', async () => {
     const server = await startTrial(SERVE);
     server.launch.kill('SIGKILL');
     await server.launch.end;
-    const pool = poolOf(server.folder);
-    const holder = await pool.connect();
-    holder.on('error', () => undefined);
-    await holder.query(`begin; ${LOCK}`);
-    const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: server.folder });
-    await waitForLocks(pool, 1);
-    launch.kill('SIGTERM');
-    expect(await launch.end).toEqual(bySignal('SIGTERM'));
-    expect(launch.output()).toBe('');
+    await stopAtWork(server.folder, 'SIGTERM');
     await nothingIsLeft(server);
   });
 
   it('leaves PostgreSQL to a concurrent server', async () => {
     const trial = await startTrial(SERVE);
     const postmaster = postmasterOf(trial.folder);
-    const pool = poolOf(trial.folder);
-    await whileHeld(pool, LOCK, [], async () => {
-      const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: trial.folder });
-      await waitForLocks(pool, 1);
-      launch.kill('SIGINT');
-      expect(await launch.end).toEqual(bySignal('SIGINT'));
-      expect(launch.output()).toBe('');
-    });
-    await pool.end();
+    await stopAtWork(trial.folder, 'SIGINT');
     expect((await fetch(`${trial.baseUrl}/health/ready`)).status).toBe(200);
     expect(postmasterOf(trial.folder)).toBe(postmaster);
     expect(trial.launch.output()).not.toContain('broke');

@@ -13,14 +13,14 @@ import { runAssent, type ServerProcess } from '../support/process/process.ts';
 import { credentials, freePair, startTrial } from '../support/process/trial.ts';
 import { goOn, openWallet } from '../support/wallet.ts';
 
-/** A folder of the test's own. */
-const newTrial = async () => ({ PORT: String(await freePair()), DATA_DIR: useFolder(onTestFinished) });
+const newTrial = async (port?: number) => ({
+  PORT: String(port ?? (await freePair())),
+  DATA_DIR: useFolder(onTestFinished),
+});
 
 async function start(variables: Record<string, string>): Promise<ServerProcess> {
   const server = await startTrial(variables);
-  onTestFinished(async () => {
-    await server.stop();
-  });
+  onTestFinished(async () => void (await server.stop()));
   return server;
 }
 
@@ -48,14 +48,13 @@ async function expectSignIn(
 
 describe('trial mode', () => {
   it('starts from nothing, prints addresses and passwords, and serves the demo application', async () => {
-    const port = await freePair();
-    const server = await start({ PORT: String(port), DATA_DIR: useFolder(onTestFinished) });
+    const variables = await newTrial();
+    const server = await start(variables);
     // Nothing of the log comes after it, and a terminal of 80 columns wraps none of it.
     expect(server.output()).toMatch(/\n\nAssent is ready at \S+ \(trial mode\)\n( {2}.{1,78}\n){6}\n$/);
     const { open, login, password, payment, other } = credentials(server);
-    expect(open).toBe(`http://127.0.0.1:${port + 1}`);
-    const home = await new Agent(open).get('/');
-    expect(home.text).toContain(password);
+    expect(open).toBe(`http://127.0.0.1:${Number(variables.PORT) + 1}`);
+    expect((await new Agent(open).get('/')).text).toContain(password);
     const agent = await expectSignIn(server, { login, password });
     expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
     expect((await agent.get('/nowhere')).text).toContain('Details for developers');
@@ -79,17 +78,18 @@ describe('trial mode', () => {
     }
     const agent = new Agent(server.baseUrl);
     const { fields } = formTo(await person.shop.get('/request'), '/oauth/authorize');
-    const request = linkTo(fields);
-    const answer = await decide(agent, await goOn(wallet, agent, request), 'allow');
+    const answer = await decide(agent, await goOn(wallet, agent, linkTo(fields)), 'allow');
     await person.shop.get(answer.location ?? '');
     expect((await person.messages()).at(-1)?.title).toBe('The exchange: a token for the code');
   });
 
-  it('registers its demo again after a start that failed before it stored the passwords', async () => {
+  it.each([
+    ['a start that failed before it stored the passwords', (folder: string) => join(folder, 'demo.json')],
+    ['its database was deleted', clusterOf],
+  ])('registers its demo again after %s', async (_what, lost) => {
     const variables = await newTrial();
-    const first = await start(variables);
-    expect(await first.stop()).toBe(0);
-    rmSync(join(variables.DATA_DIR, 'demo.json'));
+    expect(await (await start(variables)).stop()).toBe(0);
+    rmSync(lost(variables.DATA_DIR), { recursive: true });
     const again = await start(variables);
     const person = new Player(credentials(again), again.baseUrl);
     await person.connect('payment-shop.limit(1,10)');
@@ -106,15 +106,6 @@ describe('trial mode', () => {
     const second = await start(variables);
     expect(credentials(second)).toEqual(before);
     await expectSignIn(second, before);
-  });
-
-  it('recreates its demo after its database was deleted', async () => {
-    const variables = await newTrial();
-    const first = await start(variables);
-    expect(await first.stop()).toBe(0);
-    rmSync(clusterOf(variables.DATA_DIR), { recursive: true });
-    const second = await start(variables);
-    await expectSignIn(second, credentials(second));
   });
 
   it('serves as a role that owns nothing; commands use the owner and the same data at any time', async () => {
@@ -154,13 +145,13 @@ describe('trial mode', () => {
 
   it('starts with a warning when the port of the demo application is in use', async () => {
     const port = (await takenPort('127.0.0.1', 1)) - 1;
-    const server = await start({ PORT: String(port), DATA_DIR: useFolder(onTestFinished) });
+    const server = await start(await newTrial(port));
     expect(server.output()).toContain(`the demo application can't listen on http://127.0.0.1:${port + 1}`);
     expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
   });
 
   it('reports in one line that its own port is in use, before PostgreSQL is created', async () => {
-    const variables = { PORT: String(await takenPort('localhost')), DATA_DIR: useFolder(onTestFinished) };
+    const variables = await newTrial(await takenPort('localhost'));
     const { code, stderr } = await runAssent(['serve'], variables);
     expect([code, existsSync(clusterOf(variables.DATA_DIR))]).toEqual([1, false]);
     expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is in use: .+\n$/);

@@ -5,8 +5,6 @@ import { Agent, type Answer } from './http/agent.ts';
 import { waiting, whileHeld } from './postgres/locks.ts';
 import type { TestClient, TestServer, TestUser } from './server.ts';
 
-// A signed-in user and the account pages.
-
 type Fields = Record<string, string>;
 
 export async function signedIn(
@@ -20,21 +18,17 @@ export async function signedIn(
 }
 
 /** An application, a user who is new to it, and the browser of that user, who has not signed in. */
-export async function actorsAt(
-  server: TestServer,
-): Promise<{ client: TestClient; user: TestUser; agent: Agent }> {
+export async function actorsAt(server: TestServer) {
   const [client, user] = [await server.createClient(), await server.createUser()];
   return { client, user, agent: new Agent(server.baseUrl) };
 }
 
-/** Another browser with the same cookies, at the same server or at another one. */
 export function copyOf({ baseUrl, cookies }: Agent, at = baseUrl): Agent {
   const copy = new Agent(at);
   for (const [name, value] of cookies) copy.cookies.set(name, value);
   return copy;
 }
 
-/** What the server knows of a browser's session. */
 export async function sessionOf(
   { context }: Pick<TestServer, 'context'>,
   { cookies }: Agent,
@@ -74,7 +68,6 @@ interface Grants {
   readonly expired?: boolean;
 }
 
-/** Writes authorizations as if they had been confirmed and exchanged one after the other. */
 export async function insertGrants(
   { database }: Pick<TestServer, 'database'>,
   { user, client, scope = 'account-info', count = 1, expired = false }: Grants,

@@ -7,27 +7,9 @@ import * as operators from '../../src/operations/operators.ts';
 import type { Effect } from '../../src/rules/account/role.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { ledger, refuse } from './ledger.ts';
-import { createDatabase, type TestDatabase } from './postgres/database.ts';
+import { createDatabase } from './postgres/database.ts';
 import { collect } from './server.ts';
 import { noteShown } from './traffic.ts';
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows the document that it asks for
-  readonly body: any;
-}
-
-/** The operators' API on a real port and a real database of its own. */
-export interface TestAdmin {
-  readonly url: string;
-  readonly database: TestDatabase;
-  readonly logLines: string[];
-  /** An operator's token. */
-  tokenFor(role: Effect, days?: number): Promise<string>;
-  /** @param what method and path, such as `GET /v1/clients`; as an operator who may do all */
-  call(what: string, body?: object, token?: string): Promise<Answer>;
-}
 
 /** The API alone, until all tests are done or the one that runs with `onTestFinished`. @param logLines where its log goes */
 export async function openAdmin(
@@ -41,14 +23,14 @@ export async function openAdmin(
   return app.listen({ port: 0, host: '127.0.0.1' });
 }
 
-/** @returns the token of a new operator */
 export async function operatorToken(db: pg.Pool, name: string, role: Effect, days: number): Promise<string> {
   const made = await perform(operators.create, { db, operator: 'tests' }, { name, role, days });
   ledger.note('operator token', made.operatorToken);
   return made.operatorToken;
 }
 
-export async function useAdmin(): Promise<TestAdmin> {
+/** The operators' API on a real port and a real database of its own. */
+export async function useAdmin() {
   const database = await createDatabase();
   const logLines: string[] = [];
   afterAll(async () => {
@@ -67,23 +49,16 @@ export async function useAdmin(): Promise<TestAdmin> {
     database,
     logLines,
     tokenFor,
-    call: (what, body, token = own) => callAt(url, what, body, token),
+    /** @param what method and path, such as `GET /v1/clients`; as an operator who may do all */
+    call: (what: string, body?: object, token = own) => callAt(url, what, body, token),
   };
 }
 
-export async function callAt(
-  url: string,
-  what: string,
-  body: object | undefined,
-  token: string,
-): Promise<Answer> {
+export async function callAt(url: string, what: string, body: object | undefined, token: string) {
   const [method = '', path = ''] = what.split(' ');
-  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers,
-    ...(body && { body: JSON.stringify(body) }),
-  });
+  const authorization = `Bearer ${token}`;
+  const sent = body && { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
+  const answer = await fetch(url + path, { method, ...sent, headers: { authorization, ...sent?.type } });
   const text = await answer.text();
   noteShown(text);
   return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) };

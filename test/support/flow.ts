@@ -49,7 +49,6 @@ export async function verdictOn(agent: Agent, answer: Answer): Promise<Verdict> 
   return body.includes('id="error"') ? 'wrong' : 'right';
 }
 
-/** Tries a password on the way to the account page. */
 export async function trySignIn(agent: Agent, login: string, password: string): Promise<Verdict> {
   return verdictOn(agent, await signIn(agent, login, password));
 }
@@ -96,12 +95,10 @@ export async function decide(agent: Agent, consent: Answer, decision: 'allow' | 
   return returnFrom(agent, await confirm(agent, await agent.get(answer.location ?? ''), paymentPassword));
 }
 
-/** Presses a button of the consent page, and goes no further. */
 export function press(agent: Agent, consent: Answer, decision: 'allow' | 'reject'): Promise<Answer> {
   return agent.submit(consent, 'decision', { decision });
 }
 
-/** Types the payment password on the page that confirms a decision. */
 export function confirm(agent: Agent, page: Answer, paymentPassword: string | null = ''): Promise<Answer> {
   return submitPassword(agent, page, 'payment_password', { payment_password: paymentPassword ?? '' });
 }
@@ -142,7 +139,6 @@ export async function obtainToken(
   return access_token;
 }
 
-/** What introspection tells a resource about a token. */
 export async function introspect(
   server: Pick<TestServer, 'baseUrl'>,
   authorization: string,

@@ -26,7 +26,10 @@ const KEEPER = fileURLToPath(new URL('postgres/keeper.mjs', import.meta.url));
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const run = `assent_test_${Math.floor(Date.now() / 1000)}_${randomBytes(3).toString('hex')}`;
   const given = givenPostgres();
-  if (given !== null) await requireSuperuser(given);
+  if (given !== null)
+    await withClient(given, async () => {}).catch((cause: Error) => {
+      throw new Error(`TEST_DATABASE_URL must be for a superuser: ${cause.message}`, { cause });
+    });
   const { url, logFile, end } = await startKeeper(run, given);
   try {
     await makeTemplate(url, `${run}_template`);
@@ -37,22 +40,6 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   } catch (error) {
     await end().catch(console.error);
     throw error;
-  }
-}
-
-/** @throws {Error} */
-async function requireSuperuser(postgres: string): Promise<void> {
-  const client = new pg.Client(postgres);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ may: boolean }>(
-      'select rolsuper as may from pg_roles where rolname = current_user',
-    );
-    if (rows[0]?.may !== true) throw new Error('that role is none');
-  } catch (cause) {
-    throw new Error(`TEST_DATABASE_URL must be for a superuser: ${(cause as Error).message}`, { cause });
-  } finally {
-    await client.end();
   }
 }
 
@@ -98,18 +85,13 @@ async function makeTemplate(postgres: string, name: string): Promise<void> {
 async function examine(postgres: string, run: string): Promise<LogPlace> {
   await requirePasswords(postgres, `${run}_login`);
   return withClient(postgres, async (client) => {
-    const { rows } = await client.query<{ version: string }>(
-      `select current_setting('server_version') as version`,
-    );
-    const said = `The tests run on PostgreSQL ${rows[0]?.version}, at ${new URL(postgres).host}.`;
+    const { rows } = await client.query('show server_version');
+    console.log(`The tests run on PostgreSQL ${rows[0].server_version}, at ${new URL(postgres).host}.`);
     try {
       await logSince(client, 'through SQL', await logSizes(client, 'through SQL'));
-      console.log(said);
       return 'through SQL';
     } catch (error) {
-      console.log(
-        `${said} Not checked: secrets in its log, which can't be read (${(error as Error).message}).`,
-      );
+      console.log(`Not checked: secrets in its log, which can't be read (${(error as Error).message}).`);
       return 'nowhere';
     }
   });

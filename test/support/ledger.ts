@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { type Spelling, spellingsOf } from './http/spellings.ts';
 
 /** The kinds of secrets: a leak is told by its kind, never by its value. */
 export const KINDS = [
@@ -34,8 +33,11 @@ const PREFIX = /^assent_(a[ct]|op)_/;
 /** How much of a line is shown in front of what was found. */
 const SHOWN_LENGTH = 80;
 
-interface Needle extends Spelling {
+/** A text in one of the ways in which a secret can be written down. */
+interface Needle {
   readonly kind: Kind;
+  readonly how: string;
+  readonly text: string;
 }
 
 /** The secrets that the tests of a file made and saw: whatever is written meanwhile may hold them hashed only. */
@@ -112,3 +114,48 @@ export function refuse(findings: readonly string[]): void {
 
 /** The one of this test file: `eachFile.ts` begins it anew. */
 export const ledger = new Ledger();
+
+// What a log cuts short, or takes out of the middle, is a leak too: every 19 characters in a row hold one of these pieces.
+const PIECE_LENGTH = 16;
+const PIECE_STEP = 4;
+const PIECE_BYTES = 12;
+
+/** How a secret, or a telling part of it, can get into a log, a metric or a row: as it is, encoded, or the bytes behind it. */
+function spellingsOf(secret: string): Omit<Needle, 'kind'>[] {
+  const beginning = secret.slice(0, PIECE_LENGTH);
+  const end = bytesBehind(secret).subarray(-PIECE_BYTES);
+  return [
+    ...piecesOf(secret).map((text) => ({ how: 'as it is', text })),
+    { how: 'in lower case', text: beginning.toLowerCase() },
+    { how: 'percent-encoded', text: encodeURIComponent(beginning) },
+    { how: 'percent-encoded', text: new URLSearchParams([['', beginning]]).toString().slice(1) },
+    { how: 'escaped', text: JSON.stringify(beginning).slice(1, -1) },
+    ...base64Of(beginning).map((text) => ({ how: 'in base64', text })),
+    ...[Buffer.from(beginning), end].flatMap((bytes) => [
+      { how: 'in hex', text: bytes.toString('hex') },
+      // As `console.log` and `JSON.stringify` show a Buffer.
+      { how: 'byte by byte', text: (bytes.toString('hex').match(/../g) ?? []).join(' ') },
+      { how: 'byte by byte', text: bytes.join(',') },
+    ]),
+  ];
+}
+
+function piecesOf(secret: string): string[] {
+  const steps = Math.max(0, Math.floor((secret.length - PIECE_LENGTH) / PIECE_STEP));
+  return Array.from({ length: steps + 1 }, (_, step) => secret.substr(step * PIECE_STEP, PIECE_LENGTH));
+}
+
+/** What a client secret is the hex of, and everything else that we make the base64url. */
+function bytesBehind(secret: string): Buffer {
+  const text = secret.replace(/^assent_a[ct]_/, '');
+  return Buffer.from(text, /^[0-9a-f]+$/.test(text) ? 'hex' : 'base64url');
+}
+
+/** What both kinds of base64 make of a text among others, as in HTTP Basic: the letters that don’t depend on neighbours. */
+function base64Of(text: string): string[] {
+  const bytes = Buffer.from(text);
+  return [0, 1, 2].flatMap((begin) => {
+    const whole = bytes.subarray(begin, bytes.length - ((bytes.length - begin) % 3));
+    return [whole.toString('base64'), whole.toString('base64url')];
+  });
+}

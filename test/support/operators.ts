@@ -9,7 +9,6 @@ import { Refusal } from '../../src/rules/common/error.ts';
 // The operations that tests ask for most, without questions; null for what is not there.
 
 export type NewClient = z.input<typeof clients.create.input>;
-export type NewUser = z.input<typeof users.create.input>;
 type Passwords = Omit<z.input<typeof users.setPassword.input>, 'login'>;
 type Change = Omit<z.input<typeof clients.update.input>, 'clientId'>;
 type Status = 'active' | 'blocked';
@@ -19,9 +18,6 @@ const orNull = (error: unknown) => {
   throw error;
 };
 
-export const registerClient = (db: pg.Pool, client: NewClient, operator: string) =>
-  perform(clients.create, { db, operator }, client);
-
 export const changeClient = (db: pg.Pool, clientId: string, change: Change, operator: string) =>
   perform(clients.update, { db, operator }, { clientId, ...change });
 
@@ -30,10 +26,6 @@ export const agree = async () => {};
 
 export const registerResource = (db: pg.Pool, name: string, operator: string) =>
   perform(resources.create, { db, operator }, { name });
-
-export async function registerUser(db: pg.Pool, user: NewUser, operator: string): Promise<string> {
-  return (await perform(users.create, { db, operator }, user)).userId;
-}
 
 export const setPasswords = (db: pg.Pool, login: string, passwords: Passwords, operator: string) =>
   perform(users.setPassword, { db, operator }, { login, ...passwords }).catch(orNull);

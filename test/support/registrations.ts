@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import * as clients from '../../src/operations/clients.ts';
+import { perform } from '../../src/operations/operation.ts';
+import * as users from '../../src/operations/users.ts';
 import { ledger } from './ledger.ts';
-import { type NewClient, registerClient, registerResource, registerUser } from './operators.ts';
+import { type NewClient, registerResource } from './operators.ts';
 
 // Whom a test registers, straight in the database; their secrets are noted, to be looked for later.
 
@@ -14,7 +17,6 @@ export interface TestUser {
 
 export interface TestClient {
   readonly clientId: string;
-  /** Null without authenticity verification. */
   readonly clientSecret: string | null;
   readonly redirectUri: string;
 }
@@ -33,7 +35,9 @@ export async function createUser(
   };
   ledger.note('password', user.password);
   ledger.note('payment password', user.paymentPassword);
-  return { ...user, userId: await registerUser(pool, { allowWeak: true, ...user, name }, 'tests') };
+  const as = { db: pool, operator: 'tests' };
+  const { userId } = await perform(users.create, as, { allowWeak: true, ...user, name });
+  return { ...user, userId };
 }
 
 export async function createClient(pool: pg.Pool, given: Partial<NewClient> = {}): Promise<TestClient> {
@@ -44,7 +48,8 @@ export async function createClient(pool: pg.Pool, given: Partial<NewClient> = {}
     force: true,
     ...given,
   };
-  const { clientId, redirectUri, clientSecret = null } = await registerClient(pool, client, 'tests');
+  const as = { db: pool, operator: 'tests' };
+  const { clientId, redirectUri, clientSecret = null } = await perform(clients.create, as, client);
   ledger.note('client secret', clientSecret);
   return { clientId, redirectUri, clientSecret };
 }

@@ -1,8 +1,6 @@
 import { createServer } from 'node:net';
-import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import type { Context } from '../../src/flows/common/context.ts';
 import { openProvider, type ProviderSettings } from '../../src/flows/common/provider.ts';
@@ -30,25 +28,7 @@ import {
 
 export type { TestClient, TestUser };
 
-/** The whole server on a real port and a real database of its own, inside the process of the test. */
-export interface TestServer {
-  readonly baseUrl: string;
-  readonly database: TestDatabase;
-  readonly context: Context;
-  /** Every line that the server logged, as text. */
-  readonly logLines: string[];
-  /** Every route that it has, as `METHOD /path`. */
-  readonly routes: readonly string[];
-  readonly metrics: Registry;
-  createUser(user?: NewUser): Promise<TestUser>;
-  createClient(client?: Partial<NewClient>): Promise<TestClient>;
-  /** @returns the value of an `Authorization` header for introspection */
-  createResource(): Promise<string>;
-  /** Begins its end as a signal does, see `drain`. */
-  drain(forMs: number): Promise<void>;
-  /** @throws {Error} when the log, the metrics or the database tell a secret that the tests know */
-  close(): Promise<void>;
-}
+export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
 export interface ServerOptions {
   readonly codeLifetimeSeconds?: number;
@@ -64,7 +44,6 @@ export interface ServerOptions {
   readonly timeZone?: string;
   readonly showsRules?: boolean;
   readonly provider?: ProviderSettings;
-  /** `PAYMENT_PASSWORD=required`. */
   readonly requiresPaymentPassword?: boolean;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
@@ -89,7 +68,8 @@ function signInOf({ provider, requiresPaymentPassword = false }: ServerOptions) 
   return { provider: provider ? openProvider(provider) : null, confirmsPayments };
 }
 
-export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+/** The whole server on a real port and a real database of its own, inside the process of the test. */
+export async function startServer(options: ServerOptions = {}) {
   const database = options.database ?? (await createDatabase());
   const port = await freePort();
   const address = `http://localhost:${port}`;
@@ -126,12 +106,14 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     database,
     context,
     logLines,
+    /** Every route that it has, as `METHOD /path`. */
     routes: routesOf(app),
     metrics: app.metrics,
-    createUser: (user) => createUser(database.pool, user),
-    createClient: (given) => createClient(database.pool, given),
+    createUser: (user?: NewUser) => createUser(database.pool, user),
+    createClient: (given?: Partial<NewClient>) => createClient(database.pool, given),
     createResource: () => createResource(database.pool),
-    drain: (forMs) => drain(app, forMs),
+    drain: (forMs: number) => drain(app, forMs),
+    /** @throws {Error} when the log, the metrics or the database tell a secret that the tests know */
     async close() {
       const metrics = (await app.metrics.metrics()).split('\n');
       await app.close();
@@ -172,11 +154,5 @@ function routesOf(app: FastifyInstance): string[] {
   return routes.toSorted();
 }
 
-export function collect(lines: string[]): Writable {
-  return new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk));
-      done();
-    },
-  });
-}
+/** A place for a log of pino. */
+export const collect = (lines: string[]) => ({ write: (line: string) => void lines.push(line) });

@@ -55,14 +55,12 @@ function expectDocument({ status, body }: RawAnswer, reader: Reader, type: strin
   else expect(document).toMatchObject({ error: /./, error_description: /^[A-Z].*\.$/s });
 }
 
-/** Sends the request as it is and expects that it is carried out. */
 export async function expectDone(server: TestServer, route: string, sample: Sample): Promise<void> {
   const { answers } = await converse(server.baseUrl, writeRequest(route, sample).text);
   expect(answers.map(({ status }) => status)).toEqual([sample.status]);
   if (sample.gives) expect(answers.map(contentOf).join('\n')).toMatch(sample.gives);
 }
 
-/** The headers and the body of an answer, where something could be given. */
 export function contentOf({ headers, body }: RawAnswer): string {
   return [...linesOf(headers).map((line) => line.join(': ')), body].join('\n');
 }

@@ -1,8 +1,6 @@
 import { introspect } from './flow.ts';
 import type { TestClient, TestServer } from './server.ts';
 
-// What the database holds, and how a test changes it.
-
 export async function isLive(server: TestServer, resource: string, token: string): Promise<boolean> {
   return (await introspect(server, resource, token)).active === true;
 }

@@ -13,11 +13,6 @@ const KIND_OF_FIELD = new Map<string, Kind>([
   ['token', 'access token'],
 ]);
 
-const KIND_OF_COOKIE = new Map<string, Kind>([
-  ['session', 'session cookie'],
-  ['visit', 'visit cookie'],
-]);
-
 /** Tests also type words, such as "never issued", and words are in logs. */
 const MIN_TYPED = 16;
 /** No secret is longer than a password may be: what is, is sent for its length. */
@@ -44,8 +39,8 @@ export function noteAnswer({ headers }: Pick<Response, 'headers'>, body: string)
 /** A cookie of ours, as `name=value` with or without what `Set-Cookie` adds. */
 export function noteCookie(line: string): void {
   const [, name = '', value] = /^(?:__Host-)?assent_(session|visit|sign_in\w*)=([^;]+)/.exec(line) ?? [];
-  const kind = KIND_OF_COOKIE.get(name) ?? 'sign-in secret';
-  if (name !== '') ledger.note(kind, value);
+  if (name === 'session' || name === 'visit') ledger.note(`${name} cookie`, value);
+  else if (name !== '') ledger.note('sign-in secret', value);
 }
 
 export function noteVariables(variables: Record<string, string>): void {

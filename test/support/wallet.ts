@@ -27,13 +27,11 @@ interface Replaced {
   readonly without?: string;
   readonly header?: Partial<JWTHeaderParameters>;
   readonly key?: CryptoKey | Uint8Array;
-  /** The whole ID token, from the right one. */
   readonly idToken?: (claims: JWTPayload, signed: string) => string;
   /** Of the answer in the callback; undefined leaves one out. */
   readonly callback?: Record<string, string | undefined>;
   /** Of the token endpoint; null never comes. */
   readonly token?: { readonly status: number; readonly body: string; readonly challenge?: string } | null;
-  /** Before the token endpoint answers. */
   readonly held?: Promise<void>;
   readonly metadata?: Record<string, unknown>;
   /** Of userinfo, beside the `sub`; null never comes. */
@@ -42,7 +40,6 @@ interface Replaced {
   readonly huge?: { readonly path: string; readonly headers: Record<string, string> };
 }
 
-/** A sign-in that the provider was asked for. */
 interface Asked {
   readonly query: URLSearchParams;
   readonly sub: string;
@@ -62,14 +59,12 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
   const wallet = {
     issuer,
     settings: { issuer, clientId, clientSecret, paymentAcr: null, createsUsers: true, ...settings },
-    /** The same for a process. */
     variables: { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId, SIGN_IN_CLIENT_SECRET: clientSecret },
     /** Who signs in next, with further claims. */
     user: { sub: 'sub-1' } as JWTPayload & { readonly sub: string },
     replaced: {} as Replaced,
     /** The requests of the token endpoint: its credentials and its form. */
     exchanges: [] as { readonly authorization: string | undefined; readonly form: URLSearchParams }[],
-    /** How often userinfo was asked. */
     questions: 0,
     up,
     down,
@@ -180,7 +175,6 @@ export async function useWallet(settings: Partial<ProviderSettings> = {}): Promi
 const nextOf = ({ location, headers }: Answer) =>
   location ?? /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1] ?? null;
 
-/** Follows answers while `goesOn`. */
 async function walk(
   agent: Agent,
   from: string | Answer,
@@ -240,7 +234,6 @@ function send(response: ServerResponse, { status, body, location, challenge }: R
   response.writeHead(status, { ...type, ...(location === null ? {} : { location }) }).end(body);
 }
 
-/** As long as the other side reads. */
 async function sendHuge(response: ServerResponse, headers: Record<string, string>): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json', ...headers });
   const parts = Readable.from(hugeParts());

@@ -46,6 +46,8 @@ describe('the payment API', () => {
     expect(pay('60')).toBe('paid');
     expect(pay('40.01')).toBe('limit_exceeded');
     expect(pay('40.00')).toBe('paid');
+    const more = { iat: 2, rights: [{ ...week, amount: '150' }] }; // a new authorization
+    expect([pay('51', more), pay('50', more)]).toEqual(['limit_exceeded', 'paid']);
   });
 
   it('permits a one-time payment once, for exactly its sum, until the user allows it again', () => {

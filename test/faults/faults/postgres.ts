@@ -3,8 +3,6 @@ import pg from 'pg';
 import type { Faults, Place } from '../faults.ts';
 import { losing, repeat, signal } from './make.ts';
 
-// What happens to PostgreSQL: its processes, its state, its connections.
-
 /** Ends PostgreSQL in some way, and starts it again after a while. */
 const restart = (end: (postgres: Place['home']['postgres']) => Promise<void>) => async (place: Place) => {
   const { postgres } = place.home;
@@ -15,7 +13,6 @@ const restart = (end: (postgres: Place['home']['postgres']) => Promise<void>) =>
   await place.hold(0.3);
 };
 
-/** The server processes of the replicas. */
 const BACKENDS = `from pg_stat_activity where usename = 'assent_server' and application_name <> 'taker'`;
 const TERMINATE = `select pg_terminate_backend(pid) ${BACKENDS}`;
 
@@ -30,11 +27,9 @@ async function writers(place: Place): Promise<number[]> {
   return place.home.postgres.family().filter((pid, index) => index > 0 && !servers.includes(pid));
 }
 
-/** Runs a statement again and again, for as long as the fault lasts. */
 const storm = (statement: string) => (place: Place) =>
   place.site.ask((client) => repeat(place, 20, () => client.query(statement)));
 
-/** Stops processes with SIGSTOP, and lets them go on. */
 const freeze = (choose: (place: Place) => number[] | Promise<number[]>) => async (place: Place) => {
   const pids = await choose(place);
   signal(pids, 'SIGSTOP');

@@ -1,18 +1,18 @@
 import { openLine } from '../../support/http/line.ts';
 import type { Faults, Place } from '../faults.ts';
-import { losing, repeat } from './make.ts';
+import type { Replica } from '../site.ts';
+import { losing, repeat, signal } from './make.ts';
 
-// What happens to the processes of `assent serve`, and on the way to them.
+const pidsOf = (replica: Replica | undefined) => (replica?.process ? [replica.process.pid] : []);
 
-/** Ends each replica in turn and starts it again. */
 const restart =
-  (signal: NodeJS.Signals, expected: number | null) =>
+  (by: NodeJS.Signals, expected: number | null) =>
   async ({ site, hold }: Place) => {
-    for (const index of [0, 1]) {
+    for (const replica of site.replicas) {
       await hold(0.25);
-      const code = await site.stopReplica(index, signal);
+      const code = await site.stopReplica(replica, by);
       if (code !== expected) throw new Error(`a replica ended with ${code}, not ${expected}`);
-      await site.startReplica(index);
+      await site.startReplica(replica);
       await hold(0.25);
     }
   };
@@ -24,31 +24,28 @@ export const REPLICA_FAULTS: Faults = {
   },
   killReplica: losing('kill -9 of each replica in turn, and its restart', restart('SIGKILL', null)),
   freezeReplica: losing('SIGSTOP of each replica in turn, then SIGCONT', async ({ site, hold }) => {
-    for (const index of [0, 1]) {
-      site.signalReplica(index, 'SIGSTOP');
+    for (const replica of site.replicas) {
+      signal(pidsOf(replica), 'SIGSTOP');
       await hold(0.4);
-      site.signalReplica(index, 'SIGCONT');
+      signal(pidsOf(replica), 'SIGCONT');
       await hold(0.1);
     }
   }),
   clockStep: {
     what: 'the clock of one replica an hour ahead, then an hour back, then right',
-    happen: (place) => repeat(place, 3, () => place.site.signalReplica(1, 'SIGUSR2')),
+    happen: (place) => repeat(place, 3, () => signal(pidsOf(place.site.replicas[1]), 'SIGUSR2')),
   },
   lostReplies: {
     what: 'answers of both replicas lost on their way to the caller, every other half second',
     async happen(place) {
-      const { site } = place;
-      const ports = [0, 1].map((index) => site.portOf(index));
-      const lines = await Promise.all(ports.map((port) => openLine({ host: 'localhost', port })));
-      for (const [index, line] of lines.entries()) site.leadBy(index, line.port);
+      const { replicas } = place.site;
+      const lines = await Promise.all(replicas.map(({ port }) => openLine({ host: 'localhost', port })));
+      for (const [index, line] of lines.entries()) Object.assign(replicas[index] ?? {}, { front: line.port });
       await repeat(place, 10, (time) => {
         for (const line of lines) line.loseAnswers(time % 2 === 0);
       });
-      for (const [index, line] of lines.entries()) {
-        site.leadBy(index, site.portOf(index));
-        line.close();
-      }
+      for (const replica of replicas) replica.front = replica.port;
+      for (const line of lines) line.close();
     },
   },
 };

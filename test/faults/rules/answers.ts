@@ -1,7 +1,5 @@
 import type { Rule } from '../auditor.ts';
 
-// What every answer, and every process, has to keep, whatever was asked.
-
 /** How a log looks when something happened that nobody thought of. Errors that are foreseen have no stack. */
 const UNFORESEEN = /"level":"fatal"|"stack":|Uncaught|UnhandledPromise|node:internal/;
 

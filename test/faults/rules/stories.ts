@@ -4,13 +4,11 @@ import { groupBy, issues } from './tokens.ts';
 
 // The audit trail against the grants that it tells of.
 
-/** What the rows of one grant in the trail make of it. */
 interface Story {
   readonly revision: number;
   readonly hasToken: boolean;
   readonly isRevoked: boolean;
   readonly exchange: EventRow | null;
-  /** Rows that can't follow those before them. */
   readonly wrong: readonly string[];
 }
 

@@ -22,7 +22,6 @@ function endOf(evidence: Evidence, entry: Entry): number {
   return entry.told === 'nothing' ? Number.POSITIVE_INFINITY : entry.toldAt;
 }
 
-/** Whether an act is about this grant. */
 function reaches(entry: Entry, issue: Entry): boolean {
   if (entry.act === 'stop') return entry.userId === issue.userId;
   if (entry.act === 'disconnectAll' || entry.act === 'revokeByOperator') {
@@ -108,7 +107,6 @@ const unblockOf = (entries: readonly Entry[], block: Entry, told: readonly Entry
       told.includes(entry.told),
   );
 
-/** Whether this is a block of the user or the client of a token. */
 const blocks = (entry: Entry, { userId, clientId }: Entry) =>
   entry.act === 'block' && (entry.userId === userId || entry.clientId === clientId);
 

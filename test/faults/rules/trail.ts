@@ -22,7 +22,6 @@ const CAUSES: Readonly<Record<string, readonly Act[]>> = {
   user_unblocked: ['unblock'],
 };
 const causesOf = ({ kind }: EventRow): readonly Act[] => CAUSES[kind] ?? [];
-/** Acts that may leave several rows. */
 const OF_MANY: readonly Act[] = ['stop', 'disconnectAll'];
 
 /** A row of the trail with the entry that asked for it; null where nobody did. */

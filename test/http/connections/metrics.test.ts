@@ -14,10 +14,9 @@ import {
   tokenRequestOf,
 } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
-import { askAndCut } from '../../support/http/askAndCut.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { growth, readSeries, type Series } from '../../support/metrics.ts';
-import { whileHeld } from '../../support/postgres/locks.ts';
+import { askAndCut, whileHeld } from '../../support/postgres/locks.ts';
 import { freePort, startServer, type TestClient, type TestUser, useServer } from '../../support/server.ts';
 import { expireCode } from '../../support/state.ts';
 

@@ -118,7 +118,6 @@ function readPage(body: string): Page {
   return { page: $('main').attr('data-page') ?? null, text, forms };
 }
 
-/** The form of a page that has the field or button `name`. */
 export function formWith(answer: Answer, name: string): Form {
   const form = answer.forms.find(({ inputs }) => inputs.includes(name));
   if (form === undefined) {

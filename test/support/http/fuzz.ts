@@ -8,7 +8,6 @@ const TIMES = Number(process.env.FUZZ_RUNS || 1);
 
 console.log(`fuzzing with FUZZ_SEED=${SEED} FUZZ_RUNS=${TIMES}`);
 
-/** A time limit for a test that usually takes seconds, however deep it goes. */
 export const FUZZ_TIMEOUT_MS = 60_000 * Math.max(1, TIMES);
 
 /**

@@ -4,35 +4,8 @@ import { inject } from 'vitest';
 import type { TestDatabase } from '../postgres/database.ts';
 import { listen } from '../process/program.ts';
 
-/** Where a line ends: a host, or the folder of a Unix socket. */
-export interface FarEnd {
-  readonly host: string;
-  readonly port: number;
-}
-
 /** A line to PostgreSQL, or anywhere else, on which what networks do can be done. */
-export interface Line {
-  /** The address of a database at its end. */
-  url(database: Pick<TestDatabase, 'url'>): string;
-  /** Where it begins, on 127.0.0.1. */
-  readonly port: number;
-  /** Both ends of what is connected now hear nothing more of each other, and are not told. */
-  cut(): void;
-  /** Ends all connections by RST, as a firewall does that was restarted. */
-  reset(): void;
-  /** Until `false`: also what connects now hears nothing. */
-  silence(on: boolean): void;
-  /** Until `false`: what the far end answers is lost, and the connection with it. */
-  loseAnswers(on: boolean): void;
-  /** Whatever is sent from now on arrives that much later. */
-  delay(ms: number): void;
-  /** Keeps statements of these names on their way, and what else comes on their connections. */
-  holdBack(names: readonly string[]): void;
-  held(): number;
-  /** Lets arrive what was held back. Resolves when PostgreSQL has answered all of it, whoever still listens. */
-  letThrough(): Promise<void>;
-  close(): void;
-}
+export type Line = Awaited<ReturnType<typeof openLine>>;
 
 interface Connection {
   readonly near: Socket;
@@ -41,8 +14,8 @@ interface Connection {
   kept?: Buffer[] | undefined;
 }
 
-/** @param farEnd the PostgreSQL of the tests, unless another is named */
-export async function openLine(farEnd: FarEnd = new pg.Client(inject('postgres'))): Promise<Line> {
+/** @param farEnd the PostgreSQL of the tests, unless another is named: a host, or the folder of a Unix socket */
+export async function openLine(farEnd: { host: string; port: number } = new pg.Client(inject('postgres'))) {
   const { host, port } = farEnd;
   const connections: Connection[] = [];
   let names: readonly string[] = [];
@@ -74,29 +47,36 @@ export async function openLine(farEnd: FarEnd = new pg.Client(inject('postgres')
   const holding = () => connections.filter(({ kept }) => kept !== undefined);
 
   return {
-    url(database) {
+    /** The address of a database at its end. */
+    url(database: Pick<TestDatabase, 'url'>) {
       const url = new URL(database.url);
       for (const name of ['host', 'port']) url.searchParams.delete(name);
       url.host = `127.0.0.1:${ownPort}`;
       return url.href;
     },
     port: ownPort,
+    /** Both ends of what is connected now hear nothing more of each other, and are not told. */
     cut: () => connections.forEach(cut),
+    /** Ends all connections by RST, as a firewall does that was restarted. */
     reset: () => connections.forEach(reset),
-    silence(on) {
+    /** Until `false`: also what connects now hears nothing. */
+    silence(on: boolean) {
       isSilent = on;
       if (on) connections.forEach(cut);
     },
-    loseAnswers(on) {
+    /** Until `false`: what the far end answers is lost, and the connection with it. */
+    loseAnswers(on: boolean) {
       losesAnswers = on;
     },
-    delay(ms) {
+    delay(ms: number) {
       delayMs = ms;
     },
-    holdBack(given) {
+    /** Keeps statements of these names on their way, and what else comes on their connections. */
+    holdBack(given: readonly string[]) {
       names = given;
     },
     held: () => holding().length,
+    /** Lets arrive what was held back. Resolves when PostgreSQL has answered all of it. */
     async letThrough() {
       names = [];
       await Promise.all(holding().map(deliver));

@@ -1,51 +1,46 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-// Many that ask at once, each again as soon as it has its answer, and count what failed.
+export type Load = ReturnType<typeof startLoad>;
 
-export interface Tally {
-  asked: number;
+/**
+ * Has many ask at once for a page that looks into the database and is 400 when all is well, each again and again.
+ * @param keepAlive or a connection for each request @param pauseMs between an answer and the next request
+ */
+export function startLoad(baseUrl: string, { connections = 16, keepAlive = true, pauseMs = 0 } = {}) {
+  const url = new URL('/oauth/authorize?client_id=x', baseUrl);
+  const { Agent, get } = (url.protocol === 'https:' ? https : http) as typeof https;
+  const agent = new Agent({ keepAlive, maxSockets: connections, rejectUnauthorized: false });
   /** By what went wrong: a status, or the error of the connection. */
-  readonly failures: Record<string, number>;
-}
+  const failures: Record<string, number> = {};
+  let [answered, stopped] = [0, false];
 
-export interface Load {
-  readonly tally: Tally;
-  stop(): Promise<Tally>;
-}
-
-/** Asks for a page that looks into the database and is 400 when all is well. @param keepAlive or a connection for each request */
-export function startLoad(port: number, { connections = 16, keepAlive = true } = {}): Load {
-  const agent = new Agent({ keepAlive, maxSockets: connections });
-  const tally: Tally = { asked: 0, failures: {} };
-  let stopped = false;
+  const knock = async () => {
+    const [answer] = (await once(get(url, { agent }), 'response')) as [http.IncomingMessage];
+    await text(answer);
+    return String(answer.statusCode);
+  };
   const ask = async () => {
-    while (!stopped) {
-      const outcome = await knock(port, agent);
-      tally.asked += 1;
-      if (outcome !== '400') tally.failures[outcome] = (tally.failures[outcome] ?? 0) + 1;
+    for (; !stopped; await sleep(pauseMs)) {
+      const outcome = await knock().catch((error: NodeJS.ErrnoException) => error.code ?? String(error));
+      if (outcome === '400') answered += 1;
+      else failures[outcome] = (failures[outcome] ?? 0) + 1;
     }
   };
   const done = Promise.all(Array.from({ length: connections }, ask));
   return {
-    tally,
+    failures,
+    /** Resolves when so many more were answered well. */
+    async answered(more: number) {
+      for (const wanted = answered + more; answered < wanted; ) await sleep(20);
+    },
     async stop() {
       stopped = true;
       await done;
       agent.destroy();
-      return tally;
     },
   };
-}
-
-async function knock(port: number, agent: Agent): Promise<string> {
-  try {
-    const asked = get({ port, host: 'localhost', path: '/oauth/authorize?client_id=x', agent });
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    await text(answer);
-    return String(answer.statusCode);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? String(error);
-  }
 }

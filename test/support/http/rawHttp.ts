@@ -12,13 +12,6 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-export interface Conversation {
-  /** In the order in which they came, without the interim ones. */
-  readonly answers: readonly RawAnswer[];
-  /** Statuses of interim answers, such as 100. */
-  readonly interim: readonly number[];
-}
-
 export interface Manner {
   /** Leaves after so many answers; otherwise only the server ends the connection. */
   readonly answers?: number;
@@ -39,7 +32,7 @@ export function converse(
   baseUrl: string,
   pieces: string | readonly string[],
   manner: Manner = {},
-): Promise<Conversation> {
+): Promise<ReturnType<typeof readAnswers>> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
     let received = '';
@@ -86,8 +79,9 @@ const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d\d) [ -~]*$/;
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t -~\x80-\xff]*)$/;
 
 /** @param ended whether nothing more will come, so that half an answer is a fault */
-function readAnswers(received: string, methods: readonly string[] = [], ended: boolean): Conversation {
+function readAnswers(received: string, methods: readonly string[] = [], ended: boolean) {
   const answers: RawAnswer[] = [];
+  /** Statuses such as 100. */
   const interim: number[] = [];
   for (let rest = received; rest !== ''; ) {
     const read = readAnswer(rest, methods[answers.length]);
@@ -144,7 +138,6 @@ function readBody(head: Omit<RawAnswer, 'body'>, rest: string): Read | undefined
   return { answer: { ...head, body: '' }, rest: rest.slice(5) };
 }
 
-/** The header lines of an answer, as pairs of name and value. */
 export function linesOf(headers: RawAnswer['headers']): [string, string][] {
   return [...headers].flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
 }

@@ -2,7 +2,6 @@ import { converse, type RawAnswer } from './rawHttp.ts';
 import type { Sample } from './samples.ts';
 import { type Splice, spliced } from './splice.ts';
 
-/** A change of one place of a request: see {@link placesOf}. */
 export interface Edit {
   readonly place: string;
   readonly splice: Splice;
@@ -36,7 +35,6 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 export const FUZZED_HEADERS = Object.keys(HEADERS);
 
-/** What is under the Base64 of HTTP Basic. */
 const CREDENTIALS = 'credentials';
 
 /** Every place of a request that an edit may change. What it does not have begins empty. */

@@ -129,7 +129,6 @@ export async function prepareSamples(server: TestServer): Promise<Samples> {
 
 type Stage = Awaited<ReturnType<typeof setStage>>;
 
-/** An application, a user, and the pages that both have come to. */
 async function setStage(server: TestServer) {
   const [client, user] = [await server.createClient(), await server.createUser()];
   const [agent, visitor] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
@@ -174,7 +173,6 @@ async function setStage(server: TestServer) {
   };
 }
 
-/** A page of the account of a user of its own. */
 async function ownPage({ server }: Stage, fields: Values = {}): Promise<Sample> {
   return person(fields, 200, cookieOf(await signedIn(server, await server.createUser()), 'assent_session'));
 }
@@ -221,7 +219,6 @@ function queryOf(location: string | null): Values {
   return Object.fromEntries(new URL(location ?? '').searchParams);
 }
 
-/** A form as the page has it, filled in. */
 function form(page: Answer, action: string, typed: Values, more: Partial<Sample>): Sample {
   const fields = { ...fieldsFor(page, action), ...typed };
   return person(fields, 303, { needs: allOf(fields, more.headers), ...more });

@@ -2,19 +2,14 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 
-/** A connection, and what came on it while it was read. */
-export interface Opened {
-  readonly socket: Socket;
-  received(): string;
-}
-
 /** Opens connections that end with their test. @returns also all of the test, in order */
 export function useSockets() {
   const sockets: Socket[] = [];
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
-  const open = async (baseUrl: string, sent = '', localAddress?: string): Promise<Opened> => {
+  /** A connection, and what came on it while it was read. */
+  const open = async (baseUrl: string, sent = '', localAddress?: string) => {
     const { hostname: host, port } = new URL(baseUrl);
     const socket = connect({ host, port: Number(port), ...(localAddress ? { localAddress } : {}) });
     sockets.push(socket);
@@ -27,7 +22,6 @@ export function useSockets() {
     socket.write(sent);
     return { socket, received: () => received };
   };
-  /** Whether a new connection is taken. */
   const isTaken = (baseUrl: string) =>
     open(baseUrl).then(
       ({ socket }) => {

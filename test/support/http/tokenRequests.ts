@@ -24,7 +24,6 @@ export function postToken(
   return new Agent(server.baseUrl).post('/oauth/token', fields, headers);
 }
 
-/** Exchanges a code by a request that is right but for `changes`. */
 export function exchange(
   server: TestServer,
   client: TestClient,

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
 import { afterAll, inject, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/store/database/database.ts';
 import { ledger, refuse } from '../ledger.ts';
@@ -7,15 +6,10 @@ import { makeRole, urlOf, withClient } from './postgres.ts';
 import { type LogSizes, logSince, logSizes } from './postgresLog.ts';
 
 /** A database of one's own, migrated and empty. */
-export interface TestDatabase {
-  readonly pool: pg.Pool;
-  readonly url: string;
-  /** @throws {Error} when a row tells a secret that the tests know; the database is gone all the same */
-  drop(): Promise<void>;
-}
+export type TestDatabase = Awaited<ReturnType<typeof createDatabase>>;
 
 /** Copies the template: a real PostgreSQL database in some tens of milliseconds. @param how another way to make it */
-export async function createDatabase(how = `template ${inject('run')}_template`): Promise<TestDatabase> {
+export async function createDatabase(how = `template ${inject('run')}_template`) {
   const database = ownName();
   const url = urlOf(inject('postgres'), { database });
   const log = await withClient(inject('postgres'), async (client) => {
@@ -23,6 +17,7 @@ export async function createDatabase(how = `template ${inject('run')}_template`)
     return logSizes(client, inject('postgresLog'));
   });
   const pool = openDatabase(url);
+  /** @throws {Error} when a row tells a secret that the tests know; the database is gone all the same */
   const drop = async () => {
     await pool.end();
     try {
@@ -36,21 +31,13 @@ export async function createDatabase(how = `template ${inject('run')}_template`)
   return { pool, url, drop };
 }
 
-/** A role of one's own that needs its password. It is dropped after the run. */
-export interface TestRole {
-  readonly name: string;
-  readonly password: string;
-  urlOf(database: TestDatabase): string;
-}
+export type TestRole = Awaited<ReturnType<typeof createRole>>;
 
-/** @param attributes what `create role` is told besides, for example `createrole` */
-export async function createRole(
-  attributes = '',
-  password = randomBytes(12).toString('hex'),
-): Promise<TestRole> {
+/** Makes a role that needs its password, until the end of the run. @param attributes for example `createrole` */
+export async function createRole(attributes = '', password = randomBytes(12).toString('hex')) {
   const name = ownName();
   await makeRole(inject('postgres'), name, password, attributes);
-  return { name, password, urlOf: ({ url }) => urlOf(url, { user: name, password }) };
+  return { name, password, urlOf: ({ url }: TestDatabase) => urlOf(url, { user: name, password }) };
 }
 
 /** A name by which the keeper knows what to drop. */

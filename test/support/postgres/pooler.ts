@@ -1,36 +1,29 @@
-import { spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { PATH, startProgram } from '../process/program.ts';
+import { makeDataDir } from '../process/folder.ts';
+import { PATH, startProgram, versionOf } from '../process/program.ts';
 import { freePort } from '../server.ts';
 
-const [, major, minor] =
-  /PgBouncer (\d+)\.(\d+)/.exec(
-    spawnSync('pgbouncer', ['--version'], { env: { PATH } }).stdout?.toString(),
-  ) ?? [];
-
 /** The version of the PgBouncer that is installed, such as `1.18`; undefined where there is none. */
-export const poolerVersion = major && `${major}.${minor}`;
+export const poolerVersion = versionOf(['pgbouncer', '--version'], /PgBouncer (\d+\.\d+)/);
+const [major = 0, minor = 0] = poolerVersion?.split('.').map(Number) ?? [];
 
 /** Whether it keeps prepared statements for its clients. */
-export const poolerKeepsNames = Number(major) > 1 || Number(minor) >= 21;
+export const poolerKeepsNames = major > 1 || minor >= 21;
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** A PgBouncer in front of the PostgreSQL of the tests. */
-export interface Pooler {
-  /** The address of a database behind it. */
-  url(database: string): string;
-  stop(): Promise<void>;
-}
+export type Pooler = Awaited<ReturnType<typeof startPooler>>;
 
-/** Starts one, with fewer connections to PostgreSQL than a server opens to it where they can be shared. */
-export async function startPooler(mode: 'session' | 'transaction'): Promise<Pooler> {
+/**
+ * Starts a PgBouncer in front of the PostgreSQL of the tests, with fewer connections to it than a server opens where they can be
+ * shared.
+ */
+export async function startPooler(mode: 'session' | 'transaction') {
   const { host, port, user, password } = new pg.Client(inject('postgres'));
-  const folder = mkdtempSync(join(tmpdir(), 'assent-pooler-'));
+  const folder = makeDataDir();
   const ownPort = await freePort();
   const settings = join(folder, 'pgbouncer.ini');
   writeFileSync(
@@ -52,7 +45,7 @@ ${poolerKeepsNames ? 'max_prepared_statements = 100' : ''}`,
   if (process.getuid?.() === 0) for (const file of [folder, settings]) chownSync(file, uid, gid);
   const pooler = await startProgram(['pgbouncer', settings], ownPort, { ...runAs, env: { PATH } });
   return {
-    url: (database) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
+    url: (database: string) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
     async stop() {
       await pooler.stop('SIGKILL'); // at once, whoever is connected
       rmSync(folder, { recursive: true });

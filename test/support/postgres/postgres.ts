@@ -2,13 +2,6 @@ import { isIPv6 } from 'node:net';
 import pg from 'pg';
 import { type DatabaseConfig, readDatabaseConfig } from '../../../src/config/config.ts';
 
-/** Who connects to which database, where it is not the superuser and the one that the URL names. */
-interface Connection {
-  readonly database?: string;
-  readonly user?: string;
-  readonly password?: string;
-}
-
 /** The PostgreSQL that the tests were given, as a URL that says everything; null for the embedded one. */
 export function givenPostgres({ TEST_DATABASE_URL, TEST_DATABASE_URL_FILE, ...others } = process.env) {
   const DATABASE_URL = TEST_DATABASE_URL;
@@ -28,7 +21,10 @@ function complete({ databaseUrl, databasePassword }: DatabaseConfig): string | n
 }
 
 /** The same PostgreSQL, for another database or role. */
-export function urlOf(postgres: string, { database, user, password }: Connection): string {
+export function urlOf(
+  postgres: string,
+  { database, user, password }: Partial<Record<'database' | 'user' | 'password', string>>,
+): string {
   const url = new URL(postgres);
   if (database !== undefined) url.pathname = encodeURIComponent(database);
   if (user !== undefined) url.username = encodeURIComponent(user);

@@ -8,10 +8,6 @@ export type LogPlace = { readonly file: string } | 'through SQL' | 'nowhere';
 /** How long each file of the log was at some moment. */
 export type LogSizes = Readonly<Record<string, number>>;
 
-const POLL_MS = 20;
-/** Another process writes the files. */
-const WRITTEN_DEADLINE_MS = 5_000;
-
 /** @throws when PostgreSQL does not show its log */
 export async function logSizes(client: pg.Client, place: LogPlace): Promise<LogSizes> {
   if (place === 'nowhere') return {};
@@ -27,7 +23,8 @@ export async function logSince(client: pg.Client, place: LogPlace, then: LogSize
   if (place === 'nowhere') return '';
   const mark = `read until ${randomBytes(8).toString('hex')}`;
   await client.query(`do $$ begin raise log '${mark}'; end $$`);
-  for (const deadline = Date.now() + WRITTEN_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+  // Another process writes the files.
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline; await sleep(20)) {
     const text = await read(client, place, then);
     if (text.includes(mark)) return text;
   }

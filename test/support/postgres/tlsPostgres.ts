@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
@@ -8,24 +7,15 @@ import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../../src/tria
 import { createCluster } from '../../../src/trial/postgres/cluster.ts';
 import { findPlace } from '../../../src/trial/postgres/place.ts';
 import { makeDataDir, removeDataDir } from '../process/folder.ts';
-import { startProgram } from '../process/program.ts';
+import { startProgram, versionOf } from '../process/program.ts';
 import { makeCertificate } from '../programs/certificates.ts';
 import { freePort } from '../server.ts';
 
 /** Whether the program that makes certificates is installed. */
-export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+export const hasOpenssl = versionOf(['openssl', 'version']) !== undefined;
 
 /** A PostgreSQL on 127.0.0.1 that speaks TLS, with a certificate for `localhost` by a CA that nobody else knows. */
-export interface TlsPostgres {
-  readonly port: number;
-  /** Files: the certificate to trust, and what the user `assent` can show instead of a password. */
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
-  stop(): Promise<void>;
-}
-
-export async function startTlsPostgres(): Promise<TlsPostgres> {
+export async function startTlsPostgres() {
   const dataDir = makeDataDir();
   const place = findPlace(dataDir);
   const binaries = await openBinaries(findBinaries(), place.runAs);
@@ -55,6 +45,7 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   await createRole(place.cluster, port);
   return {
     port,
+    // Files: the certificate to trust, and what the user `assent` can show instead of a password.
     ca: join(folder, 'ca.crt'),
     cert: join(folder, 'client.crt'),
     key: join(folder, 'client.key'),
@@ -80,7 +71,7 @@ async function createRole(host: string, port: number): Promise<void> {
 
 /** Each signed by the CA; PostgreSQL wants its own key to be nobody else's. */
 function makeCertificates(owner: number): string {
-  const folder = mkdtempSync(join(tmpdir(), 'assent-tls-'));
+  const folder = makeDataDir();
   chmodSync(folder, 0o755);
   makeCertificate(folder, 'ca', 'a CA of the tests', 'keyUsage=keyCertSign');
   makeCertificate(folder, 'server', 'localhost', 'subjectAltName=DNS:localhost', 'ca');

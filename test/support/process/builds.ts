@@ -1,17 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fileIn } from './folder.ts';
 
 // Builds of other schema versions, each in a folder of its own: this one with one more migration, and earlier ones from the
 // history of the checkout.
@@ -20,28 +12,22 @@ const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const BUILT = ['bin', 'dist', 'migrations', 'views', 'package.json'];
 const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 'tsconfig.json'];
 
-export interface Build {
-  readonly folder: string;
-  /** Its `assent`. */
-  readonly executable: string;
-  /** The texts of all its statements. */
-  statements(): string[];
-  remove(): void;
-}
+export type Build = ReturnType<typeof buildIn>;
 
 /** This build. @param sql of one more migration, on whose schema this build can serve */
 export function copyOfBuild(sql?: string): Build {
   const folder = emptyFolder();
   for (const part of BUILT) cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
-  if (sql !== undefined) {
-    const version = versionOf(readdirSync(join(folder, 'migrations')));
-    const name = `${String(version + 1).padStart(4, '0')}_made.sql`;
-    writeFileSync(
-      join(folder, 'migrations', name),
-      `-- Serves builds from schema version ${version} on.\n${sql};\n`,
-    );
-  }
+  if (sql !== undefined) addMigration(folder, 'made', sql);
   return buildIn(folder);
+}
+
+/** Another migration in a checkout, on whose schema the build before can serve. @returns its file */
+export function addMigration(checkout: string, name: string, sql: string): string {
+  const folder = join(checkout, 'migrations');
+  const version = versionOf(readdirSync(folder));
+  const content = `-- Serves builds from schema version ${version} on.\n${sql};\n`;
+  return fileIn(folder, `${String(version + 1).padStart(4, '0')}_${name}.sql`, content);
 }
 
 /** Beside them stand the schema that they make, and what must be true of all rows. */
@@ -72,15 +58,10 @@ function versionAt(commit: string): number {
   return versionOf(git('ls-tree', '--name-only', commit, 'migrations/').split('\n'));
 }
 
-function git(...args: string[]): string {
-  return execFileSync('git', args, {
-    cwd: CHECKOUT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }).trim();
+export function git(...args: string[]): string {
+  return execFileSync('git', args, { cwd: CHECKOUT, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
-/** Compiles the build of a commit with the packages that are installed now. */
 export function buildOf(commit: string): Build {
   const folder = emptyFolder();
   const archive = execFileSync('git', ['archive', commit, ...PARTS], { cwd: CHECKOUT, maxBuffer: 2 ** 28 });
@@ -95,35 +76,8 @@ function emptyFolder(): string {
   return folder;
 }
 
-const buildIn = (folder: string): Build => ({
+const buildIn = (folder: string) => ({
   folder,
   executable: join(folder, 'bin/assent.js'),
-  statements: () => statementsOf(join(folder, 'dist/store')),
   remove: () => rmSync(folder, { recursive: true }),
 });
-
-/** Loads all of its store with a `statement.js` that keeps what it makes. */
-function statementsOf(store: string): string[] {
-  const place = join(store, 'database/statement.js');
-  renameSync(place, join(store, 'database/kept.js'));
-  writeFileSync(place, KEEPER);
-  const script = `for (const file of ${JSON.stringify(filesOf(store))}) await import(file);
-    console.log(JSON.stringify(globalThis.kept)); process.exit(0)`;
-  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  renameSync(join(store, 'database/kept.js'), place);
-  return JSON.parse(output) as string[];
-}
-
-function filesOf(store: string): string[] {
-  const files = readdirSync(store, { recursive: true, encoding: 'utf8' });
-  return files.filter((file) => file.endsWith('.js')).map((file) => join(store, file));
-}
-
-const KEEPER = `
-import * as kept from './kept.js';
-globalThis.kept = [];
-const anything = new Proxy({}, { get: () => null });
-const keep = (make, values) => (globalThis.kept.push(make(values).text), make);
-export const statement = (...args) => keep(kept.statement(...args), anything);
-export const batchStatement = (...args) => keep(kept.batchStatement(...args), []);
-`;

@@ -13,7 +13,6 @@ export function clusterOf(dataDir: string): string {
   return existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(dataDir, 'postgres');
 }
 
-/** The process id of the PostgreSQL that a `DATA_DIR` runs. */
 export function postmasterOf(dataDir: string): number {
   return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
 }
@@ -31,7 +30,6 @@ export function useFolder(atTheEnd: (remove: () => void) => void = afterAll): st
   return folder;
 }
 
-/** Writes a file. @returns its path */
 export function fileIn(folder: string, name: string, content: string | Buffer): string {
   writeFileSync(join(folder, name), content);
   return join(folder, name);

@@ -4,22 +4,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { outputOf } from './program.ts';
+import { outputOf, versionOf } from './program.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** `assent …` as it is run without npm. */
 export const ASSENT = [process.execPath, 'bin/assent.js'];
 
-/** How a command ended: with a code, or by a signal that it did not handle. */
-export interface End {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
+/** A terminal of its own for a command; util-linux's `script` has these options, others have not. */
+export const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
+export const hasTerminals = versionOf(terminal('echo yes')) !== undefined;
 
 /** A command with all that it starts, in a process group of its own. */
 export class Launch {
-  readonly end: Promise<End>;
+  /** How it ended: with a code, or by a signal that it did not handle. */
+  readonly end: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly output: () => string;
   readonly #child: ChildProcess;
 
@@ -44,7 +43,6 @@ export class Launch {
     await expect.poll(this.output, { interval: 10 }).toContain(text);
   }
 
-  /** Presses keys, where its input is a terminal's. */
   type(keys: string): void {
     this.#child.stdin?.write(keys);
   }
@@ -64,7 +62,6 @@ export class Launch {
   }
 }
 
-/** The processes below one of them, eldest first. */
 export function descendants(pid: number): number[] {
   const all = listProcesses();
   const below = (parent: number): number[] =>
@@ -84,14 +81,17 @@ export function processesOf(text: string): number[] {
     .map(({ pid }) => pid);
 }
 
-interface Process {
-  readonly pid: number;
-  readonly parent: number;
-  readonly command: string;
+/** The most memory that a process had so far, in KiB; 0 once it has ended. Only Linux tells. */
+export function peakMemory(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
 }
 
 /** All that run; what has ended and only waits for its parent to notice does not. */
-function listProcesses(): Process[] {
+function listProcesses(): ReturnType<typeof listByPs> {
   if (!existsSync('/proc/self/stat')) return listByPs();
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -106,7 +106,7 @@ function listProcesses(): Process[] {
     });
 }
 
-function listByPs(): Process[] {
+function listByPs() {
   const text = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' });
   return [...text.matchAll(/^ *(\d+) +(\d+) +([^\sZ]\S*) +(.*)$/gm)].map(([, pid, parent, , command]) => ({
     pid: Number(pid),

@@ -5,10 +5,7 @@ import type { Credentials } from './trial.ts';
 
 type Fields = Record<string, string>;
 
-export interface Shown {
-  readonly title: string;
-  readonly text: string;
-}
+export type Shown = Readonly<Record<'title' | 'text', string>>;
 
 /** A person with a browser in front of the demo application of trial mode. */
 export class Player {
@@ -37,13 +34,11 @@ export class Player {
   /** Posts the form of the application to the server and decides. @returns the address that the browser is sent back to */
   async bringAnswer(decision: 'allow' | 'reject' = 'allow'): Promise<string> {
     const { fields } = formTo(await this.shop.get('/request'), '/oauth/authorize');
-    const { login, password, payment } = this.#user;
-    const user = { login, password, paymentPassword: payment } as Parameters<typeof reachConsent>[2];
+    const user = { ...this.#user, userId: '', paymentPassword: this.#user.payment };
     const consent = await reachConsent(this.#server, fields, user);
     return (await decide(this.#server, consent, decision)).location ?? '';
   }
 
-  /** Presses a button of the application. @returns the messages so far */
   async press(path: string, fields: Fields = {}): Promise<Shown[]> {
     await this.shop.post(path, fields);
     return this.messages();

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
 import { ledger, refuse } from '../ledger.ts';
 import { freePort, TEST_SECRET } from '../server.ts';
 import { noteShown, noteTyped, noteVariables } from '../traffic.ts';
-import { callAssent } from './call.ts';
 import { outcomeOf, outputOf, type Run } from './program.ts';
 
 const EXECUTABLE = fileURLToPath(new URL('../../../bin/assent.js', import.meta.url));
@@ -33,6 +35,16 @@ export async function spawnAssent(
   return outcomeOf(start(args, variables, executable), stdin);
 }
 
+async function callAssent(args: readonly string[], env: Variables, stdin = ''): Promise<Run> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const printed = Promise.all([text(stdout), text(stderr)]);
+  const code = await main(args, { stdin: Readable.from([stdin]), stdout, stderr, env });
+  stdout.end();
+  stderr.end();
+  const [out, err] = await printed;
+  return { code, stdout: out, stderr: err };
+}
+
 /** Notes the secrets that a command is given and shows. @throws {Error} when it tells one that was known before */
 async function noting(
   run: typeof spawnAssent,
@@ -51,24 +63,14 @@ async function noting(
   return done;
 }
 
-export interface ServerProcess {
-  readonly baseUrl: string;
-  readonly pid: number;
-  output(): string;
-  isRunning(): boolean;
-  /**
-   * Sends a signal and waits for the end. @returns the exit code, null when the signal ended it
-   * @throws {Error} when its output or its metrics tell a secret that the tests know
-   */
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
-}
+export type ServerProcess = Awaited<ReturnType<typeof spawnServer>>;
 
 /** Starts `assent serve` and waits until it is ready, or only lives. @throws {Error} with its output if it ends before, or hangs */
 export async function spawnServer(
   variables: Variables,
   until: 'ready' | 'live' = 'ready',
   executable = EXECUTABLE,
-): Promise<ServerProcess> {
+) {
   const port = variables.PORT ?? String(await freePort());
   const baseUrl = `http://localhost:${port}`;
   const child = start(['serve'], { PORT: port, BASE_URL: baseUrl, ...variables }, executable);
@@ -89,7 +91,11 @@ export async function spawnServer(
     pid: child.pid ?? 0,
     output,
     isRunning,
-    async stop(signal = 'SIGTERM') {
+    /**
+     * Sends a signal and waits for the end. @returns the exit code, null when the signal ended it
+     * @throws {Error} when its output or its metrics tell a secret that the tests know
+     */
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
       const metrics = isRunning() ? await metricsOf(baseUrl) : '';
       child.kill(signal);
       const [code] = await ended;
@@ -125,21 +131,16 @@ function surroundings(): Variables {
 /** The one place where passwords may be read: what trial mode says to type in. */
 const GREETING = /^ {2}(Password|Payment password|Another user) .+$/gm;
 
-const METRICS_DEADLINE_MS = 2_000;
-
-/** Empty when the server does not answer any more. */
 async function metricsOf(baseUrl: string): Promise<string> {
-  const signal = AbortSignal.timeout(METRICS_DEADLINE_MS);
+  const signal = AbortSignal.timeout(2_000);
   const answer = await fetch(`${baseUrl}/metrics`, { signal }).catch(() => undefined);
   return (await answer?.text()) ?? '';
 }
 
 /** Against hanging only: a busy machine can take long. */
 const READY = { timeout: 100_000, interval: 25 };
-/** One request that gets no answer is asked again. */
-const ANSWER_DEADLINE_MS = 5_000;
 
 async function untilHealthy(url: string): Promise<void> {
-  const ask = () => fetch(url, { signal: AbortSignal.timeout(ANSWER_DEADLINE_MS) }).catch(() => undefined);
+  const ask = () => fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
   await vi.waitUntil(async () => (await ask())?.status === 200, READY);
 }

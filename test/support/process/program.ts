@@ -3,6 +3,7 @@ import {
   type ChildProcessWithoutNullStreams,
   type SpawnOptions,
   spawn,
+  spawnSync,
 } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Server } from 'node:net';
@@ -11,6 +12,13 @@ import { vi } from 'vitest';
 
 /** Where programs of others are found: Debian keeps some where only root's path leads. */
 export const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
+
+/** What a program says of its version, by the group of a pattern; undefined where it is not installed. */
+export function versionOf([program = '', ...args]: readonly string[], pattern = /(.+)/): string | undefined {
+  const env = { ...process.env, PATH };
+  const { status, stdout, stderr } = spawnSync(program, args, { env, encoding: 'utf8' });
+  return status === 0 ? pattern.exec(stdout + stderr)?.[1] : undefined;
+}
 
 /** What a process has printed so far, as it comes. */
 export function outputOf({ stdout, stderr }: ChildProcess): () => string {
@@ -30,7 +38,6 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Gives a process its standard input, and waits for its end. */
 export async function outcomeOf(child: ChildProcessWithoutNullStreams, stdin = ''): Promise<Run> {
   child.stdin.end(stdin);
   const [stdout, stderr, [code]] = await Promise.all([
@@ -41,16 +48,12 @@ export async function outcomeOf(child: ChildProcessWithoutNullStreams, stdin = '
   return { code, stdout, stderr };
 }
 
-export interface Program {
-  stop(signal: NodeJS.Signals): Promise<void>;
-}
-
 /** Starts a program of others and waits for its port on 127.0.0.1. @throws {Error} with what it printed when it ends before */
 export async function startProgram(
   [program = '', ...args]: readonly string[],
   port: number,
   options: Omit<SpawnOptions, 'stdio'> = {},
-): Promise<Program> {
+) {
   const child = spawn(program, args, { env: { PATH }, ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = outputOf(child);
   const ended = once(child, 'exit');

@@ -3,28 +3,25 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { ledger } from '../ledger.ts';
-import { makeDataDir, removeDataDir } from './folder.ts';
+import { useFolder } from './folder.ts';
 import { type ServerProcess, spawnServer } from './process.ts';
 
 /** Starts trial mode and waits for the block that says what to open. */
 export async function startTrial(variables: Record<string, string>): Promise<ServerProcess> {
   const server = await spawnServer(variables);
-  while (!server.output().includes('trial mode')) await new Promise((resolve) => setTimeout(resolve, 10));
+  await vi.waitUntil(() => server.output().includes('trial mode'), { timeout: 60_000, interval: 10 });
   if (variables.DATA_DIR !== undefined) noteFiles(variables.DATA_DIR);
   return server;
 }
 
 /** Starts it for all tests of a file. @returns what it says besides */
 export async function useTrial(variables: Record<string, string> = {}) {
-  const DATA_DIR = makeDataDir();
-  const server = await startTrial({ PORT: String(await freePair()), DATA_DIR, ...variables });
-  afterAll(async () => {
-    await server.stop();
-    removeDataDir(DATA_DIR);
-  });
-  return { baseUrl: server.baseUrl, ...credentials(server) };
+  const dataDir = useFolder();
+  const server = await startTrial({ PORT: String(await freePair()), DATA_DIR: dataDir, ...variables });
+  afterAll(async () => void (await server.stop()));
+  return { baseUrl: server.baseUrl, dataDir, ...credentials(server) };
 }
 
 /** Trial mode keeps what it made in files, so that it can show it again. */
@@ -68,7 +65,6 @@ export function credentials(server: ServerProcess) {
     login: field('Login'),
     password: field('Password'),
     payment: field('Payment password'),
-    /** Another user, without a payment password. */
     other: { login, password },
   };
 }

@@ -3,19 +3,11 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { noteCookie } from '../traffic.ts';
 import { launchChromium } from './chromium.ts';
 
-/** Against hanging only. */
 const PATIENCE_MS = 110_000;
 
-export interface Browsing {
-  /** Opens a window with cookies of its own; the one before is closed. */
-  open(options?: BrowserContextOptions): Promise<Page>;
-  readonly context: BrowserContext;
-  /** What a window complained of: nothing of ours may throw, or break our own policy. A test fails that leaves any. */
-  readonly complaints: string[];
-}
-
 /** Starts it for all tests of a file. @param standard what each window is, where its test says nothing else */
-export function useBrowser(standard: BrowserContextOptions = {}): Browsing {
+export function useBrowser(standard: BrowserContextOptions = {}) {
+  /** What a window complained of: nothing of ours may throw, or break our own policy. A test fails that leaves any. */
   const complaints: string[] = [];
   let browser: Browser;
   let context: BrowserContext | undefined;
@@ -41,7 +33,8 @@ export function useBrowser(standard: BrowserContextOptions = {}): Browsing {
       if (context === undefined) throw new Error('no window is open');
       return context;
     },
-    async open(options) {
+    /** Opens a window with cookies of its own; the one before is closed. */
+    async open(options?: BrowserContextOptions) {
       await close();
       context = await browser.newContext({ ...standard, ...options });
       context.setDefaultTimeout(PATIENCE_MS);

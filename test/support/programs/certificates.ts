@@ -13,18 +13,10 @@ export function makeCertificate(
   extension: string,
   issuer?: string,
 ): string[] {
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`];
   const signer = issuer === undefined ? [] : ['-CA', `${issuer}.crt`, '-CAkey', `${issuer}.key`];
   const args = [
-    'req',
-    '-x509',
-    ...kind,
-    ...files,
-    '-subj',
-    `/CN=${subject}`,
-    '-addext',
-    extension,
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+    ...['-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', `/CN=${subject}`, '-addext', extension],
     ...signer,
   ];
   execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { access, lstat, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
@@ -20,8 +19,9 @@ const ARGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.*, EXCLUDE [::1]',
 ];
 const PACKAGE = '@sparticuz/chromium';
-/** Their presence shows an unpacked package to be whole. */
-const PARTS = ['chromium', 'al2023/lib/libnss3.so', 'fonts/fonts.conf'];
+/** Only this user can write there, as whatever lies in it gets executed, and no cleaner of /tmp comes by. */
+const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/assent-chromium');
+const PARTS = ['chromium', 'al2023/lib/libnss3.so'];
 const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const MAC_APPS = ['Google Chrome', 'Chromium'].map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`);
 
@@ -56,61 +56,29 @@ async function packaged(): Promise<LaunchOptions> {
   return { executablePath: join(dir, 'chromium'), env };
 }
 
-/**
- * The folder holding the unpacked package. A process that finds none unpacks into a folder of its own, and
- * links it once whole: nobody meets a half-filled folder, and none in use is ever replaced.
- */
+/** The folder that holds the unpacked package. It gets its name when it is whole, so that no process meets half of it. */
 async function unpacked(): Promise<string> {
   const manifest = join(createRequire(import.meta.url).resolve(PACKAGE), '../../../package.json');
   const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
-  const link = join(await privateHome(), `${version}-with-fonts`);
-  const ready = await whole(link);
-  if (ready) return ready;
-  await rm(link, { force: true });
-  const dir = await mkdtemp(`${link}-`);
-  try {
-    await unpack(dir);
-    await symlink(dir, link);
-    return dir;
-  } catch (error) {
-    await rm(dir, { recursive: true, force: true });
-    const winner = await whole(link); // another process was quicker
-    if (winner) return winner;
-    throw error;
-  }
-}
-
-/** A folder that only this user can write to, as what lies in it gets executed. */
-async function privateHome(): Promise<string> {
-  const uid = process.getuid?.();
-  const home = join(tmpdir(), `assent-chromium-${uid}`);
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  const stats = await lstat(home);
-  if (stats.isDirectory() && stats.uid === uid && !(stats.mode & 0o022)) return home;
-  throw new Error(`${home} is not this user's alone: remove it, or set TMPDIR`);
-}
-
-/** The folder behind the link, unless a part is missing: cleaners of /tmp remove file by file. */
-async function whole(link: string): Promise<string | undefined> {
-  try {
-    const dir = await realpath(link);
-    await Promise.all(PARTS.map((part) => access(join(dir, part))));
-    return dir;
-  } catch {
-    return undefined;
-  }
+  const dir = join(CACHE, version);
+  if (existsSync(dir)) return dir;
+  await mkdir(CACHE, { recursive: true });
+  const own = await mkdtemp(`${dir}-`);
+  await unpack(own, dir);
+  await rename(own, dir).catch(() => rm(own, { recursive: true })); // another process was quicker
+  return dir;
 }
 
 /** Has the package unpack itself, in a process of its own: the environment says where, and that it is on AWS Lambda. */
-async function unpack(dir: string): Promise<void> {
-  const env = { ...process.env, TMPDIR: dir, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
+async function unpack(own: string, dir: string): Promise<void> {
+  const env = { ...process.env, TMPDIR: own, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
   const script = `import chromium from '${PACKAGE}'; await chromium.executablePath();`;
   const args = ['--input-type=module', '--eval', script];
   await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, env });
   // The package's own fonts.conf knows only /tmp/fonts and Lambda's folders, and its font lacks the sign of the rouble.
   const fonts = `<fontconfig><dir>${dir}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${dir}/fonts-cache</cachedir></fontconfig>\n`;
-  await writeFile(join(dir, 'fonts/fonts.conf'), fonts);
-  if (!(await whole(dir))) throw new Error(`${PACKAGE} lacks one of ${PARTS.join(', ')}`);
+  await writeFile(join(own, 'fonts/fonts.conf'), fonts);
+  for (const part of PARTS) await access(join(own, part));
 }
 
 /** The browsers installed on this machine, after the one CHROME_PATH names. */

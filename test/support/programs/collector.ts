@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { listen } from '../process/program.ts';
 
 export interface Span {
@@ -13,21 +14,13 @@ interface Sent {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
 }
 
-/** What stands for a collector: takes spans over OTLP/HTTP and keeps them. */
-export interface Collector {
-  readonly url: string;
-  /** Everything that was sent, as text. */
-  readonly sent: readonly string[];
-  spans(): Span[];
-  close(): void;
-}
+export type Collector = Awaited<ReturnType<typeof openCollector>>;
 
-export async function openCollector(): Promise<Collector> {
+/** What stands for a collector: takes spans over OTLP/HTTP and keeps them. */
+export async function openCollector() {
   const sent: string[] = [];
   const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    sent.push(body);
+    sent.push(await text(request));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
   const port = await listen(server);

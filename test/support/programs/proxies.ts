@@ -1,15 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATH, startProgram } from '../process/program.ts';
+import { makeDataDir } from '../process/folder.ts';
+import { PATH, startProgram, versionOf } from '../process/program.ts';
 import { freePort } from '../server.ts';
 import { makeCertificate } from './certificates.ts';
 
-/** A proxy for which `deploy/` has a configuration. */
 export interface ProxyKind {
   readonly name: string;
-  /** What is installed, as it says itself; undefined for nothing. */
   readonly version: string | undefined;
   readonly file: string;
   /** Whether it asks replicas if they are ready. */
@@ -26,15 +23,9 @@ interface Place {
   readonly folder: string;
   readonly port: number;
   readonly plainPort: number;
-  /** Ports of two servers on 127.0.0.1. */
-  readonly servers: readonly [number, number];
 }
 
-/** A proxy that runs, with a certificate that nobody else trusts. */
-export interface RunningProxy {
-  readonly baseUrl: string;
-  stop(): Promise<void>;
-}
+export type RunningProxy = Awaited<ReturnType<typeof startProxy>>;
 
 const NGINX: ProxyKind = {
   name: 'nginx',
@@ -45,7 +36,7 @@ const NGINX: ProxyKind = {
     'ssl http2;',
     'ssl http2 proxy_protocol; set_real_ip_from 127.0.0.1; real_ip_header proxy_protocol;',
   ],
-  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+  changes: ({ folder, port, plainPort }) => [
     ['listen 80;', `listen 127.0.0.1:${plainPort};`],
     ['    listen [::]:80;\n', ''],
     ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
@@ -54,8 +45,6 @@ const NGINX: ProxyKind = {
     ['https://pay.example', `https://localhost:${port}`],
     ['/etc/assent/tls', folder],
     ['/var/log/nginx', folder],
-    ['127.0.0.1:3001', `127.0.0.1:${one}`],
-    ['127.0.0.1:3002', `127.0.0.1:${two}`],
   ],
   command(file, { folder }) {
     const whole = join(folder, 'nginx.conf');
@@ -78,12 +67,10 @@ const HAPROXY: ProxyKind = {
   file: 'haproxy/haproxy.cfg',
   checks: true,
   takesAddress: [' ssl crt', ' accept-proxy ssl crt'],
-  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+  changes: ({ folder, port, plainPort }) => [
     ['bind :80', `bind 127.0.0.1:${plainPort}`],
     ['bind :443', `bind 127.0.0.1:${port}`],
     ['/etc/assent/tls', folder],
-    ['127.0.0.1:3001', `127.0.0.1:${one}`],
-    ['127.0.0.1:3002', `127.0.0.1:${two}`],
   ],
   command: (file) => ['haproxy', '-db', '-f', file],
 };
@@ -93,14 +80,12 @@ const CADDY: ProxyKind = {
   version: versionOf(['caddy', 'version'], /v?(\d\S+)/),
   file: 'caddy/Caddyfile',
   checks: true,
-  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+  changes: ({ folder, port, plainPort }) => [
     ['\tservers {', `\tadmin off\n\thttp_port ${plainPort}\n\tservers {`],
     [
       'pay.example {',
       `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${folder}/fullchain.pem ${folder}/privkey.pem`,
     ],
-    ['127.0.0.1:3001', `127.0.0.1:${one}`],
-    ['127.0.0.1:3002', `127.0.0.1:${two}`],
   ],
   command: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
 };
@@ -113,21 +98,18 @@ export async function startProxy(
   port: number,
   servers: readonly [number, number],
   more: readonly (readonly [from: string, to: string])[] = [],
-): Promise<RunningProxy> {
-  const folder = mkdtempSync(join(tmpdir(), 'assent-proxy-'));
+) {
+  const folder = makeDataDir();
   chmodSync(folder, 0o755);
-  const [key = '', certificate = ''] = makeCertificate(
-    folder,
-    'localhost',
-    'localhost',
-    'subjectAltName=DNS:localhost',
-  );
+  const names = 'subjectAltName=DNS:localhost';
+  const [key = '', certificate = ''] = makeCertificate(folder, 'localhost', 'localhost', names);
   const files = { 'privkey.pem': key, 'fullchain.pem': certificate, 'assent.pem': certificate + key };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  const place = { folder, port, plainPort: await freePort(), servers };
+  const place = { folder, port, plainPort: await freePort() };
   const file = join(folder, 'configuration');
   const shipped = readFileSync(new URL(`../../../deploy/${kind.file}`, import.meta.url), 'utf8');
-  writeFileSync(file, change(shipped, [...kind.changes(place), ...more]));
+  const addresses = servers.map((each, index) => [`127.0.0.1:${3001 + index}`, `127.0.0.1:${each}`] as const);
+  writeFileSync(file, change(shipped, [...kind.changes(place), ...addresses, ...more]));
   const program = await startProgram(kind.command(file, place), port, { env: { PATH, HOME: folder } });
   return {
     baseUrl: `https://localhost:${port}`,
@@ -144,9 +126,4 @@ function change(text: string, changes: readonly (readonly [string, string])[]): 
     if (!changed.includes(from)) throw new Error(`the configuration has no "${from}"`);
     return changed.replaceAll(from, to);
   }, text);
-}
-
-function versionOf([program = '', ...args]: string[], pattern: RegExp): string | undefined {
-  const { stdout, stderr } = spawnSync(program, args, { env: { PATH, HOME: tmpdir() }, encoding: 'utf8' });
-  return pattern.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[1];
 }

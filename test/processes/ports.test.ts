@@ -1,0 +1,53 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { callAt } from '../support/admin.ts';
+import { createRole, useDatabase } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+import { freePort } from '../support/server.ts';
+
+const database = await useDatabase();
+const variables = onDatabase(database.url);
+const { json } = commandsOn(variables);
+const METRICS_TOKEN = 'read-by-prometheus-0123456789-abcdef';
+
+it('ADMIN_PORT and METRICS_PORT serve operators and Prometheus as the servers’ role, and the public port does not', async () => {
+  const role = await createRole();
+  await json(`migrate --server-role ${role.name}`);
+  const [ADMIN_PORT, METRICS_PORT] = [String(await freePort()), String(await freePort())];
+  const METRICS_TOKEN_FILE = fileIn(useFolder(onTestFinished), 'token', `${METRICS_TOKEN}\n`);
+  const ports = { ADMIN_PORT, METRICS_PORT, METRICS_TOKEN_FILE };
+  const server = await spawnServer({ ...onDatabase(role.urlOf(database)), ...ports });
+  const get = (address: string, token?: string) =>
+    fetch(address, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+
+  const { operator_token: token = '' } = await json('operator create pipeline --role changes');
+  const admin = `http://localhost:${ADMIN_PORT}`;
+  const listed = () => get(`${admin}/v1/clients`, token).catch(() => null);
+  await expect.poll(listed, { interval: 50 }).toMatchObject({ status: 200 });
+  const shop = { name: 'Shop', redirect_uri: 'https://shop.example/' };
+  const { status, body } = await callAt(admin, 'POST /v1/clients', shop, token);
+  expect([status, body]).toEqual([201, expect.objectContaining(shop)]);
+  expect(await json(`client show ${body.client_id}`)).toMatchObject(shop);
+
+  const metrics = `http://localhost:${METRICS_PORT}`;
+  const told = async () => (await get(`${metrics}/metrics`, METRICS_TOKEN)).text();
+  await expect.poll(told, { interval: 50 }).toMatch(/^assent_audit_months_ahead 12$/m);
+  expect(await told()).toMatch(/^assent_schema_version \d+$/m);
+  expect((await get(`${metrics}/metrics`)).status).toBe(401);
+
+  for (const path of ['/v1/clients', '/v1/operators', '/metrics'])
+    expect((await get(server.baseUrl + path, token)).status).toBe(404);
+  for (const own of [admin, metrics]) expect((await get(`${own}/account`, token)).status).toBe(404);
+  expect(await server.stop()).toBe(0);
+  for (const own of [admin, metrics]) await expect(get(`${own}/metrics`)).rejects.toThrow();
+});
+
+it.each(['ADMIN_PORT', 'METRICS_PORT'])('%s is refused if it is in use, with a remedy', async (name) => {
+  const first = await spawnServer(variables);
+  const own = { BASE_URL: 'http://localhost:1', PORT: String(await freePort()) };
+  const taken = { [name]: new URL(first.baseUrl).port };
+  const run = await runAssent(['serve'], { ...variables, ...own, ...taken });
+  await first.stop();
+  expect([run.code, run.stderr]).toEqual([1, expect.stringContaining(`choose another with ${name}`)]);
+});
