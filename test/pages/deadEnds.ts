@@ -16,7 +16,7 @@ import {
   signIn,
 } from '../support/flow.ts';
 import { expireCode } from '../support/state.ts';
-import { goOn, leaveFor, passWallet } from '../support/wallet.ts';
+import { leaveFor, passWallet } from '../support/wallet.ts';
 import {
   afterManyDecisions,
   amid,
@@ -24,6 +24,7 @@ import {
   at,
   atWallet,
   blockedAtTheLastMoment,
+  confirming,
   endSessions,
   fillIn,
   onConsent,
@@ -32,6 +33,7 @@ import {
   raw,
   SHOP,
   sent,
+  signingIn,
   whileBroken,
   whileLocked,
 } from './reach.ts';
@@ -58,6 +60,8 @@ const INVALID = { code: 'invalid_request' } as const;
 const SCOPE = { code: 'invalid_scope', parameter: 'scope' } as const;
 
 const SPENDING = { scope: 'payment-shop' };
+/** The wallet's answer when its user presses Cancel. */
+const CANCELLED = { replaced: { callback: { code: undefined, error: 'access_denied' } } };
 /** Of the request nothing is known that is sure. */
 const AT_WALLET = { nameless: true, again: '/sign-in' };
 
@@ -114,29 +118,9 @@ const ERRORS: Record<
       }
     }),
   },
-  sign_in_failed: {
-    ...AT_WALLET,
-    reach: atWallet((browser, wallet) => {
-      wallet.replaced = { claims: { nonce: 'another' } };
-      return passWallet(wallet, browser, '/account');
-    }),
-  },
-  sign_in_other_user: {
-    ...AT_WALLET,
-    reach: atWallet(async (browser, wallet, server) => {
-      await goOn(wallet, browser, '/account');
-      const asked = linkTo(requestOf(await server.createClient(), SPENDING));
-      wallet.user = { sub: 'another' };
-      return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
-    }),
-  },
-  sign_in_refused: {
-    ...AT_WALLET,
-    reach: atWallet((browser, wallet) => {
-      wallet.user = { sub: 'x'.repeat(256) };
-      return passWallet(wallet, browser, '/account');
-    }),
-  },
+  sign_in_failed: { ...AT_WALLET, reach: signingIn({ replaced: { claims: { nonce: 'another' } } }) },
+  sign_in_other_user: { ...AT_WALLET, reach: confirming({ user: { sub: 'another' } }) },
+  sign_in_refused: { ...AT_WALLET, reach: signingIn({ user: { sub: 'x'.repeat(256) } }) },
   providerAway: {
     status: 503,
     again: '/sign-in',
@@ -271,10 +255,7 @@ const NOTICES: WithSample[] = [
     status: 200,
     sample: ({ notices, errors }) =>
       noticeSample(notices.notSignedIn, [{ href: '/sign-in', text: errors.tryAgain }], null),
-    reach: atWallet((browser, wallet) => {
-      wallet.replaced = CANCELLED;
-      return passWallet(wallet, browser, '/account');
-    }),
+    reach: signingIn(CANCELLED),
   },
   {
     name: 'notice, not confirmed',
@@ -285,24 +266,15 @@ const NOTICES: WithSample[] = [
         [{ href: '/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
         null,
       ),
-    reach: atWallet(async (browser, wallet, server) => {
-      await goOn(wallet, browser, '/account');
-      wallet.replaced = CANCELLED;
-      const asked = linkTo(requestOf(await server.createClient(), SPENDING));
-      return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
-    }),
+    reach: confirming(CANCELLED),
   },
   {
     name: 'notice, no payment password',
     status: 403,
     sample: (texts) => {
       const { title, text } = texts.notices.noPaymentPassword;
-      const set = {
-        href: '/account/payment-password',
-        text: texts.security.setPaymentPassword,
-        inNewTab: true,
-      };
-      const links = [set, toRequest(texts)];
+      const setting = { href: '/account/payment-password', text: texts.security.setPaymentPassword };
+      const links = [{ ...setting, inNewTab: true }, toRequest(texts)];
       return noticeSample({ title, text: text(SHOP) }, links, texts.errors.tellUs);
     },
     reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
@@ -313,9 +285,6 @@ const NOTICES: WithSample[] = [
     }),
   },
 ];
-
-/** What the wallet answers when its user presses Cancel. */
-const CANCELLED = { callback: { code: undefined, error: 'access_denied' } };
 
 /** Notes over the form of a sign-in page. */
 const SIGN_IN: DeadEnd[] = [

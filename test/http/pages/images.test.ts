@@ -14,7 +14,7 @@ const { pool } = server.database;
 /** Of the same database, with nothing kept. */
 const fresh = await useServer({ database: server.database });
 
-const get = (address: string, headers: Record<string, string> = {}): Promise<Response> =>
+const get = (address: string, headers: Record<string, string> = {}) =>
   fetch(server.baseUrl + address, { headers, redirect: 'manual' });
 
 const SVG = 'image/svg+xml; charset=utf-8';
