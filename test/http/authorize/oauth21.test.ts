@@ -38,9 +38,8 @@ const allow = async (client: TestClient, fields: Record<string, string>) =>
   flow.codeOf(await decide(client, 'allow', fields));
 
 /** Expects the page of an error, and its rule in the log. */
-async function expectRule(answer: Answer, rule_id: string, ...said: string[]): Promise<void> {
+async function expectRule(answer: Answer, rule_id: string): Promise<void> {
   expectErrorPage(answer, 'invalid_request');
-  for (const part of said) expect(answer.text).toContain(part);
   expect(await logOf(server, answer)).toMatchObject({ error: 'invalid_request', rule_id });
 }
 
@@ -50,17 +49,12 @@ it('PKCE is required, signed in or not, posted or as a link, and the request wri
   const before = await rowsOf(server.database);
   for (const fields of [{}, { code_challenge: '' }, { redirect_uri: OTHER_PORT }]) {
     const request = flow.requestOf(client, fields);
-    for (const browser of [agent, new Agent(server.baseUrl)])
-      for (const answer of [
-        await browser.post('/oauth/authorize', request),
-        await browser.get(linkTo(request)),
-      ])
-        await expectRule(
-          answer,
-          'needs_pkce',
-          'A part of the request is missing.',
-          'Parametercode_challenge',
-        );
+    for (const browser of [agent, new Agent(server.baseUrl)]) {
+      await expectRule(await browser.post('/oauth/authorize', request), 'needs_pkce');
+      const page = await browser.get(linkTo(request));
+      await expectRule(page, 'needs_pkce');
+      expect(page.text).toMatch(/A part of the request is missing\..+Parametercode_challenge/);
+    }
   }
   expect(await rowsOf(server.database)).toEqual(before);
 });
