@@ -99,22 +99,20 @@ it('shows the source of money when it changes and when it is new', async () => {
   ]);
 });
 
-describe('the changes beside each right', () => {
-  it('show the earlier limit, each in its own period', async () => {
-    await allow({ scope: 'incoming-transfers operation-history payment-shop.limit(1,500)' });
-    const scope = 'incoming-transfers account-info payment-p2p payment-shop.limit(7,3000)';
-    const page = await consentFor({ scope });
-    expect(changesOf(page)).toEqual([
-      'New Transfer money to anyone At most RUB 3,000 in any 24 hours',
-      'Changed Pay any shop At most RUB 3,000 in any 7 days Before: at most RUB 500 in any 24 hours ' +
-        'In any 24 hours: RUB 3,000 instead of RUB 500 ' +
-        'In any 7 days: RUB 3,000 instead of RUB 3,500',
-      'New It can see your account number, balance and status',
-    ]);
-    expect(page.text).toMatch(
-      /1 more right stays as it is Accept and reject transfers sent to you It will no longer be able to See the list/,
-    );
-  });
+it('the changes beside each right show the earlier limit, each in its own period', async () => {
+  await allow({ scope: 'incoming-transfers operation-history payment-shop.limit(1,500)' });
+  const scope = 'incoming-transfers account-info payment-p2p payment-shop.limit(7,3000)';
+  const page = await consentFor({ scope });
+  expect(changesOf(page)).toEqual([
+    'New Transfer money to anyone At most RUB 3,000 in any 24 hours',
+    'Changed Pay any shop At most RUB 3,000 in any 7 days Before: at most RUB 500 in any 24 hours ' +
+      'In any 24 hours: RUB 3,000 instead of RUB 500 ' +
+      'In any 7 days: RUB 3,000 instead of RUB 3,500',
+    'New It can see your account number, balance and status',
+  ]);
+  expect(page.text).toMatch(
+    /1 more right stays as it is Accept and reject transfers sent to you It will no longer be able to See the list/,
+  );
 });
 
 it('shows what a limit with a period longer than the access allows in that time', async () => {
