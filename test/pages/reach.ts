@@ -47,6 +47,11 @@ export const onConsent =
 export const fillIn = (browser: Agent, page: Answer, { login, password }: TestUser) =>
   browser.submit(page, 'login', { login, password });
 
+export const followed =
+  (reach: Reach): Reach =>
+  async (browser, stage) =>
+    follow(browser, await reach(browser, stage));
+
 export const amid =
   (around: Around, reach: Reach): Reach =>
   (browser, stage) =>
