@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { logoOf } from '../../src/config/operatorFiles.ts';
 import { contrast } from '../../src/rules/face/brand.ts';
-import { requestOf } from '../support/flow.ts';
+import { linkTo, requestOf } from '../support/flow.ts';
 import { svg } from '../support/pictures.ts';
 import { listen } from '../support/process/program.ts';
 import {
@@ -12,15 +12,12 @@ import {
   signIn as signInOn,
   useBrowser,
 } from '../support/programs/browsing.ts';
-import { useServer } from '../support/server.ts';
-
-// What the forms do in a real browser for people who type, with the script and without it.
+import { type TestUser, useServer } from '../support/server.ts';
 
 const server = await useServer();
 const user = await server.createUser();
 const client = await server.createClient();
-const request = (scope = 'payment-p2p') =>
-  `${server.baseUrl}/oauth/authorize?${new URLSearchParams(requestOf(client, { scope }))}`;
+const request = (scope = 'payment-p2p', by = client) => server.baseUrl + linkTo(requestOf(by, { scope }));
 
 const web = useBrowser({ locale: 'en-GB' });
 let page: Page;
@@ -35,16 +32,15 @@ const expectPage = (name: string) => expectPageIn(page, name);
 
 const signIn = () => signInOn(page, user);
 
-async function reachConsent(): Promise<void> {
-  await page.goto(request('account-info'));
+async function reachConsent(scope = 'account-info'): Promise<void> {
+  await page.goto(request(scope));
   await signIn();
   await expectPage('consent');
 }
 
 /** The page that asks for the payment password, behind Allow. */
 async function reachConfirm(): Promise<void> {
-  await page.goto(request());
-  await signIn();
+  await reachConsent('payment-p2p');
   await allowIt();
 }
 
@@ -53,25 +49,27 @@ async function allowIt(): Promise<void> {
   await expectPage('confirm');
 }
 
+/** Types the payment password, which leads to the application. */
+async function confirmAs({ paymentPassword }: TestUser): Promise<void> {
+  const answered = page.waitForRequest(/\/callback\?code=/);
+  await confirmPayment(page, paymentPassword);
+  await answered;
+}
+
 /** What has the focus, by its id or its kind. */
 const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 
-describe('a logo with a script', () => {
-  const acting = svg(
-    '<script>document.documentElement.id = "ran"</script>',
-    'viewBox="0 0 9 9" width="9" height="9"',
-  );
-
-  it('is drawn by a page, and runs no script when opened alone', async () => {
-    const logo = logoOf(acting);
-    const { clientId } = await server.createClient({ logo });
-    await page.goto(request().replace(client.clientId, clientId));
-    const image = page.locator(`img[src="/logo/${clientId}-${logo.file}"]`);
-    expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(9);
-    await page.goto(`${server.baseUrl}/logo/${clientId}-${logo.file}`);
-    expect(await page.evaluate(() => document.documentElement.outerHTML)).toMatch(/^<svg .*<script>/);
-    expect(await page.evaluate(() => document.documentElement.id)).toBe('');
-  });
+it('a logo with a script is drawn by a page, and runs no script when opened alone', async () => {
+  const script = '<script>document.documentElement.id = "ran"</script>';
+  const logo = logoOf(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
+  const drawn = await server.createClient({ logo });
+  const path = `/logo/${drawn.clientId}-${logo.file}`;
+  await page.goto(request('payment-p2p', drawn));
+  const image = page.locator(`img[src="${path}"]`);
+  expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(9);
+  await page.goto(server.baseUrl + path);
+  expect(await page.evaluate(() => document.documentElement.outerHTML)).toMatch(/^<svg .*<script>/);
+  expect(await page.evaluate(() => document.documentElement.id)).toBe('');
 });
 
 describe('the button that shows a password', () => {
@@ -106,15 +104,13 @@ describe('the button that shows a password', () => {
     await expectPage('sign-in');
   });
 
-  it('keeps its width with either word', async () => {
-    for (const locale of ['en', 'ru']) {
-      await open({ locale });
-      await page.goto(request());
-      const width = async () => (await page.locator('.password button').boundingBox())?.width;
-      const before = await width();
-      await page.locator('.password button').click();
-      expect(await width()).toBe(before);
-    }
+  it.each(['en', 'ru'])('keeps its width with either word: %s', async (locale) => {
+    await open({ locale });
+    await page.goto(request());
+    const button = page.locator('.password button');
+    const before = await button.boundingBox();
+    await button.click();
+    expect((await button.boundingBox())?.width).toBe(before?.width);
   });
 
   it('hides the password again when the form is sent', async () => {
@@ -131,12 +127,6 @@ describe('the button that shows a password', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('type'))).toBe('password');
   });
 
-  it('exists on the page of the payment password too', async () => {
-    await reachConfirm();
-    await show().click();
-    expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
-  });
-
   it.each([true, false])(
     'is missing without its script, and the forms still work (JavaScript: %s)',
     async (javaScriptEnabled) => {
@@ -147,9 +137,7 @@ describe('the button that shows a password', () => {
       await signIn();
       await allowIt();
       expect(await page.locator('.password button').isVisible()).toBe(false);
-      const answered = page.waitForRequest(/\/callback\?code=/);
-      await confirmPayment(page, user.paymentPassword);
-      await answered;
+      await confirmAs(user);
     },
   );
 });
@@ -161,54 +149,55 @@ describe('Caps Lock', () => {
   const press = (type: string, modifierCapsLock: boolean) =>
     page.locator('#password').dispatchEvent(type, { modifierCapsLock, bubbles: true });
 
-  it('is reported beside the field in the language of the page, while it is on and the field has focus', async () => {
-    for (const [locale, text] of Object.entries({ en: 'Caps Lock is on.', ru: 'Включён Caps Lock.' })) {
-      await open({ locale });
-      await page.goto(request());
-      await page.locator('#password').focus();
-      expect(await hint().getAttribute('aria-live')).toBe('polite');
-      expect(await hint().textContent()).toBe('');
-      await press('keydown', true);
-      expect(await hint().textContent()).toBe(text);
-      await press('keyup', false);
-      expect(await hint().textContent()).toBe('');
-      await press('keydown', true);
-      await page.locator('#login').focus();
-      expect(await hint().textContent()).toBe('');
-    }
-  });
-
-  it('is not read from events of a browser that fills the field by itself', async () => {
+  it.each([
+    ['en', 'Caps Lock is on.'],
+    ['ru', 'Включён Caps Lock.'],
+  ])('is reported beside the field while it is on and the field has focus: %s', async (locale, text) => {
+    await open({ locale });
     await page.goto(request());
+    await page.locator('#password').focus();
+    expect(await hint().getAttribute('aria-live')).toBe('polite');
+    // As by a browser that fills the field by itself.
     await page.locator('#password').evaluate((field) => field.dispatchEvent(new Event('keydown')));
+    expect(await hint().textContent()).toBe('');
+    await press('keydown', true);
+    expect(await hint().textContent()).toBe(text);
+    await press('keyup', false);
+    expect(await hint().textContent()).toBe('');
+    await press('keydown', true);
+    await page.locator('#login').focus();
     expect(await hint().textContent()).toBe('');
   });
 });
 
-describe('the payment password', () => {
-  it('is stored by browsers under a separate name, which is neither posted nor visible', async () => {
-    await reachConfirm();
-    const form = page.locator('form[action="/confirm"]');
-    const [keptAs, typed] = [
-      form.locator('[autocomplete=username]'),
-      form.locator('[name=payment_password]'),
-    ];
-    expect(await keptAs.inputValue()).toBe(`${user.login} (payment)`);
-    expect(await keptAs.boundingBox()).toMatchObject({ width: 1, height: 1 });
-    expect(await typed.getAttribute('autocomplete')).toBe('current-password');
-    expect(await form.getByRole('textbox').count()).toBe(1);
-    await typed.focus();
-    await page.keyboard.press('Shift+Tab');
-    expect(await page.evaluate(() => document.activeElement?.matches('[action="/confirm"] *'))).toBe(false);
-    const posted = page.waitForRequest('**/confirm');
-    await typed.fill(user.paymentPassword ?? '');
-    await typed.press('Enter');
-    const names = [...new URLSearchParams((await posted).postData() ?? '').keys()];
-    expect(names).toEqual(['request', 'decision', 'payment_password']);
-  });
+it('the payment password is stored by browsers under a separate name, which is neither posted nor visible', async () => {
+  await reachConfirm();
+  await page.getByRole('button', { name: 'Show password', exact: true }).click();
+  expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
+  const form = page.locator('form[action="/confirm"]');
+  const [keptAs, typed] = [form.locator('[autocomplete=username]'), form.locator('[name=payment_password]')];
+  expect(await keptAs.inputValue()).toBe(`${user.login} (payment)`);
+  expect(await keptAs.boundingBox()).toMatchObject({ width: 1, height: 1 });
+  expect(await typed.getAttribute('autocomplete')).toBe('current-password');
+  expect(await form.getByRole('textbox').count()).toBe(1);
+  await typed.focus();
+  await page.keyboard.press('Shift+Tab');
+  expect(await page.evaluate(() => document.activeElement?.matches('[action="/confirm"] *'))).toBe(false);
+  const posted = page.waitForRequest('**/confirm');
+  await typed.fill(user.paymentPassword ?? '');
+  await typed.press('Enter');
+  const names = [...new URLSearchParams((await posted).postData() ?? '').keys()];
+  expect(names).toEqual(['request', 'decision', 'payment_password']);
 });
 
 describe('a wrong password', () => {
+  /** Types something wrong, up to the error. */
+  async function mistype(name: string): Promise<void> {
+    await page.locator(`[name=${name}]`).fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+  }
+
   /** The field that has the focus, and what is read out with it. */
   const described = () =>
     page.evaluate(() => {
@@ -223,18 +212,14 @@ describe('a wrong password', () => {
       await open({ javaScriptEnabled });
       await page.goto(request());
       await page.locator('[name=login]').fill(user.login);
-      await page.locator('[name=password]').fill('wrong');
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').waitFor();
+      await mistype('password');
       const wrong = 'The login or the password is wrong.';
       expect(await described()).toEqual(['password', 'true', wrong]);
       expect(await page.title()).toMatch(/^Error: Sign in/);
       expect(await page.locator('[name=login]').inputValue()).toBe(user.login);
       await signIn();
       await allowIt();
-      await page.locator('[name=payment_password]').fill('wrong');
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').waitFor();
+      await mistype('payment_password');
       expect(await described()).toEqual(['payment-password', 'true', 'The payment password is wrong.']);
       expect(await page.title()).toMatch(/^Error: /);
     },
@@ -244,15 +229,8 @@ describe('a wrong password', () => {
   afterAll(() => void application.close());
 
   it('is not sent again by a reload or by Back after a correction', async () => {
-    const mistype = async (name: string) => {
-      await page.locator(`[name=${name}]`).fill('wrong');
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').waitFor();
-    };
     const redirectUri = `http://127.0.0.1:${await listen(application)}/callback`;
-    const { clientId } = await server.createClient({ redirectUri });
-    const fields = requestOf({ clientId, redirectUri, clientSecret: null }, { scope: 'payment-p2p' });
-    await page.goto(`${server.baseUrl}/oauth/authorize?${new URLSearchParams(fields)}`);
+    await page.goto(request('payment-p2p', await server.createClient({ redirectUri })));
     await page.locator('[name=login]').fill(user.login);
     await mistype('password');
     const posts: string[] = [];
@@ -318,12 +296,20 @@ describe('Allow during its first moment', () => {
     await answered;
   });
 
-  it('has a contrast of 3 or more in both themes', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await open({ colorScheme });
-      await reachSleeping();
-      expect(await contrastOfAllow()).toBeGreaterThanOrEqual(3);
-    }
+  it.each(['light', 'dark'] as const)('has a contrast of 3 or more, %s', async (colorScheme) => {
+    await open({ colorScheme });
+    await reachSleeping();
+    // Of its text with it, and of it with the page around it.
+    const [text = '', button = '', around = ''] = await allow().evaluate((element) => {
+      const main = getComputedStyle(document.querySelector('main') as Element);
+      const { color, backgroundColor, opacity } = getComputedStyle(element);
+      if (opacity !== '1') throw new Error(`opacity ${opacity}`);
+      const hex = (part: string) => Number(part).toString(16).padStart(2, '0');
+      return [color, backgroundColor, main.backgroundColor].map(
+        (colour) => `#${(colour.match(/\d+/g) ?? []).map(hex).join('')}`,
+      );
+    });
+    expect(Math.min(contrast(text, button), contrast(button, around))).toBeGreaterThanOrEqual(3);
   });
 
   it('waits again for a pointer that has just entered the page, and keeps the focus', async () => {
@@ -357,48 +343,100 @@ describe('Allow during its first moment', () => {
     await expect.poll(isResting).toBe(false);
     expect(await border()).toBe('2px solid');
   });
-
-  /** The contrast of a button's text with it, and of the button with the page around it: the lower one. */
-  async function contrastOfAllow(): Promise<number> {
-    const [text = '', button = '', around = ''] = await allow().evaluate((element) => {
-      const main = getComputedStyle(document.querySelector('main') as Element);
-      const { color, backgroundColor, opacity } = getComputedStyle(element);
-      if (opacity !== '1') throw new Error(`opacity ${opacity}`);
-      return [color, backgroundColor, main.backgroundColor].map(
-        (colour) =>
-          `#${(colour.match(/\d+/g) ?? []).map((part) => Number(part).toString(16).padStart(2, '0')).join('')}`,
-      );
-    });
-    return Math.min(contrast(text, button), contrast(button, around));
-  }
 });
 
-describe('Reject and Allow', () => {
-  const icons = { 100: 0, 200: 0 };
+it.each(['en', 'ru'])(
+  'Reject and Allow are beside each other, or stacked in large text, of one size, with icons that scale: %s',
+  async (locale) => {
+    await open({ locale });
+    await reachConsent();
+    const icons: number[] = [];
+    for (const [width, percent, stacked] of [
+      [1280, 100, false],
+      [320, 100, false],
+      [320, 200, true],
+      [360, 200, true],
+    ] as const) {
+      await page.setViewportSize({ width, height: 700 });
+      await page.evaluate((size) => {
+        document.documentElement.style.fontSize = `${size}%`;
+      }, percent);
+      const boxOf = async (part: string) => {
+        const { y = 0, width = 0, height = 0 } = (await page.locator(part).first().boundingBox()) ?? {};
+        return { y, size: [Math.round(width), Math.round(height)], height }; // layouts are in 64ths of a pixel
+      };
+      const [reject, allow] = [await boxOf('[value=reject]'), await boxOf('[value=allow]')];
+      expect([allow.y > reject.y, allow.size], `${percent} % on ${width} px`).toEqual([stacked, reject.size]);
+      icons.push((await boxOf('main svg')).height / percent);
+    }
+    expect(new Set(icons).size).toBe(1);
+  },
+);
 
-  it('are beside each other, or stacked in large text, of one size, with icons that scale', async () => {
-    for (const locale of ['en', 'ru']) {
-      await open({ locale });
-      await reachConsent();
-      for (const [width, percent, stacked] of [
-        [1280, 100, false],
-        [320, 100, false],
-        [320, 200, true],
-        [360, 200, true],
-      ] as const) {
-        await page.setViewportSize({ width, height: 700 });
-        await page.evaluate((size) => {
-          document.documentElement.style.fontSize = `${size}%`;
-        }, percent);
-        const box = (part: string) => page.locator(part).first().boundingBox();
-        type Box = Awaited<ReturnType<typeof box>>;
-        const sizeOf = (one: Box) => one && [Math.round(one.width), Math.round(one.height)];
-        const [reject, allow] = [await box('[value=reject]'), await box('[value=allow]')];
-        expect((allow?.y ?? 0) > (reject?.y ?? 0), `${percent} % on ${width} px`).toBe(stacked);
-        expect(sizeOf(allow)).toEqual(sizeOf(reject)); // layouts are in 64ths of a pixel
-        icons[percent] = (await box('main svg'))?.height ?? 0;
+describe('the fields of limits, without script on a small screen,', () => {
+  let payer: TestUser;
+
+  beforeEach(async () => {
+    payer = await server.createUser();
+    const lowering = await server.createClient({ userLimits: true });
+    await open({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
+    await page.goto(request('payment-shop.limit(30,45000) payment-p2p', lowering));
+    await signInOn(page, payer);
+  });
+
+  const shops = () => page.getByLabel('Pay any shop');
+
+  /** Presses a button. @returns the answer of the consent page */
+  async function decide(name: 'Allow' | 'Reject'): Promise<Response> {
+    await page.mouse.move(5, 5); // Allow can't be pressed in the first moment after the pointer has come
+    const answered = page.waitForResponse((response) => response.url().endsWith('/consent'));
+    await page.getByRole('button', { name }).click({ noWaitAfter: true });
+    return answered;
+  }
+
+  async function grants(): Promise<unknown[]> {
+    const ofPayer = 'select scope from grants where user_id = $1';
+    const { rows } = await server.database.pool.query(ofPayer, [payer.userId]);
+    return rows.map(({ scope }) => scope);
+  }
+
+  it('have the focus where a value is invalid', async () => {
+    await shops().fill('a lot');
+    expect((await decide('Allow')).status()).toBe(303);
+    await page.locator('[aria-invalid]').waitFor();
+    expect(await shops().inputValue()).toBe('a lot');
+    expect(await page.locator(':focus').getAttribute('id')).toBe(await shops().getAttribute('id'));
+    expect(await grants()).toEqual([]);
+  });
+
+  it('decide nothing when Enter is pressed in them', async () => {
+    const posts: string[] = [];
+    page.on('request', (sent) => sent.method() === 'POST' && posts.push(sent.url()));
+    await shops().fill('9 000,50');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Transfer money to anyone').press('Enter');
+    await decide('Allow');
+    expect(posts).toHaveLength(1);
+    await page.getByText('At most RUB 9,000.50 in any 30 days').waitFor();
+    await confirmAs(payer);
+    expect(await grants()).toEqual(['payment-shop.limit(30,9000.50) payment-p2p']);
+  });
+
+  it('allow rejecting with any content', async () => {
+    await shops().fill('');
+    expect((await decide('Reject')).headers().location).toContain('error=access_denied');
+    expect(await grants()).toEqual([]);
+  });
+
+  it('are above both buttons, on a large screen too', async () => {
+    const field = page.getByLabel('Transfer money to anyone');
+    for (const width of [320, 1_200]) {
+      await page.setViewportSize({ width, height: 800 });
+      const { y = 0, height = 0 } = (await field.boundingBox()) ?? {};
+      for (const name of ['Reject', 'Allow']) {
+        const button = await page.getByRole('button', { name }).boundingBox();
+        expect(button?.y).toBeGreaterThan(y + height);
       }
-      expect(icons[200]).toBe(2 * icons[100]);
     }
   });
 });

@@ -16,7 +16,7 @@ import {
   signIn,
 } from '../support/flow.ts';
 import { expireCode } from '../support/state.ts';
-import { goOn, leaveFor, passWallet } from '../support/wallet.ts';
+import { leaveFor, passWallet } from '../support/wallet.ts';
 import {
   afterManyDecisions,
   amid,
@@ -24,14 +24,17 @@ import {
   at,
   atWallet,
   blockedAtTheLastMoment,
+  confirming,
   endSessions,
   fillIn,
+  followed,
   onConsent,
   pressOn,
   type Reach,
   raw,
   SHOP,
   sent,
+  signingIn,
   whileBroken,
   whileLocked,
 } from './reach.ts';
@@ -58,6 +61,8 @@ const INVALID = { code: 'invalid_request' } as const;
 const SCOPE = { code: 'invalid_scope', parameter: 'scope' } as const;
 
 const SPENDING = { scope: 'payment-shop' };
+/** The wallet's answer when its user presses Cancel. */
+const CANCELLED = { replaced: { callback: { code: undefined, error: 'access_denied' } } };
 /** Of the request nothing is known that is sure. */
 const AT_WALLET = { nameless: true, again: '/sign-in' };
 
@@ -114,29 +119,9 @@ const ERRORS: Record<
       }
     }),
   },
-  sign_in_failed: {
-    ...AT_WALLET,
-    reach: atWallet((browser, wallet) => {
-      wallet.replaced = { claims: { nonce: 'another' } };
-      return passWallet(wallet, browser, '/account');
-    }),
-  },
-  sign_in_other_user: {
-    ...AT_WALLET,
-    reach: atWallet(async (browser, wallet, server) => {
-      await goOn(wallet, browser, '/account');
-      const asked = linkTo(requestOf(await server.createClient(), SPENDING));
-      wallet.user = { sub: 'another' };
-      return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
-    }),
-  },
-  sign_in_refused: {
-    ...AT_WALLET,
-    reach: atWallet((browser, wallet) => {
-      wallet.user = { sub: 'x'.repeat(256) };
-      return passWallet(wallet, browser, '/account');
-    }),
-  },
+  sign_in_failed: { ...AT_WALLET, reach: signingIn({ replaced: { claims: { nonce: 'another' } } }) },
+  sign_in_other_user: { ...AT_WALLET, reach: confirming({ user: { sub: 'another' } }) },
+  sign_in_refused: { ...AT_WALLET, reach: signingIn({ user: { sub: 'x'.repeat(256) } }) },
   providerAway: {
     status: 503,
     again: '/sign-in',
@@ -271,10 +256,7 @@ const NOTICES: WithSample[] = [
     status: 200,
     sample: ({ notices, errors }) =>
       noticeSample(notices.notSignedIn, [{ href: '/sign-in', text: errors.tryAgain }], null),
-    reach: atWallet((browser, wallet) => {
-      wallet.replaced = CANCELLED;
-      return passWallet(wallet, browser, '/account');
-    }),
+    reach: signingIn(CANCELLED),
   },
   {
     name: 'notice, not confirmed',
@@ -285,24 +267,15 @@ const NOTICES: WithSample[] = [
         [{ href: '/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
         null,
       ),
-    reach: atWallet(async (browser, wallet, server) => {
-      await goOn(wallet, browser, '/account');
-      wallet.replaced = CANCELLED;
-      const asked = linkTo(requestOf(await server.createClient(), SPENDING));
-      return passWallet(wallet, browser, await press(browser, await browser.get(asked), 'allow'));
-    }),
+    reach: confirming(CANCELLED),
   },
   {
     name: 'notice, no payment password',
     status: 403,
     sample: (texts) => {
       const { title, text } = texts.notices.noPaymentPassword;
-      const set = {
-        href: '/account/payment-password',
-        text: texts.security.setPaymentPassword,
-        inNewTab: true,
-      };
-      const links = [set, toRequest(texts)];
+      const setting = { href: '/account/payment-password', text: texts.security.setPaymentPassword };
+      const links = [{ ...setting, inNewTab: true }, toRequest(texts)];
       return noticeSample({ title, text: text(SHOP) }, links, texts.errors.tellUs);
     },
     reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
@@ -314,73 +287,47 @@ const NOTICES: WithSample[] = [
   },
 ];
 
-/** What the wallet answers when its user presses Cancel. */
-const CANCELLED = { callback: { code: undefined, error: 'access_denied' } };
-
-/** Notes over the form of a sign-in page. */
-const SIGN_IN: DeadEnd[] = [
-  {
-    name: 'sign-in after a wrong password',
-    status: 200,
-    reach: async (browser) => follow(browser, await signIn(browser, 'nobody', 'wrong')),
+/** Notes over the form of a sign-in page, by the names of their samples. */
+const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
+  'sign-in after a wrong password': async (browser) =>
+    follow(browser, await signIn(browser, 'nobody', 'wrong')),
+  'sign-in after too many tries': async (browser, { server, boris: { login } }) => {
+    for (let tries = 0; tries < 5; tries += 1) await signIn(browser, login, 'wrong');
+    const { pool } = server.database;
+    await pool.query(
+      `update throttles set free_at = clock_timestamp() + interval '15 minutes' where free_at > counted_at`,
+    );
+    const answer = await follow(browser, await signIn(browser, login, 'wrong'));
+    await pool.query('delete from throttles');
+    return answer;
   },
-  {
-    name: 'sign-in after too many tries',
-    status: 429,
-    reach: async (browser, { server, boris: { login } }) => {
-      for (let tries = 0; tries < 5; tries += 1) await signIn(browser, login, 'wrong');
-      const { pool } = server.database;
-      await pool.query(
-        `update throttles set free_at = clock_timestamp() + interval '15 minutes' where free_at > counted_at`,
-      );
-      const answer = await follow(browser, await signIn(browser, login, 'wrong'));
-      await pool.query('delete from throttles');
-      return answer;
-    },
+  'sign-in after a stale form': async (browser, stage) => {
+    const page = await sent({})(browser, stage);
+    browser.cookies.clear();
+    const answer = await follow(browser, await fillIn(browser, page, stage.anna));
+    expect(answer.body).not.toContain(stage.anna.password);
+    return answer;
   },
-  {
-    name: 'sign-in after a stale form',
-    status: 200,
-    reach: async (browser, stage) => {
-      const page = await sent({})(browser, stage);
-      browser.cookies.clear();
-      const answer = await follow(browser, await fillIn(browser, page, stage.anna));
-      expect(answer.body).not.toContain(stage.anna.password);
-      return answer;
-    },
+  'sign-in without cookies': async (browser, stage) => {
+    const page = await sent({})(browser, stage);
+    browser.cookies.clear();
+    const answer = await fillIn(browser, page, stage.anna);
+    browser.cookies.clear();
+    return follow(browser, answer);
   },
-  {
-    name: 'sign-in without cookies',
-    status: 200,
-    reach: async (browser, stage) => {
-      const page = await sent({})(browser, stage);
-      browser.cookies.clear();
-      const answer = await fillIn(browser, page, stage.anna);
-      browser.cookies.clear();
-      return follow(browser, answer);
-    },
-  },
-  {
-    name: 'sign-in after an answer too late',
-    status: 200,
-    reach: onConsent('anna', async (page, browser, stage) => {
-      await endSessions(stage);
-      return follow(browser, await decide(browser, page, 'allow'));
-    }),
-  },
-  {
-    name: 'sign-in after the session ended',
-    status: 200,
-    reach: onConsent('anna', async (_page, browser, stage) => {
-      await endSessions(stage);
-      return browser.get('/account');
-    }),
-  },
-];
+  'sign-in after an answer too late': onConsent('anna', async (page, browser, stage) => {
+    await endSessions(stage);
+    return follow(browser, await decide(browser, page, 'allow'));
+  }),
+  'sign-in after the session ended': onConsent('anna', async (_page, browser, stage) => {
+    await endSessions(stage);
+    return browser.get('/account');
+  }),
+};
 
 /** What came of the form before, on the page of its request. */
 const OUTCOMES: Record<Note, Reach> = {
-  stale: async (browser, stage) => {
+  stale: (browser, stage) => {
     const press = pressOn('/account/stop', '/account/stop', (_stage, send) => asAnna(browser, stage, send));
     return press(browser, stage);
   },
@@ -411,10 +358,7 @@ const OUTCOMES: Record<Note, Reach> = {
   too_many_decisions: onConsent('anna', (page, browser, stage) =>
     afterManyDecisions(stage, async () => follow(browser, await decide(browser, page, 'allow'))),
   ),
-  not_stopped: async (browser, stage) => {
-    const press = pressOn('/account/stop', '/account/stop', afterManyDecisions);
-    return follow(browser, await press(browser, stage));
-  },
+  not_stopped: followed(pressOn('/account/stop', '/account/stop', afterManyDecisions)),
   rejected: onConsent('anna', async (page, browser, { shop }) => {
     await decide(browser, page, 'reject');
     return browser.get(linkTo(requestOf(shop)));
@@ -437,11 +381,12 @@ const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Note[]).map((note) => (
 const ON_THE_ACCOUNT: DeadEnd = {
   name: 'account after too_many_decisions',
   status: 429,
-  reach: async (browser, stage) => {
-    const press = pressOn('/account', '/account/disconnect-all', afterManyDecisions);
-    return follow(browser, await press(browser, stage));
-  },
+  reach: followed(pressOn('/account', '/account/disconnect-all', afterManyDecisions)),
 };
+
+const SIGN_IN = Object.entries(AT_SIGN_IN).map(
+  ([name, reach]): DeadEnd => ({ name, status: name === 'sign-in after too many tries' ? 429 : 200, reach }),
+);
 
 const WITH_SAMPLES: readonly WithSample[] = [...ERROR_PAGES, ...PRESSED, ...NOTICES];
 

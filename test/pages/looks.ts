@@ -37,13 +37,14 @@ const BRANDS: Readonly<Record<string, Brand>> = {
 
 /** The look of each brand, by its name in the gallery. */
 export const LOOKS: Readonly<Record<string, Branding>> = Object.fromEntries(
-  Object.entries(BRANDS).map(([name, brand]) => [
-    name,
-    brandingOf({ brand, baseUrl: BASE_URL, provider: null }),
-  ]),
+  Object.entries(BRANDS).map(([name, brand]) => [name, lookOf(brand)]),
 );
 
-export const BUILT_IN_LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: BASE_URL, provider: null });
+export const BUILT_IN_LOOK = lookOf(BUILT_IN_BRAND);
+
+function lookOf(brand: Brand): Branding {
+  return brandingOf({ brand, baseUrl: BASE_URL, provider: null });
+}
 
 interface Asset {
   readonly contentType: string;
@@ -52,15 +53,13 @@ interface Asset {
 
 /** What the pages need besides themselves, by its path. */
 export const ASSETS: ReadonlyMap<string, Asset> = new Map([
-  ...[...Object.values(LOOKS), BUILT_IN_LOOK].map(({ style }) => styleOf(style)),
+  ...[...Object.values(LOOKS), BUILT_IN_LOOK].map(
+    ({ style: { path, body } }) => [path, { contentType: 'text/css', body }] as const,
+  ),
   ...Object.values(BRANDS).flatMap(({ logo }) => (logo === null ? [] : [pictureAt(logo.path, logo)])),
   [FORM_SCRIPT.path, { contentType: 'text/javascript', body: Buffer.from(FORM_SCRIPT.body) }],
   ...Object.entries(LOGOS_OF_SAMPLES).map(([path, logo]) => pictureAt(path, logo)),
 ]);
-
-function styleOf({ path, body }: Branding['style']): [path: string, style: Asset] {
-  return [path, { contentType: 'text/css', body }];
-}
 
 function pictureAt(path: string, { file, body }: Logo): [path: string, picture: Asset] {
   return [path, { contentType: contentTypeOf(file), body }];

@@ -4,69 +4,63 @@ import { brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import { OWN_VALUES, pageHeaders, pageText, renderPage } from '../../src/http/pages/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
-import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { pageSamplesIn } from './samples.ts';
 
-const LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example', provider: null });
-const HELPING = brandingOf({
-  brand: {
-    ...BUILT_IN_BRAND,
-    support: {
-      url: 'https://pay.example/help',
-      phone: '+7 (800) 555-35-35',
-      email: 'help@pay.example',
-      password: 'https://pay.example/forgotten',
-    },
-    legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
+const lookOf = (more: Partial<Brand> = {}) =>
+  brandingOf({ brand: { ...BUILT_IN_BRAND, ...more }, baseUrl: 'https://pay.example', provider: null });
+const LOOK = lookOf();
+const HELPING = lookOf({
+  support: {
+    url: 'https://pay.example/help',
+    phone: '+7 (800) 555-35-35',
+    email: 'help@pay.example',
+    password: 'https://pay.example/forgotten',
   },
-  baseUrl: 'https://pay.example',
-  provider: null,
+  legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
 });
 const WAY_BACK = 'L2FjY291bnQ';
 const pages = LANGUAGES.flatMap((language) =>
   Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
 );
 
+/** The values of an attribute, in order. */
+const valuesOf = ($: cheerio.CheerioAPI, selector: string, attribute: string) =>
+  $(selector)
+    .toArray()
+    .map((element) => $(element).attr(attribute));
+
 describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   const $ = cheerio.load(renderPage(page, language, LOOK, WAY_BACK));
+  const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
   const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField = ['sign-in', 'confirm', 'password'].includes(page.name);
 
   it('is the same when it is built from another caller’s cached parts', () => {
-    const names = OWN_VALUES[page.name] ?? [];
-    const own = Object.entries(page).filter(
-      ([name, value]) => names.includes(name) && typeof value === 'string',
-    );
-    const strange = own.map(([name]) => [
-      name,
-      `${name} "<b>&'$&$1${name.startsWith('user') ? '\u2068' : ''}`,
-    ]);
-    const other = { ...page, ...Object.fromEntries(strange) } as Page;
-    const inTurn = [
+    const other: Record<string, unknown> = { ...page };
+    for (const name of OWN_VALUES[page.name] ?? [])
+      if (typeof other[name] === 'string')
+        other[name] = `${name} "<b>&'$&$1${name.startsWith('user') ? '\u2068' : ''}`;
+    for (const [one, wayBack] of [
       [page, WAY_BACK],
-      [other, '"'],
+      [other as unknown as Page, '"'],
       [page, WAY_BACK],
-    ] as const;
-    for (const [one, wayBack] of inTurn)
+    ] as const)
       expect(pageText(one, language, LOOK, wayBack)).toBe(renderPage(one, language, LOOK, wayBack));
   });
 
   it('has a title and its language, offers the others, and has no unfinished text', () => {
     expect($('main').attr('data-page')).toBe(page.name);
     expect($('html').attr('lang')).toBe(language);
-    const buttons = $('header form button[name=language]').toArray();
-    for (const name of ['value', 'lang'])
-      expect(buttons.map((button) => $(button).attr(name))).toEqual(LANGUAGES);
+    for (const attribute of ['value', 'lang'])
+      expect(valuesOf($, 'header form button[name=language]', attribute)).toEqual(LANGUAGES);
     expect($('.languages [aria-current]').attr('value')).toBe(language);
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
   });
 
   it('has the one script if a password is typed, otherwise none, and no handler, inline style or outside address', () => {
     const asksForPassword = $('input[type=password]').length > 0;
-    const scripts = $('script').toArray();
-    expect(scripts.map((script) => $(script).attr())).toEqual(
-      asksForPassword ? [{ type: 'module', src: FORM_SCRIPT.path }] : [],
-    );
+    expect(valuesOf($, 'script', 'src')).toEqual(asksForPassword ? [FORM_SCRIPT.path] : []);
     expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(
       asksForPassword ? `https://pay.example${FORM_SCRIPT.path}` : undefined,
     );
@@ -80,20 +74,12 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   });
 
   it('has the same footer as every other page, with help in one place', () => {
-    const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
-    const foot = withHelp('footer').children().toArray();
-    expect(foot.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual([
-      ...(saysAddressAtField ? [] : ['p']),
-      'help',
-      'p',
-      'nav',
-    ]);
-    const links = withHelp('footer .help a').toArray();
-    expect(links.map((link) => withHelp(link).attr('href'))).toEqual([
-      'https://pay.example/help',
-      'tel:+78005553535',
-      'mailto:help@pay.example',
-    ]);
+    const parts = withHelp('footer').children().toArray();
+    expect(parts.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual(
+      saysAddressAtField ? ['help', 'p', 'nav'] : ['p', 'help', 'p', 'nav'],
+    );
+    const help = ['https://pay.example/help', 'tel:+78005553535', 'mailto:help@pay.example'];
+    expect(valuesOf(withHelp, 'footer .help a', 'href')).toEqual(help);
     expect(withHelp('body').children().last().is('footer')).toBe(true);
     expect(withHelp('header > form').is('.languages')).toBe(true);
     expect(withHelp('.languages a')).toHaveLength(0);
@@ -101,14 +87,10 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   });
 
   it('links to the operator’s page for forgotten passwords beside the password field, if there is one', () => {
-    const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
-    const links = (document: cheerio.CheerioAPI) =>
-      document('.password a')
-        .toArray()
-        .map((link) => document(link).attr('href'));
     const fields = $('input[autocomplete=current-password]').length;
-    expect(links(withHelp)).toEqual(Array(fields).fill('https://pay.example/forgotten'));
-    expect(links($)).toEqual([]);
+    const link = 'https://pay.example/forgotten';
+    expect(valuesOf(withHelp, '.password a', 'href')).toEqual(Array(fields).fill(link));
+    expect(valuesOf($, '.password a', 'href')).toEqual([]);
   });
 
   it('names the address to check once: at the password field, else in its footer', () => {

@@ -1,16 +1,11 @@
-import { expect } from 'vitest';
-import { openDatabase } from '../../src/store/database/database.ts';
 import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
-import { decide, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, linkTo, obtainCode, press, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer, readAnswer } from '../support/http/agent.ts';
-import { openLine } from '../support/http/line.ts';
 import { converse } from '../support/http/rawHttp.ts';
-import { createDatabase } from '../support/postgres/database.ts';
+import { intercept } from '../support/postgres/intercept.ts';
 import { type ServerOptions, startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { setUserStatus } from '../support/state.ts';
-import { openWallet, type Wallet } from '../support/wallet.ts';
-
-// How a browser comes to a page that is not on the way of a request.
+import { goOn, openWallet, passWallet, type Wallet } from '../support/wallet.ts';
 
 export type Reach = (browser: Agent, stage: Stage) => Promise<Answer>;
 
@@ -51,6 +46,11 @@ export const onConsent =
 /** Sends the sign-in form of a page. */
 export const fillIn = (browser: Agent, page: Answer, { login, password }: TestUser) =>
   browser.submit(page, 'login', { login, password });
+
+export const followed =
+  (reach: Reach): Reach =>
+  async (browser, stage) =>
+    follow(browser, await reach(browser, stage));
 
 export const amid =
   (around: Around, reach: Reach): Reach =>
@@ -128,26 +128,17 @@ export async function endSessions({ server, anna }: Stage): Promise<void> {
 }
 
 /** The user is blocked after the form was read, before the decision is written. */
-export const blockedAtTheLastMoment: Reach = async ({ headers }) => {
-  const [line, database] = [await openLine(), await createDatabase()];
-  const pool = openDatabase(line.url(database));
-  const server = await startServer({ database: { ...database, pool } });
-  try {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl, headers);
-    const consent = await reachConsent(agent, requestOf(client), user);
-    line.holdBack(['grant-approve']);
-    const answer = decide(agent, consent, 'allow');
-    await expect.poll(line.held).toBe(1);
-    await setUserStatus({ ...server, database }, user.login, 'blocked');
-    await line.letThrough();
-    return await answer;
-  } finally {
-    line.close();
-    await server.close();
-    await pool.end();
-    await database.drop();
-  }
+export const blockedAtTheLastMoment: Reach = async (browser, stage) => {
+  const { database } = stage.server;
+  const user = await stage.server.createUser();
+  const pool = intercept(database.pool, async (statement, run) => {
+    if (statement.name === 'grant-approve') await setUserStatus(stage.server, user.login, 'blocked');
+    return run();
+  });
+  const there = at({ database: { ...database, pool } }, async (agent) =>
+    decide(agent, await reachConsent(agent, requestOf(stage.shop), user), 'allow'),
+  );
+  return there(browser, stage);
 };
 
 /** The same at a server with other settings. */
@@ -174,6 +165,21 @@ export const atWallet =
       await wallet.down();
     }
   };
+
+type Change = Partial<Pick<Wallet, 'user' | 'replaced'>>;
+
+/** A sign-in that the wallet answers with a change. */
+export const signingIn = (change: Change): Reach =>
+  atWallet((browser, wallet) => passWallet(Object.assign(wallet, change), browser, '/account'));
+
+/** A payment of a signed-in user, whose confirmation the wallet answers with a change. */
+export const confirming = (change: Change): Reach =>
+  atWallet(async (browser, wallet, server) => {
+    await goOn(wallet, browser, '/account');
+    const asked = linkTo(requestOf(await server.createClient(), { scope: 'payment-shop' }));
+    const pressed = await press(browser, await browser.get(asked), 'allow');
+    return passWallet(Object.assign(wallet, change), browser, pressed);
+  });
 
 export async function raw({ baseUrl }: TestServer, bytes: string): Promise<Answer> {
   const { answers } = await converse(baseUrl, bytes);

@@ -26,6 +26,7 @@ import type { Logo } from '../../src/rules/face/logo.ts';
 import { type Client, logoPath } from '../../src/rules/request/client.ts';
 import { spends } from '../../src/rules/scope/scope.ts';
 import { parseScope } from '../rules/rubles.ts';
+import { requestOf } from '../support/flow.ts';
 import { svg } from '../support/pictures.ts';
 import { deadEndSamples, errorSample, noticeSample } from './deadEnds.ts';
 
@@ -37,27 +38,6 @@ const LONG_NAME =
 const LONG_WORD = 'w'.repeat(255);
 const HEBREW = 'חנות הספרים (2024) של דוד';
 const ARABIC = 'محمد عبد الله';
-
-/** Of an authorization: what no page says. */
-const UNSAID = {
-  userId: '0a3c7e52-9b1d-4f6e-8a20-5d4c3b2a1908',
-  revision: 1,
-  codeExpiresAt: new Date('2026-11-20T12:00:50Z'),
-  tokenIssuedAt: new Date('2026-11-20T12:00:01Z'),
-  revokedAt: null,
-  clientStatus: 'active',
-  now: new Date('2026-11-21T12:00:00Z'),
-} as const;
-
-const REQUEST = String(
-  new URLSearchParams({
-    client_id: '5d41402abc4b2a76b9719d911017c592',
-    response_type: 'code',
-    redirect_uri: 'https://shop.example/back',
-    scope: 'account-info payment-shop.limit(7,3000)',
-    state: '"><b>',
-  }),
-);
 
 const READ_ONLY = 'account-info operation-history operation-details';
 const ONE_TIME = 'account-info payment.to-account("+7-912-345-67-89","phone").limit(,123456789012.34)';
@@ -102,6 +82,9 @@ const CLIENT: Client = {
   createdAt: new Date('2026-05-03T12:00:00Z'),
   revision: 1,
 };
+
+const ASKED = { scope: 'account-info payment-shop.limit(7,3000)', state: '"><b>' };
+const REQUEST = String(new URLSearchParams(requestOf({ ...CLIENT, clientSecret: null }, ASKED)));
 
 const LOGO = logoOf(svg('<circle cx="16" cy="16" r="15" fill="#b3541e"/>'));
 const WIDE_LOGO = logoOf(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBox="0 0 96 32"'));
@@ -176,7 +159,7 @@ const EARLIER: Asked = {
 
 function access(asked: Asked): ConsentStep {
   const { scope = 'account-info operation-history payment-shop.limit(7,3000)', earlier, others = [] } = asked;
-  const { lastUsedOn = null, user = { name: 'Anna Petrova', login: 'anna' } } = asked;
+  const { user = { name: 'Anna Petrova', login: 'anna' }, lastUsedOn = null } = asked;
   const { hasPaymentPassword = true } = asked;
   const rights = parseScope(scope);
   return {
@@ -292,8 +275,15 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     expiresSoon: false,
     rights: parseScope(scope),
     disconnectToken: 'disconnect.token',
-    ...UNSAID,
     scope,
+    // What no page says:
+    userId: '0a3c7e52-9b1d-4f6e-8a20-5d4c3b2a1908',
+    revision: 1,
+    codeExpiresAt: new Date('2026-11-20T12:00:50Z'),
+    tokenIssuedAt: new Date('2026-11-20T12:00:01Z'),
+    revokedAt: null,
+    clientStatus: 'active' as const,
+    now: new Date('2026-11-21T12:00:00Z'),
     ...changes,
   });
 
@@ -363,6 +353,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {
     lastUsedOn: null,
   });
+  const readers = [authorization('anna-1', READ_ONLY), authorization('anna-2', READ_ONLY)];
+  const demoShop = [connected('Demo Shop', [shop])];
   const diary = connected('Spending Diary', [authorization(null, READ_ONLY, { lastUsedOn: null })]);
 
   const session = like<UserSession>({
@@ -405,12 +397,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     older: null,
   });
 
-  const stop = like<PageOf<'stop'>>({
-    name: 'stop',
-    ...owner,
-    formToken: 'stop.token',
-    undone: null,
-  });
+  const stop = like<PageOf<'stop'>>({ name: 'stop', ...owner, formToken: 'stop.token', undone: null });
 
   const password = like<PageOf<'password'>>({
     name: 'password',
@@ -422,6 +409,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     error: null,
     wrong: 'old',
   });
+
+  const paying = { which: 'payment-password', asked: 'payment-password' } as const;
 
   const tooManyTries = texts.tooManyTries(texts.wait.seconds(45));
   return {
@@ -544,13 +533,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
 
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
-    'account, one application': account([connected('Demo Shop', [shop])]),
+    'account, one application': account(demoShop),
     'account, empty': account([]),
     'account, last one disconnected': account([], disconnected()),
-    'account, one of several disconnected': account(
-      [connected('Demo Shop', [shop])],
-      disconnected('Demo Shop, anna-tablet'),
-    ),
+    'account, one of several disconnected': account(demoShop, disconnected('Demo Shop, anna-tablet')),
     'account, not disconnected': account([diary], { undone: texts.outcomes.on.stale() }),
     'account after too_many_decisions': account([diary], {
       undone: texts.outcomes.on.too_many_decisions(),
@@ -562,13 +548,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
     'account, blocked': account([connected('Demo Shop', [shop, tablet], { isBlocked: true })]),
     'account, a page between others': account(
-      [
-        connected('Demo Shop', [authorization('anna-1', READ_ONLY), authorization('anna-2', READ_ONLY)], {
-          live: 1000,
-          orMore: true,
-        }),
-      ],
-      { from: 'x', older: '/account?older=y' },
+      [connected('Demo Shop', readers, { live: 1000, orMore: true })],
+      {
+        from: 'x',
+        older: '/account?older=y',
+      },
     ),
     'account, nothing left before others': account([], { older: '/account?older=x' }),
     'account, several that spend': account([
@@ -600,22 +584,13 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)])],
       {
         ...disconnected(`${HOSTILE}, ${HOSTILE}`),
-        warnings: warnings(['payment_confirmed', 'replayed'], {
-          clientName: HOSTILE,
-          network: null,
-        }),
+        warnings: warnings(['payment_confirmed', 'replayed'], { clientName: HOSTILE, network: null }),
       },
     ),
 
-    'account, warned': account([connected('Demo Shop', [shop])], {
-      warnings: warnings(['signed_in', 'payment_confirmed']),
-    }),
-    'account, warned of a payment': account([connected('Demo Shop', [shop])], {
-      warnings: warnings(['provider_confirmed']),
-    }),
-    'account, warned of a code used twice': account([connected('Demo Shop', [shop])], {
-      warnings: warnings(['replayed']),
-    }),
+    'account, warned': account(demoShop, { warnings: warnings(['signed_in', 'payment_confirmed']) }),
+    'account, warned of a payment': account(demoShop, { warnings: warnings(['provider_confirmed']) }),
+    'account, warned of a code used twice': account(demoShop, { warnings: warnings(['replayed']) }),
     'account, warned of much': account([connected('Demo Shop', [shop, tablet]), diary], {
       warnings: warnings(['user_password_set', 'replayed', 'payment_confirmed'], {}, true),
     }),
@@ -669,13 +644,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],
       { undone: texts.outcomes.on.stale() },
     ),
-    'security, passwords at a provider': security([thisSession], {
-      passwords: [],
-    }),
+    'security, passwords at a provider': security([thisSession], { passwords: [] }),
     'security, ended': security([thisSession], { done: texts.security.ended }),
 
     password: password(),
-    'password, the payment password': password({ which: 'payment-password', asked: 'payment-password' }),
+    'password, the payment password': password(paying),
     'password, a first payment password': password({ which: 'payment-password' }),
     ...Object.fromEntries(
       Object.entries(texts.security.problems).map(([problem, text]) => [
@@ -684,10 +657,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       ]),
     ),
     'password, wrong': password({ error: texts.security.oldIsWrong }),
-    'password, the payment password wrong': password({
-      which: 'payment-password',
-      asked: 'payment-password',
-      error: texts.confirm.wrong,
-    }),
+    'password, the payment password wrong': password({ ...paying, error: texts.confirm.wrong }),
   };
 }

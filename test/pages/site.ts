@@ -3,19 +3,13 @@ import { launchChromium } from '../support/programs/chromium.ts';
 import { ASSETS, BASE_URL } from './looks.ts';
 import { type State, titleOf } from './states.ts';
 
-/** Shows states in a real browser, with their real headers, style and pictures, on a site that exists in it only. */
-export interface Site {
-  open(options?: BrowserContextOptions): Promise<Page>;
-  show(page: Page, state: State): Promise<void>;
-  /** Visits each of the states, with all that it unfolds. @returns what pages asked for in vain, or did against their policy */
-  walk(states: readonly State[], visit: (page: Page, state: State) => Promise<void>): Promise<string[]>;
-  close(): Promise<void>;
-}
+export type Site = Awaited<ReturnType<typeof openSite>>;
 
 /** A page has a process of its own. */
 const PAGES_AT_ONCE = 2;
 
-export async function openSite(): Promise<Site> {
+/** Shows states in a real browser, with their real headers, style and pictures, on a site that exists in it only. */
+export async function openSite() {
   const browser = await launchChromium();
   const shown = new WeakMap<Page, State>();
   const complaints: string[] = [];
@@ -52,7 +46,11 @@ export async function openSite(): Promise<Site> {
     });
   }
 
-  const walk: Site['walk'] = async (states, visit) => {
+  /** Visits each of the states, with all that it unfolds. @returns what pages asked for in vain, or did against their policy */
+  async function walk(
+    states: readonly State[],
+    visit: (page: Page, state: State) => Promise<void>,
+  ): Promise<string[]> {
     const waiting = [...states];
     const visitNext = async () => {
       const page = await open();
@@ -65,7 +63,7 @@ export async function openSite(): Promise<Site> {
     };
     await Promise.all(Array.from({ length: PAGES_AT_ONCE }, visitNext));
     return complaints.splice(0);
-  };
+  }
 
   return { open, show, walk, close: () => browser.close() };
 }

@@ -1,7 +1,8 @@
+import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fieldsFor, follow, insertGrants, press, signedIn } from '../../support/account.ts';
 import { introspect, obtainToken, signIn } from '../../support/flow.ts';
-import type { Agent, Answer, Form } from '../../support/http/agent.ts';
+import type { Agent, Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
 import { setClientStatus } from '../../support/state.ts';
@@ -18,25 +19,24 @@ beforeEach(async () => {
   user = await server.createUser();
   agent = await signedIn(server, user);
 });
-
-const connect = (to: TestClient, count: number, more: { scope?: string; expired?: boolean } = {}) =>
-  insertGrants(server, { user, client: to, count, ...more });
-
-const linkOf = (page: Answer, rel: 'prev' | 'next') =>
-  new RegExp(`rel="${rel}" href="([^"]+)"`).exec(page.body)?.[1];
+const connect = (count: number, more: { scope?: string; expired?: boolean } = {}) =>
+  insertGrants(server, { user, client, count, ...more });
+const nextOf = ({ body }: Answer) => /rel="next" href="([^"]+)"/.exec(body)?.[1];
+const older = async (page: Answer) => agent.get(nextOf(page) ?? 'no older page');
 const namesOn = ({ text }: Answer) => text.match(/(?<=Connection)instance \d+(?= Allowed)/g) ?? [];
-const formsTo = (page: Answer, action: string): Form[] => page.forms.filter((form) => form.action === action);
+/** A text without its marks of direction and no-break spaces. */
+const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' ');
 
 describe('the account page', () => {
   it('shows 6,000 connections in pages, newest first, with a link back to the first page', async () => {
-    await connect(client, 6_000);
+    await connect(6_000);
     let page = await agent.get('/account');
     expect(page.body.length).toBeLessThan(60_000);
     expect(page.text).not.toContain('Back to the newest');
     const seen: string[] = namesOn(page);
     expect(seen).toHaveLength(10);
     for (let n = 1; n < 5; n += 1) {
-      page = await agent.get(linkOf(page, 'next') ?? '');
+      page = await older(page);
       seen.push(...namesOn(page));
     }
     expect(seen).toEqual(Array.from({ length: 50 }, (_, n) => `instance ${n + 1}`));
@@ -44,135 +44,251 @@ describe('the account page', () => {
   });
 
   it('ends at the oldest connection, and starts again where a page is empty', async () => {
-    await connect(client, 11);
-    const last = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
-    expect([namesOn(last), linkOf(last, 'next')]).toEqual([['instance 11'], undefined]);
+    await connect(11);
+    const last = await older(await agent.get('/account'));
+    expect([namesOn(last), nextOf(last)]).toEqual([['instance 11'], undefined]);
     const answer = await agent.post('/account/disconnect', fieldsFor(last, '/account/disconnect'));
     const emptied = await agent.get(answer.location ?? '');
     expect(emptied.location).toBe(`${server.baseUrl}/account`);
     const first = await follow(agent, emptied);
-    expect(first.text).toContain(
-      'Disconnected: Corner Shop, instance 11. The list shows what is still connected.',
-    );
+    expect(first.text).toContain('Disconnected: Corner Shop, instance 11.');
     expect(namesOn(first)).toHaveLength(10);
   });
 
   it('stays on its page when a connection on it is disconnected', async () => {
-    await connect(client, 25);
-    const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
+    await connect(25);
+    const second = await older(await agent.get('/account'));
     const after = await press(agent, second, '/account/disconnect');
-    expect(after.text).toContain(
-      'Disconnected: Corner Shop, instance 11. The list shows what is still connected.',
-    );
+    expect(after.text).toContain('Disconnected: Corner Shop, instance 11.');
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 21']);
   });
 
   it('reads one page, not every authorization of the user', async () => {
-    await connect(client, 3_000, { expired: true });
+    await connect(3_000, { expired: true });
     await pool.query(
       `update grants set confirmed_at = confirmed_at - interval '1 day' where user_id = $1 and instance_name > 'instance 2'`,
       [user.userId],
     );
     const other = await server.createClient({ name: 'Old Friend' });
-    await connect(other, 2);
+    await insertGrants(server, { user, client: other, count: 2 });
     let page = await agent.get('/account');
     expect(namesOn(page)).toEqual(['instance 1', 'instance 2']);
     let pages = 1;
-    for (; linkOf(page, 'next') !== undefined; pages += 1) page = await agent.get(linkOf(page, 'next') ?? '');
+    for (; nextOf(page) !== undefined; pages += 1) page = await older(page);
     expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/account`]);
   });
 
   it('limits the size of the page when much was allowed', async () => {
     const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
-    await connect(client, 50, { scope: long });
+    await connect(50, { scope: long });
     const page = await agent.get('/account');
     expect(namesOn(page).length).toBeGreaterThan(1);
     expect(page.body.length).toBeLessThan(250_000);
-    const next = await agent.get(linkOf(page, 'next') ?? '');
+    const next = await older(page);
     expect(namesOn(next)[0]).toBe(`instance ${namesOn(page).length + 1}`);
   });
 
   it.each(['x', "' or 1=1--", '%00', '00000000-0000-4000-8000-000000000000', '-1'])(
     'ignores the invalid page %s',
     async (given) => {
-      await connect(client, 1);
+      await connect(1);
       const answer = await agent.get(`/account?older=${encodeURIComponent(given)}`);
       const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
       expect(namesOn(page)).toEqual(['instance 1']);
     },
   );
+});
 
-  it('says that a blocked application can do nothing now', async () => {
-    await obtainToken(agent, client, user);
-    expect((await agent.get('/account')).text).not.toContain('Blocked');
-    await setClientStatus(server, client, 'blocked');
-    const page = await agent.get('/account');
-    expect(page.text).toContain('We have blocked this application: it can’t act on your account now.');
-    expect((await press(agent, page, '/account/disconnect')).text).toContain('Disconnected: Corner Shop');
+it('disconnecting an application completely ends thousands of authorizations at once, audits each, and keeps those of others', async () => {
+  const other = await server.createClient({ name: 'Other Shop' });
+  await connect(6_000);
+  const token = await obtainToken(agent, other, user);
+  const resource = await server.createResource();
+  const page = await agent.get('/account');
+  expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
+  expect(page.text).not.toContain('Disconnect Other Shop completely');
+  const after = await press(agent, page, '/account/disconnect-all');
+  expect(after.text).toContain('Disconnected: Corner Shop.');
+  expect(after.forms.filter(({ action }) => action === '/account/disconnect')).toHaveLength(1);
+  expect(await introspect(server, resource, token)).toMatchObject({ active: true });
+  const { rows } = await pool.query(
+    `select count(*)::int, count(distinct instance_name)::int as names from audit_events
+      where kind = 'revoked_by_user' and client_id = $1 and address is not null and reference is not null`,
+    [client.clientId],
+  );
+  expect(rows).toEqual([{ count: 6_000, names: 6_000 }]);
+});
+
+describe.each([
+  ['/account', '/account/disconnect', 'Disconnected: Corner Shop'],
+  ['/account', '/account/disconnect-all', 'Disconnected: Corner Shop'],
+  ['/account/stop', '/account/stop', 'Everything is stopped'],
+])('after the session has ended, on %s the form %s', (path, action, done) => {
+  it('says that nothing was done, and continues after signing in', async () => {
+    await connect(2);
+    const page = await agent.get(path);
+    await pool.query('delete from sessions where user_id = $1', [user.userId]);
+    const before = await rowsOf(server.database);
+    const asked = await press(agent, page, action);
+    expect(asked.page).toBe('sign-in');
+    expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
+    expect(await rowsOf(server.database)).toBe(before);
+    const { login, password } = user;
+    const account = await follow(agent, await agent.submit(asked, 'login', { login, password }));
+    expect(namesOn(account)).toEqual(['instance 1', 'instance 2']);
+    expect((await press(agent, await agent.get(path), action)).text).toContain(done);
+  });
+
+  it('says that nothing was done after a new sign-in', async () => {
+    await connect(2);
+    const page = await agent.get(path);
+    await pool.query('delete from sessions where user_id = $1', [user.userId]);
+    await signIn(agent, user.login, user.password);
+    const answer = await press(agent, page, action);
+    expect(answer.text).toContain('Nothing has been changed yet: the page was out of date.');
+    expect(answer.body.includes('<title>Not disconnected &middot; ')).toBe(path === '/account');
+    expect(namesOn(await agent.get('/account'))).toHaveLength(2);
   });
 });
 
-describe('disconnecting all authorizations of an application', () => {
-  it('disconnects thousands at once, audits each, and keeps those of others', async () => {
-    const other = await server.createClient({ name: 'Other Shop' });
-    await connect(client, 6_000);
-    const token = await obtainToken(agent, other, user);
-    const resource = await server.createResource();
+describe('after a disconnection the page', () => {
+  const allow = async (...names: readonly (string | undefined)[]) => {
+    for (const instance_name of names)
+      await obtainToken(agent, client, user, instance_name === undefined ? {} : { instance_name });
+  };
+
+  /** Presses the button that says Yes to what its accessible name says further. @returns the link that follows */
+  async function pressYes(name: string): Promise<string> {
+    const { body, forms } = await agent.get('/account');
+    const found = body.matchAll(/<button type="submit" aria-label="Yes, ([^"]*)"/g);
+    const place = [...found].map(([, words]) => plain(words)).indexOf(name);
+    const form = forms.filter(({ action }) => action.startsWith('/account/disconnect'))[place];
+    return (await agent.post(form?.action ?? '', form?.fields ?? {})).location ?? '';
+  }
+
+  /** The title of the page, and its status. */
+  async function said(link: string, by = agent): Promise<(string | undefined)[]> {
+    const $ = cheerio.load(plain((await by.get(link)).body));
+    return [$('title').text().split(' · ')[0], $('[role=status] p').text()];
+  }
+
+  const NOTHING = ['Connected applications', ''];
+  const saysOf = (what: string) => [
+    `Disconnected: ${what}`,
+    `Disconnected: ${what}. The list shows what is still connected.`,
+  ];
+
+  it('names the connection that ended, or the application whose connections have all ended', async () => {
+    await allow('tablet', 'phone', undefined);
+    for (const name of ['tablet', 'unnamed connection', 'phone'])
+      expect(await said(await pressYes(`disconnect: Corner Shop, ${name}`))).toEqual(
+        saysOf(`Corner Shop, ${name}`),
+      );
+    await allow(undefined);
+    expect(await said(await pressYes('disconnect: Corner Shop'))).toEqual(saysOf('Corner Shop'));
+    await allow('tablet', 'phone');
+    expect(await said(await pressYes('disconnect all: Corner Shop'))).toEqual(saysOf('Corner Shop'));
+  });
+
+  it('says so for a minute, and not after another decision', async () => {
+    await allow('tablet', 'phone');
     const page = await agent.get('/account');
-    expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
-    expect(page.text).not.toContain('Disconnect Other Shop completely');
-    const after = await press(agent, page, '/account/disconnect-all');
-    expect(after.text).toContain('Disconnected: Corner Shop. The list shows what is still connected.');
-    expect(formsTo(after, '/account/disconnect')).toHaveLength(1);
-    expect(await introspect(server, resource, token)).toMatchObject({ active: true });
-    const { rows } = await pool.query(
-      `select count(*)::int, count(distinct instance_name)::int as names from audit_events
-        where kind = 'revoked_by_user' and client_id = $1 and address is not null and reference is not null`,
-      [client.clientId],
+    const fields = fieldsFor(page, '/account/disconnect');
+    const { headers, location } = await agent.post('/account/disconnect', fields);
+    expect(headers.getSetCookie()).toContainEqual(expect.stringMatching(/^assent_outcome=.*; Max-Age=70;/));
+    for (let times = 0; times < 2; times += 1) expect(await said(location ?? '')).not.toEqual(NOTHING);
+    await allow('tablet');
+    expect(await said(location ?? '')).toEqual(NOTHING);
+  });
+
+  it('says nothing to the next user of the browser, nor in another browser at its address', async () => {
+    await allow('tablet');
+    const link = await pressYes('disconnect: Corner Shop, tablet');
+    const boris = await server.createUser();
+    expect(await said(link, await signedIn(server, boris))).toEqual(NOTHING);
+    await agent.post('/sign-out', fieldsFor(await agent.get(link), '/sign-out'));
+    await signIn(agent, boris.login, boris.password);
+    expect(await said(link)).toEqual(NOTHING);
+  });
+});
+
+/** Connects an application with these scopes, each connection older than what was connected before. */
+async function connectTo(name: string, ...scopes: readonly string[]): Promise<TestClient> {
+  const client = await server.createClient({ name });
+  for (const [at, scope] of scopes.entries())
+    await pool.query(
+      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                           code_expires_at, token_hash, token_issued_at, confirmed_at)
+       select gen_random_uuid(), $1, $2, $3, 1, $4, 'x', sha256('x'), at, sha256('x'), at, at
+         from (select now() - count(*) * interval '1 minute' as at from grants where user_id = $1) t`,
+      [user.userId, client.clientId, at === 0 ? null : `no. ${at}`, scope],
     );
-    expect(rows).toEqual([{ count: 6_000, names: 6_000 }]);
+  return client;
+}
+
+const account = async (path = '/account') => cheerio.load(plain((await agent.get(path)).body));
+
+/** The name and the line of each closed card, in order. */
+async function cards(path?: string): Promise<(readonly [name: string, line: string])[]> {
+  const $ = await account(path);
+  return $('.card > summary')
+    .toArray()
+    .map((card) => [$('h2', card).text().trim(), $('.spends', card).text().trim()] as const);
+}
+
+const WEEKLY = 'payment-shop.limit(7,3000)';
+const ONCE = 'payment.to-pattern("metro").limit(,500.50)';
+
+describe('a collapsed card', () => {
+  it('shows the most that the application can spend, and the rights for spending first', async () => {
+    await connectTo('Diary', 'account-info');
+    const blocked = await connectTo('Blocked Shop', WEEKLY);
+    await connectTo('Shop', `account-info ${WEEKLY}`);
+    await connectTo('Metro', ONCE);
+    await setClientStatus(server, blocked, 'blocked');
+    const blockedDiary = await connectTo('Blocked Diary', 'account-info');
+    await setClientStatus(server, blockedDiary, 'blocked');
+    await connectTo('One of two', 'account-info', WEEKLY);
+    await connectTo('None of two', 'account-info', 'operation-history');
+    expect(await cards()).toEqual([
+      ['Shop', 'Can spend: at most RUB 3,000 in any 7 days'],
+      ['Metro', 'Can spend: at most one payment of exactly RUB 500.50'],
+      ['One of two', 'Can spend: at most RUB 3,000 in any 7 days'],
+      ['Diary', 'Can’t spend your money'],
+      ['Blocked Shop', 'Can’t spend your money now'],
+      ['Blocked Diary', 'Can’t spend your money'],
+      ['None of two', 'Can’t spend your money'],
+    ]);
   });
 
-  it('counts live connections, on all pages', async () => {
-    await connect(client, 37);
-    await connect(await server.createClient({ name: 'Other Shop' }), 2);
-    const text = (await agent.get('/account')).text;
-    expect(text).toContain('Disconnect Corner Shop completely (37 connections)?');
-    expect(text).toContain('Disconnect Other Shop completely (2 connections)?');
+  it('shows the sum of the whole application on each page with its connections', async () => {
+    const others = Array.from({ length: 9 }, () => 'account-info');
+    await connectTo('Spender', WEEKLY, ...others, WEEKLY);
+    for (const path of ['/account', nextOf(await agent.get('/account'))])
+      expect(await cards(path)).toEqual([['Spender', 'Can spend: at most RUB 6,000 in any 7 days']]);
+    await pool.query(`update grants set scope = 'account-info' where instance_name is null`);
+    expect(await cards()).toEqual([['Spender', 'Can spend: at most RUB 3,000 in any 7 days']]);
+    await pool.query(`update grants set scope = 'account-info' where instance_name = 'no. 10'`);
+    expect(await cards()).toEqual([['Spender', 'Can’t spend your money']]);
+  });
+
+  it('shows no sum when there are too many connections to read', async () => {
+    const client = await connectTo('Spender', WEEKLY);
+    await insertGrants(server, { user, client, count: 1_000 });
+    expect(await cards()).toEqual([['Spender', 'Can spend your money']]);
   });
 });
 
-describe('Disconnect after the session has ended', () => {
-  it.each(['/account/disconnect', '/account/disconnect-all'])(
-    'says so, and continues after signing in: %s',
-    async (action) => {
-      await connect(client, 2);
-      const page = await agent.get('/account');
-      await pool.query('delete from sessions where user_id = $1', [user.userId]);
-      const before = await rowsOf(server.database);
-      const asked = await press(agent, page, action);
-      expect(asked.page).toBe('sign-in');
-      expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
-      expect(await rowsOf(server.database)).toBe(before);
-      const { login, password } = user;
-      const back = await agent.submit(asked, 'login', { login, password });
-      const again = await agent.get(back.location ?? '');
-      expect([again.page, namesOn(again)]).toEqual(['account', ['instance 1', 'instance 2']]);
-      expect((await press(agent, again, action)).text).toContain('Disconnected: Corner Shop');
-    },
-  );
-
-  it.each(['/account/disconnect', '/account/disconnect-all'])(
-    'says so after a new sign-in: %s',
-    async (action) => {
-      await connect(client, 2);
-      const page = await agent.get('/account');
-      await pool.query('delete from sessions where user_id = $1', [user.userId]);
-      await signIn(agent, user.login, user.password);
-      const answer = await press(agent, page, action);
-      expect(answer.text).toContain('Nothing has been changed yet: the page was out of date.');
-      expect(answer.body).toContain('<title>Not disconnected &middot; ');
-      expect(namesOn(answer)).toHaveLength(2);
-    },
-  );
+it('the account page, for screen readers, gives each control a unique name, which begins with its visible text', async () => {
+  await connectTo('Shop', WEEKLY, WEEKLY, WEEKLY);
+  await connectTo('Diary', 'account-info');
+  const $ = await account();
+  const controls = $('main :is(summary.button, button, a)').toArray();
+  const names = controls.map((control) => $(control).attr('aria-label') ?? $(control).text());
+  expect(names).toHaveLength(15);
+  expect(new Set(names).size).toBe(names.length);
+  for (const control of controls) {
+    const seen = $(control).text().trim();
+    expect($(control).attr('aria-label') ?? seen).toMatch(new RegExp(`^${seen}(: |$)`));
+  }
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { follow, press, signedIn } from '../../support/account.ts';
 import {
   confirm,
@@ -11,16 +11,15 @@ import {
 } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { startServer, type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
 import { isLive } from '../../support/state.ts';
-
-// One user and one application: any number of names, and so many live authorizations.
 
 const MOST = 3;
 
 const server = await useServer({ maxInstances: MOST });
 const { database } = server;
 const replica = await useServer({ database, maxInstances: MOST });
+const lowered = await useServer({ database, maxInstances: 1 });
 
 let client: TestClient;
 let user: TestUser;
@@ -45,18 +44,6 @@ function expectFull(answer: Answer): void {
 }
 
 describe('MAX_INSTANCES live authorizations of one user and application', () => {
-  beforeAll(async () => {
-    await fill();
-  });
-
-  it('are shown before any input or approval, with what to do', async () => {
-    const before = await rowsOf(database);
-    expectFull(await open(named('one more')));
-    expectFull(await open({ ...named('one more'), scope: 'payment-shop' }));
-    expectFull(await open(requestOf(client)));
-    expect(await rowsOf(database)).toBe(before);
-  });
-
   it('are shown at the payment password too if the last was allowed in another tab', async () => {
     await fill();
     await press(agent, await agent.get('/account'), '/account/disconnect');
@@ -68,10 +55,18 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     expectFull(await follow(agent, await confirm(agent, page, user.paymentPassword)));
   });
 
-  it('can each be renewed, and don’t affect other applications and users', async () => {
-    expect((await decide(agent, await reachConsent(agent, named('n1'), user), 'allow')).status).toBe(302);
-    const other = await server.createClient();
-    await obtainToken(agent, other, user);
+  it('are shown before any input or approval; each can be renewed, and others are not affected', async () => {
+    await fill();
+    const before = await rowsOf(database);
+    for (const more of [
+      named('one more'),
+      { ...named('one more'), scope: 'payment-shop' },
+      requestOf(client),
+    ])
+      expectFull(await open(more));
+    expect(await rowsOf(database)).toBe(before);
+    expect((await decide(agent, await open(named('n1')), 'allow')).status).toBe(302);
+    await obtainToken(agent, await server.createClient(), user);
     await obtainToken(new Agent(server.baseUrl), client, await server.createUser());
   });
 
@@ -112,14 +107,9 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
 
   it('may be exceeded after the operator lowers the limit: live ones remain and can be renewed', async () => {
     await fill();
-    const lowered = await startServer({ database, maxInstances: 1 });
-    try {
-      const own = new Agent(lowered.baseUrl);
-      const again = await reachConsent(own, named('n1'), user);
-      expect((await decide(own, again, 'allow')).status).toBe(302);
-      expectFull(await open(named('one more'), own));
-    } finally {
-      await lowered.close();
-    }
+    const own = new Agent(lowered.baseUrl);
+    const again = await reachConsent(own, named('n1'), user);
+    expect((await decide(own, again, 'allow')).status).toBe(302);
+    expectFull(await open(named('one more'), own));
   });
 });

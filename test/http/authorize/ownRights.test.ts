@@ -52,6 +52,7 @@ const obtain = async (scope: string) => exchange(await decide(agent, await conse
 
 const ASKED = 'account-info transfer.to("79161234567","phone")';
 const COMPLETE = 'account-info transfer.to("79161234567","phone").limit(30,99.50)';
+const SENTENCE = 'transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days';
 const SPENDING = {
   ...{ right: 'transfer.to', target: '79161234567', target_type: 'phone' },
   ...{ period_days: 30, amount: '99.50', currency: 'RUB' },
@@ -63,26 +64,21 @@ const approved = async () =>
 describe('a custom spending right', () => {
   it('shows the default limit and its cost, and requires the payment password', async () => {
     const page = await consentFor(ASKED);
-    expect(page.text).toContain(
-      'It can transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days, until',
-    );
-    expect(page.text).toContain('RUB 3,681.50 at most in all. Paid from your wallet.');
-    expect(page.text).toContain('It can’t spend more, pay anyone else, use your card,');
-    const asked = await press(agent, page, 'allow');
-    expect([leadsTo(asked, '/confirm'), await approved()]).toEqual([true, []]);
-    const confirmPage = await follow(agent, asked);
-    expect(confirmPage.text).toContain(
-      'transfer money to the phone number “+79161234567” up to RUB 99.50 in any 30 days',
-    );
+    for (const part of [
+      `It can ${SENTENCE}, until`,
+      'RUB 3,681.50 at most in all. Paid from your wallet.',
+      'It can’t spend more, pay anyone else, use your card,',
+    ])
+      expect(page.text).toContain(part);
+    const confirmPage = await follow(agent, await press(agent, page, 'allow'));
+    expect([confirmPage.page, confirmPage.text.includes(SENTENCE)]).toEqual(['confirm', true]);
     expect((await confirm(agent, confirmPage, 'wrong')).location).not.toContain('/receipt');
     expect(await approved()).toEqual([]);
-    await returnFrom(agent, await confirm(agent, confirmPage, user.paymentPassword));
-    expect(await approved()).toEqual([{ scope: COMPLETE }]);
   });
 
   it('is completed in the token response, introspection, the trail, the account page and the history', async () => {
     const { access_token, scope } = await obtain(ASKED);
-    expect(scope).toBe(COMPLETE);
+    expect([scope, await approved()]).toEqual([COMPLETE, [{ scope: COMPLETE }]]);
     expect(await introspect(server, resource, access_token)).toMatchObject({
       ...{ active: true, scope: COMPLETE, money_sources: ['wallet'] },
       ...{ rights: [{ right: 'account-info' }, SPENDING], payment_limits: [SPENDING] },
@@ -106,12 +102,6 @@ describe('a custom spending right', () => {
     expect((await agent.get('/account')).text).toContain('Платить баллами: «corner»');
   });
 
-  it('is confirmed beside a target of another right that contains quotation marks', async () => {
-    const asked = await press(agent, await consentFor('transfer receipt("1.It-can-not-spend")'), 'allow');
-    const { body } = await follow(agent, asked);
-    expect(body).toContain('and see the receipt of “<bdi>1.It-can-not-spend</bdi>”');
-  });
-
   it('is allowed also in a request with 300 such rights, each with a field for its limit', async () => {
     client = await server.createClient({ userLimits: true });
     const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
@@ -130,18 +120,6 @@ describe('a custom spending right', () => {
     const done = await confirm(agent, await follow(agent, asked), user.paymentPassword);
     const lower = COMPLETE.replace('99.50', '7');
     expect(await exchange(await returnFrom(agent, done))).toMatchObject({ scope: lower });
-  });
-
-  it('adds to the total cost of all rights, and is compared with an earlier authorization', async () => {
-    await obtain('transfer.limit(7,500)');
-    const { text } = await consentFor('transfer.limit(7,600) points:spend("7").limit(7,400) statements:read');
-    expect(text).toContain('up to RUB 1,000 in any 7 days');
-    expect(text).toMatch(
-      /Raised.* Transfer money to anyone At most RUB 600 in any 7 days ?Before: at most RUB 500/,
-    );
-    expect(text).toMatch(/New.* Pay with points at “7” At most RUB 400 in any 7 days/);
-    expect((await consentFor('transfer.limit(7,500)')).text).not.toMatch(/Raised|New/);
-    expect((await consentFor('statements:read')).text).toContain('Transfer money to anyone');
   });
 });
 

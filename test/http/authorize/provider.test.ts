@@ -3,23 +3,22 @@ import { describe, expect, it } from 'vitest';
 import { MAX_CANONICAL_QUERY_BYTES } from '../../../src/rules/common/limits.ts';
 import { BUILT_IN_BRAND } from '../../../src/rules/face/brand.ts';
 import { logOf, usersWith } from '../../attacks/refusals.ts';
-import { fieldsFor, signedIn } from '../../support/account.ts';
+import { fieldsFor, follow } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
   decide,
   introspect,
-  leadsTo,
+  linkTo as linkOf,
   press,
   requestOf,
   tokenRequestOf,
 } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
+import { basic as basicOf, exchange, expectToken } from '../../support/http/tokenRequests.ts';
 import { readSeries } from '../../support/metrics.ts';
 import { type ServerOptions, startServer, useServer } from '../../support/server.ts';
 import { callbackOf, goOn, leaveFor, openWallet, passWallet, useWallet } from '../../support/wallet.ts';
-
-// Users sign in at an OpenID provider: every page on the way, and what is no longer there.
 
 const wallet = await useWallet();
 const support = { url: null, phone: null, email: null, password: 'https://wallet.example/password' };
@@ -27,8 +26,8 @@ const server = await useServer({ provider: wallet.settings, brand: { ...BUILT_IN
 const { pool } = server.database;
 const client = await server.createClient();
 
-const linkTo = (fields: Record<string, string> = {}) =>
-  `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const linkTo = (fields: Record<string, string> = {}) => linkOf(requestOf(client, fields));
+const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
 const browser = () => new Agent(server.baseUrl);
 const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams);
 
@@ -42,28 +41,24 @@ async function at<Result>(options: ServerOptions, work: (agent: Agent) => Promis
   }
 }
 
-describe('the contract’s flow', () => {
-  it('goes through the provider: code, token and account', async () => {
-    const agent = browser();
-    wallet.user = { sub: 'user-1001', preferred_username: 'anna', name: 'Anna Petrova' };
-    const consent = await goOn(
-      wallet,
-      agent,
-      await agent.post('/oauth/authorize', requestOf(client, { state: 's' })),
-    );
-    expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
-    const answer = await decide(agent, consent, 'allow');
-    expect(answer.location).toMatch(/[?&]state=s(&|$)/);
-    const { body } = await agent.post('/oauth/token', tokenRequestOf(client, codeOf(answer)));
-    const { access_token: token } = JSON.parse(body) as { access_token: string };
-    const [user] = await usersWith(server, { external_id: 'user-1001' });
-    expect(await introspect(server, await server.createResource(), token)).toMatchObject({
-      active: true,
-      sub: user?.user_id,
-      external_id: 'user-1001',
-      username: 'anna',
-    });
+it('the contract’s flow goes through the provider, which is in the trail: user, code and token', async () => {
+  const agent = browser();
+  wallet.user = { sub: 'user-1001', preferred_username: 'anna', name: 'Anna Petrova' };
+  const asked = await agent.post('/oauth/authorize', requestOf(client, { state: 's' }));
+  const consent = await goOn(wallet, agent, asked);
+  expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
+  const answer = await decide(agent, consent, 'allow');
+  expect(answer.location).toMatch(/[?&]state=s(&|$)/);
+  const token = expectToken(await exchange(server, client, codeOf(answer)));
+  const [user] = await usersWith(server, { external_id: 'user-1001' });
+  expect(await introspect(server, await server.createResource(), token)).toMatchObject({
+    ...{ active: true, sub: user?.user_id, external_id: 'user-1001', username: 'anna' },
   });
+  const events = 'select kind, detail from audit_events where user_id = $1 order by at limit 2';
+  expect((await pool.query(events, [user?.user_id])).rows).toMatchObject([
+    { kind: 'user_created', detail: { by: 'provider' } },
+    { kind: 'signed_in' },
+  ]);
 });
 
 describe('the redirect to the provider', () => {
@@ -117,7 +112,7 @@ describe('the redirect to the provider', () => {
     expect(new URL(answer.location ?? '').searchParams.get('state')).toBe(longest);
     const signIns = [...agent.cookies].filter(([name]) => name.includes('sign_in'));
     expect(signIns.map(([, value]) => value).join('').length).toBeLessThan(6_500);
-    await at({ provider: { ...wallet.settings, paymentAcr: 'payment' } }, async (there) => {
+    await at(confirming, async (there) => {
       const link = linkTo({ state: longest.slice(20), scope: 'account-info payment-p2p' });
       const pressed = await press(there, await goOn(wallet, there, link), 'allow');
       const { searchParams } = new URL((await goOn(wallet, there, pressed)).location ?? '');
@@ -142,31 +137,22 @@ describe('the redirect to the provider', () => {
     });
   });
 
-  it('authenticates Assent by a method that the provider offers', async () => {
-    const { clientId, clientSecret } = wallet.settings;
-    const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
-    for (const [methods, authorization, secret] of [
-      [undefined, basic, null],
-      [['client_secret_post', 'client_secret_basic'], basic, null],
-      [['client_secret_post'], undefined, clientSecret],
-    ] as const) {
-      wallet.replaced = { metadata: { token_endpoint_auth_methods_supported: methods } };
-      await at({}, (agent) => passWallet(wallet, agent, '/account'));
-      const exchange = wallet.exchanges.pop();
-      const sent = [exchange?.authorization, exchange?.form.get('client_secret') ?? null];
-      expect(sent).toEqual([authorization, secret]);
-    }
-  });
-
-  it('form-encodes id and secret, except letters, digits and *-._', async () => {
+  it('authenticates Assent by a method that the provider offers, form-encoded by RFC 6749, section 2.3.1', async () => {
     const secret = randomUUID();
     const settings = { clientId: 'assent-wallet.prod_1 +:', clientSecret: `${secret}*-._~%é:` };
-    await at({ provider: { ...wallet.settings, ...settings } }, (agent) =>
-      passWallet(wallet, agent, '/account'),
-    );
-    const sent = wallet.exchanges.pop()?.authorization?.replace(/^Basic /, '') ?? '';
-    const encoded = `assent-wallet.prod_1+%2B%3A:${secret}*-._%7E%25%C3%A9%3A`; // RFC 6749, section 2.3.1
-    expect(Buffer.from(sent, 'base64').toString()).toBe(encoded);
+    const basic = basicOf('assent-wallet.prod_1+%2B%3A', `${secret}*-._%7E%25%C3%A9%3A`).authorization;
+    for (const [methods, authorization, posted] of [
+      [undefined, basic, null],
+      [['client_secret_post', 'client_secret_basic'], basic, null],
+      [['client_secret_post'], undefined, settings.clientSecret],
+    ] as const) {
+      wallet.replaced = { metadata: { token_endpoint_auth_methods_supported: methods } };
+      await at({ provider: { ...wallet.settings, ...settings } }, (agent) =>
+        passWallet(wallet, agent, '/account'),
+      );
+      const exchange = wallet.exchanges.pop();
+      expect([exchange?.authorization, exchange?.form.get('client_secret')]).toEqual([authorization, posted]);
+    }
   });
 });
 
@@ -186,12 +172,11 @@ describe('password pages', () => {
     const security = await agent.get('/account/security');
     expect(hrefs(security)).toEqual(['https://wallet.example/password']);
     expect((await agent.get('/account/payment-password')).location).toBe(`${server.baseUrl}/account`);
-    await pool.query(`update users set payment_password_hash = 'x' where external_id = $1`, [
-      wallet.user.sub,
-    ]);
+    const change = `update users set payment_password_hash = 'x' where external_id = $1`;
+    await pool.query(change, [wallet.user.sub]);
     expect(hrefs(await agent.get('/account/security'))).toContain('/account/payment-password');
     expect((await agent.get('/account/payment-password')).page).toBe('password');
-    await at({ provider: { ...wallet.settings, paymentAcr: 'payment' } }, async (there) => {
+    await at(confirming, async (there) => {
       await goOn(wallet, there, '/account');
       expect(hrefs(await there.get('/account/security'))).toEqual([]);
       expect((await there.get('/account/payment-password')).status).toBe(404);
@@ -203,7 +188,6 @@ describe('password pages', () => {
     const footOf = async (agent: Agent) =>
       /passwords only on pages at (.*), never/.exec((await agent.get('/account')).text)?.[1];
     expect(await footOf(browser())).toBe(`${there}, ${here}`);
-    const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
     expect(await at(confirming, footOf)).toBe(there);
   });
 
@@ -218,11 +202,11 @@ describe('password pages', () => {
         where external_id = $1`,
       [wallet.user.sub],
     );
-    const again = await goOn(wallet, browser(), linkTo({ scope: 'payment-shop' }));
-    expect([again.page, again.text.includes('Allow…')]).toEqual(['consent', true]);
-    const asked = await press(agent, await agent.get(linkTo({ scope: 'payment-shop' })), 'allow');
-    expect(leadsTo(asked, '/confirm')).toBe(true);
-    const confirmed = await confirm(agent, await agent.get(asked.location ?? ''), paymentPassword);
+    const again = await agent.get(linkTo({ scope: 'payment-shop' }));
+    expect(again.text).toContain('Allow…');
+    const page = await follow(agent, await press(agent, again, 'allow'));
+    expect(page.page).toBe('confirm');
+    const confirmed = await confirm(agent, page, paymentPassword);
     expect(codeOf(await goOn(wallet, agent, confirmed))).toMatch(/^assent_ac_/);
   });
 
@@ -231,27 +215,14 @@ describe('password pages', () => {
 });
 
 describe('an unknown user', () => {
-  it('is registered, with the provider in the trail', async () => {
-    await goOn(wallet, browser(), '/account');
-    const [user] = await usersWith(server, { external_id: wallet.user.sub });
-    const { rows } = await pool.query(
-      `select kind, detail from audit_events where user_id = $1 order by at`,
-      [user?.user_id],
-    );
-    expect(rows[0]).toEqual({ kind: 'user_created', detail: { by: 'provider' } });
-    expect(rows.map(({ kind }) => kind)).toContain('signed_in');
-  });
-
   it('is refused with SIGN_IN_NEW_USERS=refuse, until a user has this external id', async () => {
     const user = await server.createUser();
     await at({ provider: { ...wallet.settings, createsUsers: false } }, async (agent) => {
       const answer = await passWallet(wallet, agent, '/account');
       expect([answer.status, answer.page, agent.cookies.size]).toEqual([400, 'error', 1]);
       expect(await usersWith(server, { external_id: wallet.user.sub })).toEqual([]);
-      await pool.query('update users set external_id = $2 where user_id = $1', [
-        user.userId,
-        wallet.user.sub,
-      ]);
+      const change = 'update users set external_id = $2 where user_id = $1';
+      await pool.query(change, [user.userId, wallet.user.sub]);
       expect((await goOn(wallet, agent, '/account')).text).toContain(user.login);
     });
   });
@@ -278,13 +249,6 @@ describe('the name of a user', () => {
     const [user] = await usersWith(server, { external_id: wallet.user.sub });
     return { login: user?.login, name: user?.name };
   };
-  const renamings = async () => {
-    const { rows } = await pool.query<{ detail: object; address: string }>(
-      `select detail, address from audit_events join users using (user_id) where kind = 'user_updated' and external_id = $1`,
-      [wallet.user.sub],
-    );
-    return rows;
-  };
 
   it('and the login are read from userinfo if the ID token has none', async () => {
     const login = `vera-${randomUUID()}`;
@@ -300,8 +264,6 @@ describe('the name of a user', () => {
     await comeBack();
     wallet.user = { sub: wallet.user.sub, name: 'Anna' };
     await comeBack();
-    expect(wallet.questions).toBe(0);
-    const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
     await at(confirming, async (agent) => {
       await goOn(wallet, agent, '/account');
       wallet.user = { sub: wallet.user.sub };
@@ -324,32 +286,24 @@ describe('the name of a user', () => {
     expect(wallet.questions + Number('huge' in replaced)).toBe(1);
   });
 
-  it('is updated at each sign-in with an event in the trail; the login stays', async () => {
+  it('is updated at each sign-in unless the user is blocked, with an event in the trail; the login stays', async () => {
     const login = `vera-${randomUUID()}`;
     const agent = browser();
-    for (const name of ['Vera Orlova', 'Vera Smirnova', 'Vera Smirnova', 'Vera\u00A0 Smirnova ', ' ', 7]) {
-      wallet.user = {
-        sub: wallet.user.sub,
-        name,
-        preferred_username: name === 'Vera Orlova' ? login : 'other',
-      };
-      const expected = name === 'Vera Orlova' ? name : 'Vera Smirnova';
-      expect(await comeBack(agent)).toEqual({ login, name: expected });
+    const { sub } = wallet.user;
+    wallet.user = { sub, name: 'Vera Orlova', preferred_username: login };
+    expect(await comeBack(agent)).toEqual({ login, name: 'Vera Orlova' });
+    for (const name of ['Vera Smirnova', 'Vera Smirnova', 'Vera\u00A0 Smirnova ', ' ', 7]) {
+      wallet.user = { sub, name, preferred_username: 'other' };
+      expect(await comeBack(agent)).toEqual({ login, name: 'Vera Smirnova' });
     }
-    const renaming = { detail: { by: 'provider', fields: ['name'] }, address: expect.any(String) };
-    expect(await renamings()).toEqual([renaming]);
-    expect((await agent.get('/account')).text).toContain('Vera Smirnova');
-    const history = await agent.get('/account/history');
-    expect(history.text).toContain('We changed your login, your name or your number with us');
-  });
-
-  it('does not change while the user is blocked', async () => {
-    wallet.user = { ...wallet.user, name: 'Vera' };
-    await comeBack();
-    await pool.query(`update users set status = 'blocked' where external_id = $1`, [wallet.user.sub]);
-    wallet.user = { ...wallet.user, name: 'Other' };
+    await pool.query(`update users set status = 'blocked' where external_id = $1`, [sub]);
+    wallet.user = { sub, name: 'Of a blocked user' };
     await goOn(wallet, browser(), '/account');
-    expect(await usersWith(server, { external_id: wallet.user.sub })).toMatchObject([{ name: 'Vera' }]);
+    expect(await usersWith(server, { external_id: sub })).toMatchObject([{ name: 'Vera Smirnova' }]);
+    const events = `select detail from audit_events join users using (user_id) where kind = 'user_updated' and external_id = $1`;
+    expect((await pool.query(events, [sub])).rows).toEqual([
+      { detail: { by: 'provider', fields: ['name'] } },
+    ]);
   });
 
   it.each([
@@ -401,43 +355,36 @@ describe('a failing provider', () => {
     await there.close();
   });
 
+  const CHALLENGE = { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="w"' };
+
   it.each([
-    ['fails', { status: 500, body: '{"error":"server_error"}' }],
-    ['is replaced by its proxy', { status: 502, body: '<h1>Bad Gateway</h1>' }],
-    ['is asked too often', { status: 429, body: '{"error":"slow_down"}' }],
-    ['is asked too often behind its proxy', { status: 429, body: '<h1>Too Many Requests</h1>' }],
-    ['says so', { status: 400, body: '{"error":"temporarily_unavailable"}' }],
-    ['never comes', null],
-  ])('is reported unreachable when its token endpoint %s', async (_what, token) => {
+    [503, 'fails', { status: 500, body: '{"error":"SECRET"}' }],
+    [503, 'is replaced by its proxy', { status: 502, body: '<h1>SECRET Bad Gateway</h1>' }],
+    [503, 'is asked too often', { status: 429, body: '{"error":"slow_down"}' }],
+    [503, 'is asked too often behind its proxy', { status: 429, body: '<h1>Too Many Requests</h1>' }],
+    [503, 'says so', { status: 400, body: '{"error":"temporarily_unavailable"}' }],
+    [503, 'never comes', null],
+    [400, 'refuses us at length', { status: 400, body: '{"error":"SECRET of the wallet"}' }],
+    [400, 'refuses us with a challenge', CHALLENGE],
+    [400, 'refuses us', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
+    [
+      400,
+      'answers what is none',
+      { status: 200, body: '{"access_token":"SECRET-1","id_token":"SECRET" oops' },
+    ],
+    [400, 'answers an unquoted text', { status: 200, body: '{"access_token":SECRETvalue}' }],
+    [400, 'answers a page', { status: 200, body: '<h1>SECRET</h1>' }],
+  ])('causes %s without a word of its response if its token endpoint %s', async (status, _what, token) => {
     const agent = browser();
     const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
     wallet.replaced = { token };
-    expect(await logOf(server, await refusedAt(agent, callback))).toMatchObject({ rule_id: 'provider' });
+    const answer = status === 503 ? await refusedAt(agent, callback) : await agent.get(callback);
+    expect([answer.status, answer.page]).toEqual([status, 'error']);
     expect(agent.cookies.has('assent_session')).toBe(false);
+    const rule_id = status === 503 ? 'provider' : 'sign_in_failed';
+    expect(await logOf(server, answer)).toMatchObject({ rule_id });
+    expect(answer.body + server.logLines.join('')).not.toMatch(/SECR/);
   });
-
-  it.each([
-    ['refuses us at length', { status: 400, body: '{"error":"SECRET of the wallet"}' }],
-    [
-      'refuses us with a challenge',
-      { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="w"' },
-    ],
-    ['refuses us', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
-    ['answers what is none', { status: 200, body: '{"access_token":"SECRET-1234","id_token":"SECRET" oops' }],
-    ['answers an unquoted text', { status: 200, body: '{"access_token":SECRETvalue}' }],
-    ['answers a page', { status: 200, body: '<h1>SECRET</h1>' }],
-  ])(
-    'is blamed when its token endpoint %s, without showing or logging the response',
-    async (_what, token) => {
-      const agent = browser();
-      const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
-      wallet.replaced = { token };
-      const answer = await agent.get(callback);
-      expect([answer.status, answer.page]).toEqual([400, 'error']);
-      expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_failed' });
-      expect(answer.body + server.logLines.join('')).not.toMatch(/SECR/);
-    },
-  );
 
   it.each([
     ['/token', {}],
@@ -458,13 +405,4 @@ describe('a failing provider', () => {
     wallet.replaced = { metadata: { issuer: 'https://wallet.example' } };
     await at({}, (agent) => refusedAt(agent, '/sign-in'));
   });
-});
-
-it('no callback exists without a provider, and Assent signs users in', async () => {
-  const own = await startServer({ database: server.database });
-  const agent = new Agent(own.baseUrl);
-  expect((await agent.get('/sign-in/callback?code=x&state=y')).status).toBe(404);
-  expect((await agent.get('/account')).page).toBe('sign-in');
-  expect((await (await signedIn(own, await server.createUser())).get('/account')).page).toBe('account');
-  await own.close();
 });

@@ -1,21 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { logOf } from '../../attacks/refusals.ts';
 import { copyOf, fieldsFor } from '../../support/account.ts';
-import { codeOf, decide, requestOf } from '../../support/flow.ts';
+import { codeOf, decide, linkTo as linkOf, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
 import { callbackOf, goOn, leaveFor, passWallet, useWallet } from '../../support/wallet.ts';
 
-// Each sign-in at the provider is bound to its own try: its cookie, its request, its answer.
-
 const wallet = await useWallet();
 const server = await useServer({ provider: wallet.settings });
 const [shop, other] = [await server.createClient(), await server.createClient()];
 
-const linkTo = (client = shop, fields: Record<string, string> = {}) =>
-  `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const linkTo = (client = shop, fields: Record<string, string> = {}) => linkOf(requestOf(client, fields));
 const browser = () => new Agent(server.baseUrl);
 const namesOf = ({ cookies }: Agent) => [...cookies.keys()].filter((name) => name.includes('sign_in'));
 
@@ -27,29 +24,20 @@ const answered = async (agent: Agent, from = linkTo()) =>
 const againOf = ({ body }: Answer) => /href="(\/sign-in[^"]*)"/.exec(body)?.[1] ?? null;
 
 describe('several tabs', () => {
-  it('return to their own requests, in any order, with separate decisions', async () => {
+  it('return to their own requests, in any order, in one session with separate decisions', async () => {
     const agent = browser();
     const [first, second] = [await answered(agent, linkTo(shop)), await answered(agent, linkTo(other))];
-    for (const [callback, client] of [
-      [second, other],
-      [first, shop],
-    ] as const) {
-      const answer = await agent.get(callback);
-      expect([answer.status, answer.location]).toEqual([303, expect.stringContaining(client.clientId)]);
-      expect(codeOf(await decide(agent, await agent.get(answer.location ?? ''), 'allow'))).toMatch(
-        /^assent_ac_/,
-      );
-    }
-  });
-
-  it('share one session: the first page stays valid after the second signs in the same user', async () => {
-    const agent = browser();
-    const [first, second] = [await answered(agent, linkTo(shop)), await answered(agent, linkTo(other))];
-    const consent = await goOn(wallet, agent, first);
+    const pages = [await goOn(wallet, agent, second)];
     const session = agent.cookies.get('assent_session');
-    await agent.get(second);
+    pages.push(await goOn(wallet, agent, first));
     expect(agent.cookies.get('assent_session')).toBe(session);
-    expect(codeOf(await decide(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
+    for (const [page, { clientId }] of [
+      [pages[0] as Answer, other],
+      [pages[1] as Answer, shop],
+    ] as const) {
+      expect(fieldsFor(page, '/consent').request).toContain(clientId);
+      expect(codeOf(await decide(agent, page, 'allow'))).toMatch(/^assent_ac_/);
+    }
   });
 
   it('still work after the provider failed at the code: a reload asks again', async () => {
@@ -133,81 +121,49 @@ describe('a repeated provider response', () => {
   });
 });
 
-describe('a browser without cookies', () => {
-  it('is told so each time', async () => {
-    for (let times = 0; times < 2; times += 1) {
-      const callback = await answered(browser());
-      const answer = await browser().get(callback);
-      expect([answer.status, againOf(answer)]).toEqual([400, '/sign-in']);
-      expect(answer.text).toContain('Your browser blocks the cookies of this site');
-    }
-  });
+it.each([
+  { method: 'HEAD', headers: {}, status: 405 },
+  { method: 'GET', headers: { 'sec-purpose': 'prefetch', 'sec-fetch-dest': 'document' }, status: 403 },
+  { method: 'GET', headers: { 'sec-purpose': 'prefetch;prerender' }, status: 403 },
+])('prefetching a link begins no sign-in and uses none up: %j', async ({ status, ...init }) => {
+  const agent = browser();
+  const callback = await answered(agent);
+  const [rows, cookies] = [await rowsOf(server.database), copyOf(agent).cookies];
+  for (const path of ['/sign-in', callback]) expect((await agent.send(path, init)).status).toBe(status);
+  expect([wallet.exchanges, agent.cookies, await rowsOf(server.database)]).toEqual([[], cookies, rows]);
+  expect((await agent.get(callback)).status).toBe(303);
 });
 
-describe('prefetching a link', () => {
-  it('by HEAD begins no sign-in and uses none up', async () => {
-    const agent = browser();
-    const callback = await answered(agent);
-    const [rows, cookies] = [await rowsOf(server.database), copyOf(agent).cookies];
-    for (const path of ['/sign-in', callback]) {
-      const answer = await agent.send(path, { method: 'HEAD', headers: {} });
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
-    }
-    expect([wallet.exchanges, agent.cookies, await rowsOf(server.database)]).toEqual([[], cookies, rows]);
-    expect((await agent.get(callback)).status).toBe(303);
-  });
-
-  it.each(['prefetch', 'prefetch;prerender'])(
-    'before a click begins no sign-in and uses none up: %s',
-    async (purpose) => {
-      const agent = browser();
-      const callback = await answered(agent);
-      for (const path of ['/sign-in', callback]) {
-        const answer = await agent.get(path, { 'sec-purpose': purpose, 'sec-fetch-dest': 'document' });
-        expect([answer.status, answer.headers.getSetCookie()]).toEqual([403, []]);
-      }
-      expect(wallet.exchanges).toEqual([]);
-      expect((await agent.get(callback)).status).toBe(303);
-    },
-  );
-});
-
-describe('a sign-in that the provider could not finish', () => {
-  it.each([
+it.each([
+  ...[
     'temporarily_unavailable',
     'server_error',
     'login_required',
     'interaction_required',
     'consent_required',
-  ])('is restarted for the same request: %s', async (error) => {
-    const agent = browser();
-    wallet.replaced = { callback: { code: undefined, error, error_description: 'authentication_expired' } };
-    const answer = await passWallet(wallet, agent, linkTo());
-    expect([answer.status, againOf(answer)]).toEqual([400, expect.stringContaining(shop.clientId)]);
-    expect(answer.text).toContain('could not finish your sign-in');
-    expect(answer.text).toContain('Sign in again.');
-    expect(await logOf(server, answer)).toMatchObject({
-      rule_id: 'sign_in_unfinished',
-      rule: `the provider answered ${error}`,
-    });
-    wallet.replaced = {};
-    const again = againOf(answer)?.replaceAll('&amp;', '&') ?? '';
-    expect((await goOn(wallet, agent, again)).page).toBe('consent');
-  });
+  ],
+])('a sign-in that the provider could not finish is restarted for the same request: %s', async (error) => {
+  const agent = browser();
+  wallet.replaced = { callback: { code: undefined, error, error_description: 'authentication_expired' } };
+  const answer = await passWallet(wallet, agent, linkTo());
+  expect([answer.status, againOf(answer)]).toEqual([400, expect.stringContaining(shop.clientId)]);
+  expect(answer.text).toContain('could not finish your sign-in');
+  const rule = `the provider answered ${error}`;
+  expect(await logOf(server, answer)).toMatchObject({ rule_id: 'sign_in_unfinished', rule });
+  wallet.replaced = {};
+  const again = againOf(answer)?.replaceAll('&amp;', '&') ?? '';
+  expect((await goOn(wallet, agent, again)).page).toBe('consent');
 });
 
-describe('sign-in cookies', () => {
-  it('that are forged or too many are removed, at most 20 at once', async () => {
-    const agent = browser();
-    const made = Array.from({ length: 30 }, (_, index) => `assent_sign_in_${index}`);
-    for (const name of [...made, 'assent_sign_in_', 'assent_sign_in_x-y'])
-      agent.cookies.set(name, newSecret());
-    const callback = await answered(agent);
-    expect(namesOf(agent).length).toBeLessThanOrEqual(32 - 20 + 1);
-    await answered(agent);
-    expect(namesOf(agent).length).toBeLessThanOrEqual(4);
-    expect((await agent.get(callback)).status).toBe(303);
-  });
+it('sign-in cookies that are forged or too many are removed, at most 20 at once', async () => {
+  const agent = browser();
+  const made = Array.from({ length: 30 }, (_, index) => `assent_sign_in_${index}`);
+  for (const name of [...made, 'assent_sign_in_', 'assent_sign_in_x-y']) agent.cookies.set(name, newSecret());
+  const callback = await answered(agent);
+  expect(namesOf(agent).length).toBeLessThanOrEqual(32 - 20 + 1);
+  await answered(agent);
+  expect(namesOf(agent).length).toBeLessThanOrEqual(4);
+  expect((await agent.get(callback)).status).toBe(303);
 });
 
 async function inOrder<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {

@@ -1,24 +1,22 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { useSockets } from '../../support/http/sockets.ts';
-import { createDatabase, type TestDatabase } from '../../support/postgres/database.ts';
+import { createDatabase } from '../../support/postgres/database.ts';
 import { intercept } from '../../support/postgres/intercept.ts';
 import { type ServerOptions, startServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
 const { sockets, open: openAt } = useSockets();
-const databases: TestDatabase[] = [];
 
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   await server.close();
-  for (const database of databases.splice(0)) await database.drop();
 });
 
-async function start(options: ServerOptions): Promise<void> {
+const start = async (options: ServerOptions) => {
   server = await startServer({ addresses: ['127.0.0.1'], ...options });
-}
+};
 
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -43,9 +41,7 @@ async function answers(socket: Socket): Promise<boolean> {
 }
 
 /** Opens a connection that is kept alive after one request. @returns whether the server let it stand */
-async function isServed(localAddress?: string): Promise<boolean> {
-  return answers(await open('', localAddress));
-}
+const isServed = async (localAddress?: string) => answers(await open('', localAddress));
 
 const openMany = (count: number, sent = '') => Promise.all(Array.from({ length: count }, () => open(sent)));
 
@@ -54,11 +50,9 @@ const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded;
 const warnings = () => server.logLines.filter((line) => line.includes('MAX_CONNECTIONS'));
 
 /** A server whose introspection does not answer until `release` is called. */
-async function startHolding(
-  options: ServerOptions,
-): Promise<{ ask: (localAddress?: string) => Promise<Socket>; release(): void }> {
+async function startHolding(options: ServerOptions) {
   const database = await createDatabase();
-  databases.push(database);
+  onTestFinished(() => database.drop());
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -1,31 +1,26 @@
 import { pino } from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../../src/store/database/database.ts';
 import { whileLocked } from '../../support/account.ts';
 import { linkTo, reachConsent, requestOf, signIn } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { openLine } from '../../support/http/line.ts';
-import { createDatabase } from '../../support/postgres/database.ts';
+import { ownDatabase } from '../../support/postgres/database.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
-/** Closes what a test opened besides. */
-let closers: (() => unknown)[] = [];
 const TOKEN_REQUEST = { grant_type: 'authorization_code', code: 'x', client_id: 'x', redirect_uri: 'x' };
 const SOON = { timeout: 20_000, interval: 10 };
 const REQUEST = '/oauth/authorize?client_id=x';
 
-afterEach(async () => {
-  await server.close();
-  for (const close of closers) await close();
-  closers = [];
-});
+afterEach(() => server.close());
 
 /** Starts the server with a pool of its own to a new database, on a line that can be cut. */
 async function startOnLine() {
-  const [database, line] = [await createDatabase(), await openLine()];
+  const [database, line] = [await ownDatabase(), await openLine()];
   const pool = openDatabase(line.url(database));
-  closers = [line.close, () => pool.end(), database.drop];
+  onTestFinished(() => pool.end());
+  onTestFinished(() => line.close());
   server = await startServer({ database: { ...database, pool } });
   return { line, pool, agent: new Agent(server.baseUrl) };
 }
@@ -68,12 +63,11 @@ describe('while the database is unreachable', () => {
   });
 
   it('reports a read-only database at the start, not with the first request', async () => {
-    const database = await createDatabase();
-    await database.pool.query(
-      `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
-    );
+    const database = await ownDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    await database.pool.query(`alter database ${name} set default_transaction_read_only = on`);
     const pool = openDatabase(database.url);
-    closers = [() => pool.end(), database.drop];
+    onTestFinished(() => pool.end());
     server = await startServer({ database: { ...database, pool } });
     const reason = expect.stringMatching(/^PostgreSQL accepts no writes: most likely it is a standby, .+/);
     await expect.poll(warnings, SOON).toEqual([['error', 'the database is unreachable', reason]]);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { converse } from '../../support/http/rawHttp.ts';
 import { useSockets } from '../../support/http/sockets.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -7,7 +7,8 @@ import { startServer, type TestServer } from '../../support/server.ts';
 /** As `localhost` is two addresses on most machines; Linux has all of 127.0.0.0/8. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.2'];
 const MOST = 5;
-const LIVE = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const LIVE = get('/health/live');
 
 const { open, isTaken } = useSockets();
 const at = (host: string, { baseUrl }: TestServer) => baseUrl.replace('localhost', host);
@@ -51,6 +52,53 @@ describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server with two 
     await once(socket, 'close');
     expect(received().match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['100', '400']);
     expect(received()).toMatch(/\r\nconnection: close\r\n/i); // or closing would wait until it is idle for too long
+    await closed;
+  });
+});
+
+describe('a server that is told to end', () => {
+  let server: TestServer;
+  beforeEach(async () => {
+    server = await startServer();
+  });
+  afterEach(() => server.close());
+
+  /** A connection on which a request was answered, and the next may come. */
+  async function openUsed() {
+    const connection = await open(server.baseUrl, LIVE);
+    await expect.poll(connection.received).toMatch(/^HTTP\/1\.1 200 /);
+    return connection;
+  }
+
+  it('is not ready, says so on each connection, and accepts new ones', async () => {
+    const used = await openUsed();
+    const drained = server.drain(300);
+    used.socket.write(get('/health/ready'));
+    await once(used.socket, 'close');
+    const { socket, received } = await open(server.baseUrl, LIVE);
+    await once(socket, 'close');
+    expect(received()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+    const [, ready = ''] = used.received().split(/(?=HTTP\/1\.1 503)/);
+    expect(ready).toMatch(/^HTTP\/1\.1 503 .*\r\nconnection: close\r\n.*\{"status":"stopping"\}/is);
+    await drained;
+    expect(await isTaken(server.baseUrl)).toBe(false);
+  });
+
+  it('answers a request on an idle connection after the last new connection', async () => {
+    const used = await openUsed();
+    const drained = server.drain(0);
+    await expect.poll(() => isTaken(server.baseUrl), { interval: 5 }).toBe(false);
+    used.socket.write(LIVE);
+    await once(used.socket, 'close');
+    expect(used.received().match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+    expect(used.received()).toMatch(/\r\nconnection: close\r\n/is);
+    await drained;
+  });
+
+  it('closes idle connections, including those that never sent a request', async () => {
+    const connections = [await openUsed(), await open(server.baseUrl)];
+    const closed = Promise.all(connections.map(({ socket }) => once(socket, 'close')));
+    await server.drain(0);
     await closed;
   });
 });

@@ -4,13 +4,11 @@ import { renderPage } from '../../../src/http/pages/views.ts';
 import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
 import { DEAD_ENDS } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
-import { amid, atWallet, type Reach, sent, setStage, withoutAccountInfo } from '../../pages/reach.ts';
+import { amid, type Reach, sent, setStage, signingIn, withoutAccountInfo } from '../../pages/reach.ts';
 import { pageSamplesIn } from '../../pages/samples.ts';
 import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
-import { setClientStatus } from '../../support/state.ts';
-import { passWallet } from '../../support/wallet.ts';
 
 // The front door leads to every dead end, and shows its sample there: an error or a notice whole, of a form that comes again
 // the note over it. What the samples say is in test/pages/outlines.
@@ -63,10 +61,7 @@ const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, f
   [
     'sign_in_failed',
     'an error of the provider',
-    atWallet((browser, wallet) => {
-      wallet.replaced = { callback: { code: undefined, error: 'temporarily_unavailable' } };
-      return passWallet(wallet, browser, '/account');
-    }),
+    signingIn({ replaced: { callback: { code: undefined, error: 'temporarily_unavailable' } } }),
   ],
 ];
 
@@ -96,10 +91,3 @@ function linksOf({ body }: Answer): (string | undefined)[] {
     .toArray()
     .map((link) => $(link).attr('href'));
 }
-
-it('shows a blocked application the reason of an unknown one', async () => {
-  const client = await server.createClient();
-  await setClientStatus(server, client, 'blocked');
-  const { text } = await new Agent(server.baseUrl).get(linkTo(requestOf(client)));
-  expect(text).toContain(TEXTS.en.errors.reasons.unknown_application);
-});

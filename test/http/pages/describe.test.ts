@@ -29,7 +29,6 @@ const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE)
     titleOf(right),
     plain(right.limit),
   ]);
-const WALLET = ['Paid from your wallet', null];
 
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
   it.each([
@@ -63,30 +62,6 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     ['"a@b","email"', 'email address “a@b”'],
   ])('the account %s is shown as the %s', (account, shown) => {
     expect(describeScope(`payment.to-account(${account})`)[0]?.[0]).toBe(`Transfer money to the ${shown}`);
-  });
-
-  it('scopes.md shows the default limit as plainly as a written one', () => {
-    expect(describeScope('payment-shop')).toEqual(describeScope('payment-shop.limit(1,3000)'));
-    expect(describeScope('payment-shop')[0]).toEqual(['Pay any shop', 'At most RUB 3,000 in any 24 hours']);
-  });
-
-  it('shows the wallet as the source of money where a spending right names none', () => {
-    expect(describeScope('payment-shop')).toContainEqual(WALLET);
-    expect(describeScope('payment-shop')).toEqual(describeScope('payment-shop money-source("wallet")'));
-    expect(describeScope('payment-shop money-source("card")')).not.toContainEqual(WALLET);
-    expect(describeScope('account-info')).not.toContainEqual(WALLET);
-  });
-
-  it.each([
-    ['payment-shop', ['spends', 'source']],
-    ['account-info payment-p2p money-source("card")', ['', 'spends', 'source']],
-    ['account-info money-source("card")', ['', 'source']],
-  ])('marks by which of %s money can be spent, and which only name its source', (scope, marks) => {
-    const described = describeRights(parseScope(scope), BUILT_IN);
-    const marked = described.map(({ spending, isSource }) =>
-      [spending && 'spends', isSource && 'source'].filter(Boolean).join(),
-    );
-    expect(marked).toEqual(marks);
   });
 
   it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows the target %s as it is', (target) => {

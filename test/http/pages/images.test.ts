@@ -14,7 +14,7 @@ const { pool } = server.database;
 /** Of the same database, with nothing kept. */
 const fresh = await useServer({ database: server.database });
 
-const get = (address: string, headers: Record<string, string> = {}): Promise<Response> =>
+const get = (address: string, headers: Record<string, string> = {}) =>
   fetch(server.baseUrl + address, { headers, redirect: 'manual' });
 
 const SVG = 'image/svg+xml; charset=utf-8';
@@ -37,35 +37,39 @@ async function expectNone(answer: Response): Promise<void> {
   expect(answer.headers.get('cache-control')).toBe('no-store');
 }
 
-describe('the logo of the service', () => {
-  it('is served unchanged under its hash, with headers that sandbox it', async () => {
-    await expectImage(await get(path), SVG, brandLogo.body);
-  });
+const [drawn, taken] = [logoOf(svg()), logoOf(png(64, 64))];
+const { clientId } = await server.createClient({ logo: drawn });
+const { clientId: other } = await server.createClient({ logo: taken });
+const { clientId: none } = await server.createClient();
 
-  it.each([
-    `/brand/logo-${'0'.repeat(32)}.svg`,
-    path.replace('.svg', '.png'),
-    '/brand/brand.json',
-    '/brand/__proto__',
-  ])('is the only file there: %s is refused', async (address) => {
-    await expectNone(await get(address));
-  });
-
-  it('is allowed within pages of other sites, unlike pages', async () => {
-    for (const destination of ['image', 'empty', 'object', 'iframe']) {
-      const headers = { 'sec-fetch-dest': destination };
-      expect((await get(path, headers)).status).toBe(200);
-      expect((await get('/account', headers)).status).toBe(403);
-    }
-  });
+it('the logo of the service is served unchanged under its hash, with headers that sandbox it', async () => {
+  await expectImage(await get(path), SVG, brandLogo.body);
 });
 
-describe('the logo of an application', async () => {
-  const drawn = logoOf(svg());
-  const taken = logoOf(png(64, 64));
-  const { clientId } = await server.createClient({ logo: drawn });
-  const { clientId: other } = await server.createClient({ logo: taken });
-  const { clientId: none } = await server.createClient();
+it('a logo is allowed within pages of other sites, unlike pages', async () => {
+  for (const destination of ['image', 'empty', 'object', 'iframe']) {
+    const headers = { 'sec-fetch-dest': destination };
+    expect((await get(path, headers)).status).toBe(200);
+    expect((await get('/account', headers)).status).toBe(403);
+  }
+});
+
+it.each([
+  `/brand/logo-${'0'.repeat(32)}.svg`,
+  path.replace('.svg', '.png'),
+  '/brand/brand.json',
+  '/brand/__proto__',
+  `/logo/${none}-${drawn.file}`,
+  `/logo/${other}-${drawn.file}`,
+  `/logo/${clientId}-${drawn.file.replace('svg', 'png')}`,
+  `/logo/${clientId}-${'0'.repeat(32)}.svg`,
+  `/logo/${clientId}`,
+  '/logo/%00',
+])('a logo is served only under its own address: %s', async (address) => {
+  await expectNone(await get(address));
+});
+
+describe('the logo of an application', () => {
   const change = (logo: Logo | null) => changeClient(pool, clientId, { logo }, 'tests');
 
   it('is served under the application and its hash, again and again', async () => {
@@ -73,17 +77,6 @@ describe('the logo of an application', async () => {
       await expectImage(await get(`/logo/${clientId}-${drawn.file}`), SVG, drawn.body);
       await expectImage(await get(`/logo/${other}-${taken.file}`), 'image/png', taken.body);
     }
-  });
-
-  it.each([
-    `/logo/${none}-${drawn.file}`,
-    `/logo/${other}-${drawn.file}`,
-    `/logo/${clientId}-${drawn.file.replace('svg', 'png')}`,
-    `/logo/${clientId}-${'0'.repeat(32)}.svg`,
-    `/logo/${clientId}`,
-    '/logo/%00',
-  ])('is served only under its own address: %s', async (address) => {
-    await expectNone(await get(address));
   });
 
   it('has another address after a change, also at a server that cached the first one', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { follow } from '../../support/account.ts';
+import { fieldsFor, follow } from '../../support/account.ts';
 import { linkTo, reachConsent, requestOf } from '../../support/flow.ts';
 import { Agent, formWith } from '../../support/http/agent.ts';
-import { useServer } from '../../support/server.ts';
+import { type TestUser, useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const client = await server.createClient();
@@ -15,26 +15,6 @@ const russian = () => new Agent(server.baseUrl, RUSSIAN);
 const heading = (body: string) => /<h1>(.*?)<\/h1>/.exec(body)?.[1]?.replaceAll(/<\/?bdi>/g, '');
 
 describe('the language of a page', () => {
-  it('is the preferred one of the browser', async () => {
-    const page = await russian().get('/account');
-    expect(page.headers.get('content-language')).toBe('ru');
-    expect([page.body.includes('<html lang="ru">'), heading(page.body)]).toEqual([true, 'Вход в «Assent»']);
-    expect(heading((await new Agent(server.baseUrl).get('/account')).body)).toBe('Sign in to Assent');
-  });
-
-  it('is Russian in the flow, with Russian amounts and dates', async () => {
-    const browser = russian();
-    const page = await reachConsent(
-      browser,
-      requestOf(client, { scope: 'payment-shop.limit(21,1234.5)' }),
-      user,
-    );
-    expect(page.text).toMatch(
-      /Платить любым магазинам до 1 234,50 ₽ за любые 21 день, до \d+ \p{Script=Cyrillic}+ \d{4} г\./u,
-    );
-    expect(page.text).not.toMatch(/[A-Za-z]{12}/);
-  });
-
   it('is the one that the application requests on every page of its request, unless the user chose another', async () => {
     const query = new URLSearchParams(requestOf(client, { ui_locales: 'de-AT ru-RU en' }));
     const browser = new Agent(server.baseUrl);
@@ -100,53 +80,47 @@ describe('the language form', () => {
     expect(heading((await browser.get('/account')).body)).toBe('Вход в «Assent»');
   });
 
+  /** A user who has chosen Russian in a browser. */
+  async function russianUser(): Promise<TestUser> {
+    const owner = await server.createUser();
+    const browser = new Agent(server.baseUrl);
+    await choose(browser, 'ru');
+    await reachConsent(browser, requestOf(client), owner);
+    return owner;
+  }
+
+  const choose = async (browser: Agent, language: string) =>
+    browser.submit(await browser.get('/account'), 'language', { language });
+
+  /** The language of the consent page for a user, in a new browser unless one is given. */
+  const languageFor = async (owner: TestUser, browser = new Agent(server.baseUrl), fields = {}) =>
+    (await reachConsent(browser, requestOf(client, fields), owner)).headers.get('content-language');
+
   it('stores the choice with the user, for browsers without their own', async () => {
-    const owner = await server.createUser();
-    const asked = requestOf(client, { ui_locales: 'en' });
-    const languageIn = async (browser: Agent, fields = requestOf(client)) => {
-      const page = await reachConsent(browser, fields, owner);
-      return page.headers.get('content-language');
-    };
-    const first = new Agent(server.baseUrl);
-    expect(await languageIn(first)).toBe('en');
-    await first.submit(await first.get('/account'), 'language', { language: 'ru' });
+    const owner = await russianUser();
     const elsewhere = new Agent(server.baseUrl);
-    expect(await languageIn(elsewhere, asked)).toBe('ru');
+    expect(await languageFor(owner, elsewhere, { ui_locales: 'en' })).toBe('ru');
     const chosen = new Agent(server.baseUrl);
-    await chosen.submit(await chosen.get('/account'), 'language', { language: 'en' });
-    expect(await languageIn(chosen)).toBe('en');
+    await choose(chosen, 'en');
+    expect(await languageFor(owner, chosen)).toBe('en');
     // Another user of that browser may have chosen it, until the user does while signed in.
-    expect(await languageIn(new Agent(server.baseUrl))).toBe('ru');
-    await chosen.submit(await chosen.get('/account'), 'language', { language: 'en' });
-    expect(await languageIn(new Agent(server.baseUrl, RUSSIAN))).toBe('en');
-    expect(await languageIn(elsewhere)).toBe('ru'); // until the next choice here
+    expect(await languageFor(owner)).toBe('ru');
+    await choose(chosen, 'en');
+    expect(await languageFor(owner, russian())).toBe('en');
+    expect(await languageFor(owner, elsewhere)).toBe('ru'); // until the next choice here
   });
 
-  it('does not give the choice of the previous user of the browser to the next user', async () => {
-    const [one, other] = [await server.createUser(), await server.createUser()];
-    const first = new Agent(server.baseUrl);
-    await first.submit(await first.get('/account'), 'language', { language: 'ru' });
-    await reachConsent(first, requestOf(client), one);
+  it('does not give the choice of a user to the next one of the browser, and forgets it at sign-out', async () => {
+    const [owner, other] = [await russianUser(), await server.createUser()];
     const shared = new Agent(server.baseUrl);
-    await reachConsent(shared, requestOf(client), one);
+    expect(await languageFor(owner, shared)).toBe('ru');
     shared.cookies.delete('assent_session');
-    const shown = await reachConsent(shared, requestOf(client), other);
-    expect(shown.headers.get('content-language')).toBe('en');
-    const page = await reachConsent(new Agent(server.baseUrl), requestOf(client), other);
-    expect(page.headers.get('content-language')).toBe('en');
-  });
-
-  it('forgets the choice with the user who made it and signs out', async () => {
-    const owner = await server.createUser();
-    const first = new Agent(server.baseUrl);
-    await first.submit(await first.get('/account'), 'language', { language: 'ru' });
-    await reachConsent(first, requestOf(client), owner);
-    const shared = new Agent(server.baseUrl);
-    await reachConsent(shared, requestOf(client), owner);
-    const account = await shared.get('/account');
-    expect(account.headers.get('content-language')).toBe('ru');
-    await shared.post('/sign-out', account.forms.find(({ action }) => action === '/sign-out')?.fields ?? {});
-    expect(heading((await shared.get('/account')).body)).toBe('Sign in to Assent');
+    expect(await languageFor(other, shared)).toBe('en');
+    expect(await languageFor(other)).toBe('en');
+    const left = new Agent(server.baseUrl);
+    expect(await languageFor(owner, left)).toBe('ru');
+    await left.post('/sign-out', fieldsFor(await left.get('/account'), '/sign-out'));
+    expect(heading((await left.get('/account')).body)).toBe('Sign in to Assent');
   });
 
   it.each([

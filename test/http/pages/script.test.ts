@@ -7,7 +7,23 @@ import { useServer } from '../../support/server.ts';
 const server = await useServer();
 const client = await server.createClient();
 
-const get = (path: string, headers: Record<string, string> = {}) => fetch(server.baseUrl + path, { headers });
+const script = readFileSync(new URL('../../../views/form.js', import.meta.url), 'utf8');
+
+const get = (path: string) => fetch(server.baseUrl + path, { headers: { 'sec-fetch-dest': 'script' } });
+
+/** Expects a file at the address of its hash, which is cached forever and used by Assent’s pages only. @returns its text */
+async function expectAsset(path: string, type: string): Promise<string> {
+  const answer = await get(path);
+  expect(answer.status).toBe(200);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': `${type}; charset=utf-8`,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  expect(answer.headers.get('set-cookie')).toBeNull();
+  return answer.text();
+}
 
 /** The address of the script that a page names; null where it names none. */
 const scriptOf = (body: string) => /<script type="module" src="([^"]+)"><\/script>/.exec(body)?.[1] ?? null;
@@ -17,19 +33,8 @@ describe('the script of password pages', async () => {
   const path = scriptOf(page.body) ?? '';
 
   it('is served under its hash, cached forever, to Assent’s pages only', async () => {
-    const answer = await get(path, { 'sec-fetch-dest': 'script' });
     expect(path).toMatch(/^\/form-[0-9a-f]{32}\.js$/);
-    expect(answer.status).toBe(200);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      'content-type': 'text/javascript; charset=utf-8',
-      'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
-      'cross-origin-resource-policy': 'same-origin',
-    });
-    expect(answer.headers.get('set-cookie')).toBeNull();
-    expect(await answer.text()).toBe(
-      readFileSync(new URL('../../../views/form.js', import.meta.url), 'utf8'),
-    );
+    expect(await expectAsset(path, 'text/javascript')).toBe(script);
   });
 
   it('is the only script that the policy allows, and only on pages with a password', async () => {
@@ -48,7 +53,6 @@ describe('the script of password pages', async () => {
   });
 
   it('inserts no text as markup or code, and sends no requests', () => {
-    const script = readFileSync(new URL('../../../views/form.js', import.meta.url), 'utf8');
     expect(script).not.toMatch(
       /innerHTML|outerHTML|insertAdjacent|eval|Function\(|fetch|XMLHttp|import|Storage|cookie/,
     );
@@ -60,17 +64,10 @@ describe('the style sheet', async () => {
   const path = /<link rel="stylesheet" href="([^"]+)">/.exec(body)?.[1] ?? '';
 
   it('is the only allowed style, and is cached forever under its hash', async () => {
-    const answer = await get(path);
     expect(path).toMatch(/^\/style-[0-9a-f]{32}\.css$/);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self';/);
     expect(body).not.toMatch(/<style|style=/);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      'content-type': 'text/css; charset=utf-8',
-      'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
-      'cross-origin-resource-policy': 'same-origin',
-    });
-    expect(await answer.text()).toContain(':root {');
+    expect(await expectAsset(path, 'text/css')).toContain(':root {');
   });
 
   it('is served but not cached under the hash of another replica during an upgrade', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { TEXTS } from '../../../src/languages/languages.ts';
 import { tokenExpiresAt } from '../../../src/rules/common/lifetimes.ts';
 import { actorsAt, signedIn } from '../../support/account.ts';
@@ -14,44 +14,40 @@ const yesterday = new Date(today.getTime() - DAY_MS);
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 const dayOf = (time: Date) => plain(TEXTS.en.formats.utcDay(time.toISOString().slice(0, 10)));
 
-describe.each([
-  // An hour before midnight in UTC it is the next day in Moscow, an hour after it the day before in New York.
-  { timeZone: 'Europe/Moscow', at: new Date(today.getTime() - HOUR_MS), day: today, usedOn: yesterday },
-  { timeZone: 'America/New_York', at: new Date(today.getTime() + HOUR_MS), day: yesterday, usedOn: today },
-])('days in $timeZone', async ({ timeZone, at, day, usedOn }) => {
-  const server = await useServer({ timeZone });
+const moscow = await useServer({ timeZone: 'Europe/Moscow' });
+const newYork = await useServer({ timeZone: 'America/New_York' });
 
-  it('are shown in local time, except the day of last use, which is in UTC', async () => {
-    const { client, user, agent } = await actorsAt(server);
-    await obtainToken(agent, client, user);
-    await server.database.pool.query(
-      'update grants set confirmed_at = $1, token_issued_at = $1, last_used_on = $2',
-      [at, usedOn.toISOString().slice(0, 10)],
-    );
-    const again = await reachConsent(agent, requestOf(client), user);
-    expect(again.text).toContain(dayOf(day));
-    expect(again.text).toContain(`last used on ${dayOf(usedOn)}`);
-    const { text } = await agent.get('/account');
-    expect(text).toMatch(new RegExp(`Allowed on\\s*${dayOf(day)}`));
-    expect(text).toMatch(new RegExp(`Last used\\s*${dayOf(usedOn)}`));
-    const end = plain(TEXTS.en.formats.day(tokenExpiresAt(at), timeZone));
-    expect(text).toMatch(new RegExp(`Valid until\\s*${end}`));
-  });
+it.each([
+  // An hour before midnight in UTC it is the next day in Moscow, an hour after it the day before in New York.
+  { server: moscow, at: new Date(today.getTime() - HOUR_MS), day: today, usedOn: yesterday },
+  { server: newYork, at: new Date(today.getTime() + HOUR_MS), day: yesterday, usedOn: today },
+])('days are shown in local time, except the day of last use, which is in UTC: $usedOn', async (given) => {
+  const { server, at, day, usedOn } = given;
+  const { client, user, agent } = await actorsAt(server);
+  await obtainToken(agent, client, user);
+  await server.database.pool.query(
+    'update grants set confirmed_at = $1, token_issued_at = $1, last_used_on = $2',
+    [at, usedOn.toISOString().slice(0, 10)],
+  );
+  const again = await reachConsent(agent, requestOf(client), user);
+  expect(again.text).toContain(dayOf(day));
+  expect(again.text).toContain(`last used on ${dayOf(usedOn)}`);
+  const { text } = await agent.get('/account');
+  expect(text).toMatch(new RegExp(`Allowed on\\s*${dayOf(day)}`));
+  expect(text).toMatch(new RegExp(`Last used\\s*${dayOf(usedOn)}`));
+  const end = plain(TEXTS.en.formats.day(tokenExpiresAt(at), server.context.timeZone));
+  expect(text).toMatch(new RegExp(`Valid until\\s*${end}`));
 });
 
-describe('times in Moscow', async () => {
-  const server = await useServer({ timeZone: 'Europe/Moscow' });
-  const user = await server.createUser();
-
-  it('show the name of the zone, in each language', async () => {
-    const agent = await signedIn(server, user);
-    const history = await agent.get('/account/history');
-    expect(history.text).toMatch(
-      /Times are in Moscow Standard Time\. \d+ \w+ \d{4} You signed in .+, \d\d:\d\d IP/,
-    );
-    expect(history.text).not.toMatch(/UTC|GMT/);
-    expect((await agent.get('/account/security')).text).toMatch(/Active today at \d\d:\d\d GMT\+3/);
-    const russian = await signedIn(server, user, { 'accept-language': 'ru' });
-    expect((await russian.get('/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d IP/s);
-  });
+it('times show the name of the zone, in each language', async () => {
+  const user = await moscow.createUser();
+  const agent = await signedIn(moscow, user);
+  const history = await agent.get('/account/history');
+  expect(history.text).toMatch(
+    /Times are in Moscow Standard Time\. \d+ \w+ \d{4} You signed in .+, \d\d:\d\d IP/,
+  );
+  expect(history.text).not.toMatch(/UTC|GMT/);
+  expect((await agent.get('/account/security')).text).toMatch(/Active today at \d\d:\d\d GMT\+3/);
+  const russian = await signedIn(moscow, user, { 'accept-language': 'ru' });
+  expect((await russian.get('/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d IP/s);
 });

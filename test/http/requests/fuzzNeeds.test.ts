@@ -2,9 +2,6 @@ import { fastifyCookie } from '@fastify/cookie';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AUTHORIZATION_PARAMETERS } from '../../../src/rules/request/authorizationRequest.ts';
-import { fieldsFor } from '../../support/account.ts';
-import { signIn } from '../../support/flow.ts';
-import { Agent } from '../../support/http/agent.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../../support/http/fuzz.ts';
 import {
   needOf,
@@ -69,28 +66,6 @@ describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT
       for (const need of needs) await expectNotDoneWith(route, need, needOf(others, need));
     },
   );
-
-  it.each([
-    'POST /consent',
-    'POST /account/disconnect',
-    'POST /account/disconnect-all',
-    'POST /sign-out',
-  ] as const)('from another session of the same user is not carried out by %s', async (route) => {
-    const { login = '', password = '' } = samples['POST /sign-in'].fields;
-    const elsewhere = new Agent(server.baseUrl);
-    await signIn(elsewhere, login, password);
-    const consent = `/oauth/authorize?${samples['POST /consent'].fields.request}`;
-    const page = await elsewhere.get(route === 'POST /consent' ? consent : '/account');
-    const token = route === 'POST /consent' ? 'decision_token' : 'form_token';
-    const { [token]: foreign = '' } = fieldsFor(page, route.replace('POST ', ''));
-    expect(foreign).not.toBe('');
-    await expectNotDoneWith(route, token, foreign);
-    await expectNotDoneWith(
-      route,
-      'header cookie',
-      `assent_session=${elsewhere.cookies.get('assent_session')}`,
-    );
-  });
 
   it.each(OWN_FORMS)('from another site is not carried out by %s', async (route) => {
     const elsewhere = { ...samples[route].headers, 'sec-fetch-site': 'cross-site' };

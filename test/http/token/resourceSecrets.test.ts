@@ -4,6 +4,7 @@ import * as resources from '../../../src/operations/resources.ts';
 import { SECRETS } from '../../../src/store/common/secrets.ts';
 import { obtainToken } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
+import { basic } from '../../support/http/tokenRequests.ts';
 import { agree, registerResource, removeResource, setResourceStatus } from '../../support/operators.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -14,15 +15,11 @@ const olga = { db: pool, operator: 'olga' };
 const agent = new Agent(server.baseUrl);
 const token = await obtainToken(agent, await server.createClient(), await server.createUser());
 
-interface Known {
-  readonly resourceId: string;
-  readonly resourceSecret: string;
-}
-
-const register = (): Promise<Known> => registerResource(pool, 'payment API', 'olga');
+const register = () => registerResource(pool, 'payment API', 'olga');
+type Known = Awaited<ReturnType<typeof register>>;
 const ask = async ({ resourceId, resourceSecret }: Known) => {
-  const authorization = `Basic ${btoa(`${resourceId}:${resourceSecret}`)}`;
-  const { status, body } = await agent.post('/oauth/introspect', { token }, { authorization });
+  const headers = basic(resourceId, resourceSecret);
+  const { status, body } = await agent.post('/oauth/introspect', { token }, headers);
   return { status, body };
 };
 const wrongSecret = async () => ask({ ...(await register()), resourceSecret: 'wrong' });
@@ -53,17 +50,10 @@ describe('a resource server', () => {
     expect(await removeResource(pool, resource.resourceId, 'olga')).toMatchObject({ status: 'deleted' });
     expect(await ask(resource)).toEqual(await wrongSecret());
     expect(await removeResource(pool, resource.resourceId, 'olga')).toBeNull();
-    const { rows } = await pool.query(
-      `select kind from audit_events where resource_id = $1 and operator = 'olga' order by at`,
-      [resource.resourceId],
-    );
-    expect(rows.map(({ kind }) => kind)).toEqual([
-      'resource_created',
-      'resource_secret_added',
-      'resource_blocked',
-      'resource_unblocked',
-      'resource_deleted',
-    ]);
+    const events = `select kind from audit_events where resource_id = $1 and operator = 'olga' order by at`;
+    const { rows } = await pool.query(events, [resource.resourceId]);
+    const kinds = ['created', 'secret_added', 'blocked', 'unblocked', 'deleted'];
+    expect(rows).toEqual(kinds.map((kind) => ({ kind: `resource_${kind}` })));
   });
 
   it('records the day of last use of each secret that was used', async () => {

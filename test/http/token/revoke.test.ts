@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { introspect, obtainToken } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
+import { expectTokenError } from '../../support/http/tokenRequests.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { type TestClient, useServer } from '../../support/server.ts';
 
@@ -15,14 +16,6 @@ function credentialsOf(client: TestClient): Record<string, string> {
     client_id: client.clientId,
     ...(client.clientSecret === null ? {} : { client_secret: client.clientSecret }),
   };
-}
-
-async function events(client: TestClient): Promise<string[]> {
-  const { rows } = await server.database.pool.query<{ kind: string }>(
-    'select kind from audit_events where client_id = $1 and grant_id is not null order by at',
-    [client.clientId],
-  );
-  return rows.map(({ kind }) => kind);
 }
 
 describe('RFC 7009: token revocation', () => {
@@ -40,7 +33,8 @@ describe('RFC 7009: token revocation', () => {
         expect([answer.status, answer.body]).toEqual([200, '{}']);
         expect(await isActive(token)).toBe(false);
       }
-      expect(await events(client)).toEqual(['approved', 'exchanged', 'revoked_by_application']);
+      const events = `select from audit_events where client_id = $1 and kind = 'revoked_by_application'`;
+      expect((await server.database.pool.query(events, [client.clientId])).rowCount).toBe(1);
     },
   );
 
@@ -64,24 +58,16 @@ describe('RFC 7009: token revocation', () => {
       ['unauthorized_client', { ...right, client_secret: 'wrong', token }],
       ['unauthorized_client', { ...right, client_id: 'unknown', token }],
       ['invalid_request', right],
-    ] as const) {
-      const answer = await agent.post('/oauth/revoke', fields);
-      expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, error]);
-      expect(answer.headers.get('www-authenticate')).toBeNull();
-    }
+    ] as const)
+      expectTokenError(await agent.post('/oauth/revoke', fields), error);
     expect(await isActive(token)).toBe(true);
   });
 });
 
-describe('POST /api/revoke of payment SDKs', () => {
-  const giveBack = (authorization: string) =>
+it('POST /api/revoke of payment SDKs answers unknown tokens alike, and requires a token', async () => {
+  const revoke = (authorization: string) =>
     agent.send('/api/revoke', { method: 'POST', headers: { authorization } });
-
-  it('answers unknown tokens alike, and requires a token', async () => {
-    expect((await giveBack(`Bearer assent_at_${newSecret()}${newSecret().slice(0, 21)}`)).status).toBe(200);
-    for (const authorization of ['', 'Bearer', 'Basic eDp5']) {
-      const answer = await giveBack(authorization);
-      expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
-    }
-  });
+  expect((await revoke(`Bearer assent_at_${newSecret()}${newSecret().slice(0, 21)}`)).status).toBe(200);
+  for (const authorization of ['', 'Bearer', 'Basic eDp5'])
+    expectTokenError(await revoke(authorization), 'invalid_request');
 });

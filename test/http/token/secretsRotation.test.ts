@@ -4,6 +4,7 @@ import {
   codeOf,
   confirm,
   leadsTo,
+  linkTo,
   obtainToken,
   press,
   reachConsent,
@@ -11,7 +12,7 @@ import {
   returnFrom,
   tokenRequestOf,
 } from '../../support/flow.ts';
-import { Agent, type Answer } from '../../support/http/agent.ts';
+import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { type TestServer, useServer } from '../../support/server.ts';
 
@@ -30,7 +31,7 @@ const [client, user] = [await before.createClient(), await before.createUser()];
 /** The same browser, sent to another replica from now on. */
 const movedTo = ({ baseUrl }: TestServer, agent: Agent) => copyOf(agent, baseUrl);
 
-const FIELDS = { scope: 'payment-shop' };
+const spending = (instance_name: string) => requestOf(client, { scope: 'payment-shop', instance_name });
 
 describe.each([
   ['before', 'first'],
@@ -38,11 +39,9 @@ describe.each([
   ['second', 'first'],
   ['second', 'third'],
 ] as const)('replacing SECRETS, from the roll-out "%s" to "%s"', (from, to) => {
-  const request = () => requestOf(client, { ...FIELDS, instance_name: `${from} ${to}` });
-
   it('keeps a sign-in page, a consent page, a page of the payment password and a receipt valid', async () => {
     let agent = new Agent(servers[from].baseUrl);
-    let page: Answer = await agent.get((await agent.post('/oauth/authorize', request())).location ?? '');
+    let page = await agent.get(linkTo(spending(`${from} ${to}`)));
     /** Sends a form to the next roll-out, and goes where that leads at the one before. */
     const send = async (name: string, fields: Record<string, string>) => {
       agent = movedTo(servers[to], agent);
@@ -70,7 +69,7 @@ describe.each([
 it('removing an entry of SECRETS makes its pages out of date, and keeps sessions and tokens', async () => {
   const agent = new Agent(servers.before.baseUrl);
   const token = await obtainToken(agent, client, user, { instance_name: 'kept' });
-  const page = await reachConsent(agent, requestOf(client, FIELDS), user);
+  const page = await reachConsent(agent, spending('removed'), user);
   const later = movedTo(servers.third, agent);
   expect(leadsTo(await press(later, page, 'allow'), '/oauth/authorize')).toBe(true);
   // Signed by the new entry, on a page of the old one.
@@ -79,12 +78,6 @@ it('removing an entry of SECRETS makes its pages out of date, and keeps sessions
   const { pathname, search } = new URL(pressed.location ?? '');
   expect(leadsTo(await later.get(pathname + search), '/oauth/authorize')).toBe(true);
   expect((await later.get('/account')).text).toContain('kept');
-  const { clientId: client_id, clientSecret } = client;
-  const revoked = await later.post('/oauth/revoke', {
-    token,
-    client_id,
-    client_secret: clientSecret ?? '',
-  });
-  expect(revoked.status).toBe(200);
+  await later.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
   expect((await later.get('/account')).text).not.toContain('kept');
 });
