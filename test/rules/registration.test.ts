@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  checkClientSettings,
-  checkLogin,
-  checkName,
-  checkPassword,
-} from '../../src/rules/account/registration.ts';
-import { Refusal } from '../../src/rules/common/error.ts';
+import { checkLogin, checkName, checkPassword } from '../../src/rules/account/registration.ts';
 import { redirectUriProblem } from '../../src/rules/request/redirectUri.ts';
-import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
 
 const PLAIN = 'https://app.example/cb';
 
@@ -99,19 +92,5 @@ describe('a password at registration', () => {
 
   it('has no control characters, also if weak ones are allowed', () => {
     expect(() => check('long enough\n', true)).toThrow('no control characters');
-  });
-});
-
-describe('the settings of an application at registration', () => {
-  it('name rights of the grammar only', () => {
-    expect(() => checkClientSettings({ allowedRights: [...BUILT_IN_RIGHTS.keys()] })).not.toThrow();
-    expect(() => checkClientSettings({ allowedRights: ['account-info', 'fly'] })).toThrow(
-      /^fly is not a right; there are: account-info/,
-    );
-  });
-
-  it('have a redirect URI that can be registered', () => {
-    expect(() => checkClientSettings({ redirectUri: PLAIN })).not.toThrow();
-    expect(() => checkClientSettings({ redirectUri: '/cb' })).toThrow(Refusal);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatScope } from '../../src/rules/scope/formatScope.ts';
-import { type Right, spends } from '../../src/rules/scope/scope.ts';
+import type { Right } from '../../src/rules/scope/scope.ts';
 import { anyString, character, forAny, rights, scopeLike } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 import { DEFAULT, parseScope, rubles } from './rubles.ts';
@@ -105,17 +105,6 @@ describe('scopes.md: the grammar of a scope', () => {
     const refusal = refusalOf(() => parseScope('money-source("card",b)'));
     expect(refusal.rule).toBe('scope: expected a text in double quotes before or at character 21');
     expect(refusal.message).toBe('The parameter scope has a value that is not a right of this service.');
-  });
-
-  it.each([
-    ['payment-shop', true],
-    ['payment-p2p.limit(,5)', true],
-    ['account-info payment.to-pattern("1")', true],
-    ['payment.to-account("1") account-info', true],
-    ['account-info operation-history operation-details incoming-transfers', false],
-    ['money-source("wallet","card")', false],
-  ])('whether %s spends: %s', (scope, expected) => {
-    expect(spends(parseScope(scope))).toBe(expected);
   });
 });
 

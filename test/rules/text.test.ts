@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import unhomoglyph from 'unhomoglyph';
 import { describe, expect, it } from 'vitest';
-import { byteLength, findUnclear, findUnclearInName, withinQuotation } from '../../src/rules/common/text.ts';
+import { findUnclear, findUnclearInName, withinQuotation } from '../../src/rules/common/text.ts';
 import { forAny } from './arbitraries.ts';
 
 /** Characters that are white space, show nothing or turn the direction of writing: one of each kind, and those often forgotten. */
@@ -60,16 +60,6 @@ describe('scopes.md: characters that are invisible or ambiguous', () => {
   ])('include spaces and joiners without a use: %j', (name) => {
     expect(findUnclearInName(name)).toBeDefined();
   });
-});
-
-it.each([
-  ['', 0],
-  ['abc', 3],
-  ['é', 2],
-  ['₽', 3],
-  ['💳', 4],
-])('of %j are counted in UTF-8 bytes', (text, bytes) => {
-  expect(byteLength(text)).toBe(bytes);
 });
 
 describe('a text in quotation marks', () => {
