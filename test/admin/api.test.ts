@@ -76,19 +76,6 @@ describe('the support role', () => {
     expect(answer.body).toMatchObject({ user_id: userId });
   });
 
-  it('can revoke authorizations with confirmation', async () => {
-    const { login } = await createUser(pool);
-    const refused = await call('POST /v1/grants/revoke', { login });
-    expect(refused.body.detail).toContain('revoke 0 authorizations');
-    expect((await call('POST /v1/grants/revoke?confirm=true', { login })).body).toEqual({
-      login,
-      revoked: 0,
-    });
-    expect(await call('POST /v1/grants/revoke?confirm=true', {})).toMatchObject(
-      problem(422, { rule: 'invalid_field' }),
-    );
-  });
-
   it('can read and follow the trail, which has the operator of each act', async () => {
     const { cursor } = (await call('GET /v1/audit/next')).body;
     const { clientId } = await createClient(pool);
