@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { useAdmin } from '../support/admin.ts';
-import { ledger } from '../support/ledger.ts';
 import { createClient, createUser } from '../support/registrations.ts';
 
 const admin = await useAdmin();
@@ -55,21 +54,6 @@ describe('an application in the operators’ API', () => {
 });
 
 describe('the support role', () => {
-  it('can find a user, block, sign out, set a password, and erase', async () => {
-    const { login, userId } = await createUser(pool);
-    expect((await call(`GET /v1/users/${login}`)).body).toMatchObject({ user_id: userId, login });
-    expect((await call(`POST /v1/users/${login}/block`)).body).toMatchObject({ login, status: 'blocked' });
-    expect((await call(`POST /v1/users/${login}/sign-out`)).body).toMatchObject({ done: 'signed_out' });
-    const password = 'a-longer-pass-phrase-9';
-    ledger.note('password', password);
-    const set = await call(`POST /v1/users/${login}/set-password`, { password });
-    expect(set.body).toEqual({ user_id: userId, login, done: 'password_set' });
-    const weak = await call(`POST /v1/users/${login}/set-password`, { password: 'short' });
-    expect(weak).toMatchObject(problem(422, { field: 'password', rule: 'refused_value' }));
-    expect((await call(`DELETE /v1/users/${login}`)).status).toBe(409);
-    expect((await call(`DELETE /v1/users/${login}?confirm=true`)).body).toMatchObject({ status: 'deleted' });
-  });
-
   it('can use names with any letters in a path', async () => {
     const { userId } = await createUser(pool, { login: 'Вера / "a"?&%' });
     const answer = await call(`GET /v1/users/${encodeURIComponent('Вера / "a"?&%')}`);

@@ -8,7 +8,7 @@ import { boundsOf } from '../../src/rules/spending/bounds.ts';
 import { anyRights, catalogueFile, forAny, rightsAmong } from './arbitraries.ts';
 import { BANK, SHOP } from './ownRightFiles.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
-import { OFFER, parseScope, rubles } from './rubles.ts';
+import { OFFER, parseScope } from './rubles.ts';
 
 // Rights of an operator's own: what is granted says by itself what it means, whatever a catalogue says later.
 
@@ -36,17 +36,6 @@ describe('a scope with any rights', () => {
       expect(parseScope(printed)).toEqual(list);
       expect(formatScope(parseScope(printed))).toBe(printed);
     });
-  });
-
-  it.each([
-    ['read:user repo.write', [{ name: 'read:user' }, { name: 'repo.write' }]],
-    ['pay.limit(7,5000)', [{ name: 'pay', limit: rubles(7, '5000') }]],
-    ['pay.limits.limit(,5)', [{ name: 'pay.limits', limit: rubles(null, '5') }]],
-    ['to("a", "phone").limit(1, 5)', [{ name: 'to', target: 'a', type: 'phone', limit: rubles(1, '5') }]],
-    ['to("a","account")', [{ name: 'to', target: 'a', type: 'account' }]],
-    [`${'a'.repeat(64)}("b")`, [{ name: 'a'.repeat(64), target: 'b' }]],
-  ])('parses %s by the grammar alone', (scope, rights) => {
-    expect(parseScope(scope)).toEqual(rights);
   });
 
   it.each([
@@ -89,18 +78,6 @@ describe('a request for rights of a catalogue', () => {
       const later = new Set<string>(boundsOf(list, BUILT_IN_RIGHTS));
       expect((isOwn ? LIFTABLE : lifted).filter((bound) => later.has(bound))).toEqual([]);
     });
-  });
-
-  it('is completed only where it is incomplete', () => {
-    const limits = { days: 30, sum: '99.50' };
-    const scope = 'transfer.to("7", "phone")  transfer.to("8").limit(7, 5) account-info';
-    const { scope: granted, rights } = asked(scope, BANK, limits);
-    expect(granted).toBe(
-      'transfer.to("7","phone").limit(30,99.50) transfer.to("8","account").limit(7,5) account-info',
-    );
-    expect(rights[0]?.limit).toEqual(rubles(30, '99.50'));
-    expect(asked('payment-shop', OFFER.catalogue, limits).scope).toBe('payment-shop.limit(30,99.50)');
-    expect(asked('payment-shop', OFFER.catalogue).scope).toBe('payment-shop');
   });
 
   it.each<[string, string, RegExp]>([

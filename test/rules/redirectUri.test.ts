@@ -187,43 +187,29 @@ describe('RFC 8252 section 7.3: the port of a loopback address of an OAuth 2.1 a
 
 describe('RFC 9700 section 2.6: a redirect URI that requires --force', () => {
   it.each([
-    ...['https://app.example/cb', 'HTTPS://app.example', 'com.example.app:/cb', 'myapp://done', 'about:'],
-    ...[
-      'http://127.0.0.1:9/cb',
-      'http://127.0.0.2/cb',
-      'http://127.1:9/',
-      'http://[::1]:9/cb',
-      'HTTP://LOCALHOST/',
-    ],
+    ...['HTTPS://app.example', 'about:', 'http://127.0.0.2/cb', 'http://127.1:9/', 'HTTP://LOCALHOST/'],
     ...['market-app://x', 'intents:x', 'https://intent.example/intent:x', 'my.intent:/cb'],
   ])('does not include %s', (uri) => {
     expect(redirectUriDoubt(uri)).toBeNull();
   });
 
   it.each([
-    ...[
-      'http://app.example/cb',
-      'HTTP://app.example',
-      'http://128.0.0.1/',
-      'http://[::2]/',
-      'http://0.0.0.0:9/',
-    ],
-    ...['http://127.0.0.1.evil.example/', 'http://localhost.evil.example/', 'http://10.0.0.1/cb'],
+    ...['http://128.0.0.1/', 'http://[::2]/', 'http://0.0.0.0:9/'],
+    ...['http://127.0.0.1.evil.example/', 'http://localhost.evil.example/'],
   ])('receives codes unencrypted: %s', (uri) => {
     expect(redirectUriDoubt(uri)).toBe('receives codes unencrypted, without https');
   });
 
-  it.each([
-    'intent://scan/',
-    'INTENT:x',
-    'android-app://com.example/https/x',
-    'Market://details?id=x',
-    'market:x',
-  ])('is rewritten by a browser: %s', (uri) => {
-    expect(redirectUriProblem(uri)).toBeUndefined(); // what is registered already stays, and an import may bring it
-    const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();
-    expect(redirectUriDoubt(uri)).toBe(`has the scheme ${scheme}, which browsers rewrite to another address`);
-  });
+  it.each([...['intent://scan/', 'INTENT:x', 'android-app://com.example/https/x', 'Market://details?id=x']])(
+    'is rewritten by a browser: %s',
+    (uri) => {
+      expect(redirectUriProblem(uri)).toBeUndefined(); // what is registered already stays, and an import may bring it
+      const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();
+      expect(redirectUriDoubt(uri)).toBe(
+        `has the scheme ${scheme}, which browsers rewrite to another address`,
+      );
+    },
+  );
 });
 
 describe('the response', () => {
@@ -235,14 +221,8 @@ describe('the response', () => {
   const base = fc.constantFrom('https://app.example', 'http://[::1]:9', 'com.example.app:', 'myapp://done');
   const name = fc.constantFrom('x', 'y', 'user', 'co-de', 'shop%5Fid', 'next');
   const query = fc
-    .array(
-      fc.tuple(
-        name,
-        uriText('/+=?').map((value) => `=${value}`),
-      ),
-      { maxLength: 3 },
-    )
-    .map((pairs) => pairs.map((pair) => pair.join('')).join('&'));
+    .array(fc.tuple(name, uriText('/+=?')), { maxLength: 3 })
+    .map((pairs) => pairs.map((pair) => pair.join('=')).join('&'));
   const registeredUri = fc
     .tuple(base, uriText('/;'), fc.option(query))
     .map(([start, path, search]) => `${start}/${path}${search === null ? '' : `?${search}`}`)

@@ -102,16 +102,12 @@ describe('the queue of checks', () => {
   }
 
   it('admits as much work at once as memory allows, in order', async () => {
-    const work = [
+    const { running, end } = begin({ threads: 5, bytes: 170 * MiB }, [
       ['small', 32],
       ['large', 115],
       ['small too', 32],
       ['large too', 115],
-    ] as const;
-    const { running, end } = begin(
-      { threads: 5, bytes: 170 * MiB },
-      work.map(([name, size]) => [name, size]),
-    );
+    ]);
     await expect.poll(() => [...running.keys()]).toEqual(['small', 'large']);
     expect(await end('small')).toEqual(['large', 'small too']);
     expect(await end('small too')).toEqual(['large']); // nothing overtakes the other
