@@ -509,7 +509,7 @@ describe('assent grant import', () => {
     const { user, client, grantOf, userId } = await ground();
     const [token, second] = [randomUUID(), randomUUID()];
     const rows = [
-      grantOf({ token, scope: 'payment-shop.limit(7,1500)' }),
+      grantOf({ token, scope: 'payment-shop.limit(7,1500)', instance_name: '' }),
       { ...grantOf({ token: undefined, instance_name: 'касса "1"' }), token_sha256: hexOf(sha256(second)) },
       { ...grantOf({ login: undefined, instance_name: 'by id' }), external_id: user.external_id },
     ];
@@ -528,6 +528,7 @@ describe('assent grant import', () => {
     );
     expect(trail).toHaveLength(4);
     expect(trail).toContainEqual({ kind: 'imported', scope: 'account-info', instance_name: 'касса "1"' });
+    expect(trail).toContainEqual({ kind: 'imported', scope: rows[0]?.scope, instance_name: null });
   });
 
   it('grants only what its application may request', async () => {
@@ -561,17 +562,6 @@ describe('assent grant import', () => {
       expect(await expectProblems('grant', [[first, null], ...beyond], more)).toMatchObject({ imported });
     await json(`client update ${bounded.client_id} --most 1,1`);
     expect(await counts('grant', [first])).toEqual({ unchanged: 1 });
-  });
-
-  it('treats an empty instance_name as none, so that a new authorization annuls its token', async () => {
-    const [user, client] = [await server.createUser({ paymentPassword: null }), await server.createClient()];
-    const token = randomUUID();
-    const named = { login: user.login, client_id: client.clientId, token, issued_at: ago(HOUR) };
-    const row = { ...named, instance_name: '', scope: 'payment-p2p.limit(1,99999)' };
-    expect(await counts('grant', [row])).toEqual({ imported: 1 });
-    expect(await isActive(token)).toBe(true);
-    await obtainToken(new Agent(server.baseUrl), client, user, { scope: 'account-info' });
-    expect(await isActive(token)).toBe(false);
   });
 
   it('accepts a login only of a user without external_id or imported; login and external_id must match', async () => {

@@ -39,20 +39,6 @@ const read = (fields: Record<string, string>, client?: Client | null) =>
   readEncoded(`${new URLSearchParams({ ...FIELDS, ...fields })}`, client);
 
 describe('contract 2.2: the fields of an authorization request', () => {
-  it('reads the four required fields', () => {
-    expect(read({})).toEqual({
-      client: CLIENT,
-      redirectUri: 'https://app.example/cb',
-      scope: 'account-info',
-      askedScope: 'account-info',
-      rights: [{ name: 'account-info' }],
-      instanceName: null,
-      state: null,
-      codeChallenge: null,
-      canonicalQuery: CANONICAL,
-    });
-  });
-
   it.each([
     ['redirect_uri', 'invalid_request'],
     ['response_type', 'invalid_request'],

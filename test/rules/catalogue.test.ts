@@ -48,19 +48,18 @@ describe('a catalogue with custom rights', () => {
     expect(parseCatalogue(JSON.stringify({ x: own(more) })).get('x')).toMatchObject(kind);
   });
 
-  it.each(['constructor', 'valueof', 'a', 'a'.repeat(64), 'repo.write', 'read:user', 'x.limits'])(
+  it.each(['constructor', 'valueof', 'a', 'a'.repeat(64), 'repo.write', 'x.limits'])(
     'accepts the name %s',
     (name) => {
       expect(mistakes({ [name]: own() })).toEqual([]);
     },
   );
 
-  it.each([...['payment', 'a.limit', 'A', '7days', 'a b', 'a"', 'é', ''], 'a'.repeat(65)])(
+  it.each(['payment', 'a.limit', 'A', '7days', 'a b', 'a"', 'é', '', 'a'.repeat(65)])(
     'refuses the name %j',
     (name) => {
-      expect(mistakes({ [name]: own() })).toEqual([
-        `${name.replaceAll(' ', '\\u{20}')} ${NAME_RULE}`.trimStart(),
-      ]);
+      const shown = name.replaceAll(' ', '\\u{20}');
+      expect(mistakes({ [name]: own() })).toEqual([`${shown} ${NAME_RULE}`.trimStart()]);
     },
   );
 

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { parseCatalogue } from '../../src/languages/catalogue.ts';
 import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
 import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import { type RightData, rightData } from '../../src/rules/scope/rightData.ts';
 import { BUILT_IN_RIGHTS, type Kinds, LIFTABLE } from '../../src/rules/scope/rights.ts';
+import type { Right } from '../../src/rules/scope/scope.ts';
 import { boundsOf } from '../../src/rules/spending/bounds.ts';
-import { anyRights, catalogueFile, forAny, rightsAmong } from './arbitraries.ts';
+import { anyRights, catalogueFile, forAny, rights, rightsAmong } from './arbitraries.ts';
 import { BANK, SHOP } from './ownRightFiles.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 import { OFFER, parseScope } from './rubles.ts';
@@ -133,5 +135,30 @@ describe('a right that is not in the catalogue', () => {
     expect(refusalOf(() => imported('transfer')).rule).toBe('scope: transfer needs a limit');
     expect(verdictOf(() => imported('statements:read("7")'))).toBe('invalid_scope');
     expect(verdictOf(() => imported('read:user read:user'))).toBe('invalid_scope');
+  });
+});
+
+describe('a resource server’s data', () => {
+  /** The scope again, out of nothing but the data. */
+  function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
+    const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
+      (text) => text !== undefined,
+    );
+    const quoted = texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
+    const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
+    return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
+  }
+  const withLimit = (right: Right) => ({
+    ...right,
+    limit: right.limit && { ...right.limit, isDefault: undefined },
+  });
+
+  it('need no parsing of the scope', () => {
+    forAny(rights, (list) => {
+      const scope = rightData(parseScope(formatScope(list)))
+        .map(written)
+        .join(' ');
+      expect(parseScope(scope)).toEqual(list.map(withLimit));
+    });
   });
 });

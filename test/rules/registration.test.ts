@@ -6,19 +6,10 @@ const PLAIN = 'https://app.example/cb';
 
 describe('contract 2.1: registration of a redirect URI', () => {
   it.each([
-    PLAIN,
-    'https://app.example',
-    'https://app.example/?',
-    'https://app.example:8443/cb',
-    'http://127.0.0.1:9/cb',
-    'http://[::1]:9/cb',
-    'HTTPS://APP.EXAMPLE/CB',
-    'https://app.example/@user;a=1/~x/%D0%9F',
-    'https://app.example/cb?mail=a@b',
-    'com.example.app:/oauth2redirect',
-    'myapp://done',
-    'http://app.example/cb',
-    'intent://scan/',
+    ...[PLAIN, 'https://app.example', 'https://app.example/?', 'https://app.example:8443/cb'],
+    ...['http://127.0.0.1:9/cb', 'http://[::1]:9/cb', 'HTTPS://APP.EXAMPLE/CB', 'http://app.example/cb'],
+    ...['https://app.example/@user;a=1/~x/%D0%9F', 'https://app.example/cb?mail=a@b', 'intent://scan/'],
+    ...['com.example.app:/oauth2redirect', 'myapp://done'],
     `${PLAIN}?${'x'.repeat(2000 - PLAIN.length - 1)}`,
   ])('accepts %s', (uri) => {
     expect(redirectUriProblem(uri)).toBeUndefined();
@@ -47,12 +38,7 @@ describe('contract 2.1: registration of a redirect URI', () => {
 
   it.each([
     ...['javascript:alert(1)', 'JavaScript://app.example/%0Aalert(1)', 'data:text/html,x', 'vbscript:x'],
-    ...[
-      'file:///etc/passwd',
-      'blob:https://app.example/x',
-      'about:blank',
-      'view-source:https://app.example/',
-    ],
+    ...['file:///etc/passwd', 'blob:https://app.example/x', 'about:blank', 'view-source:https://x/'],
     ...['filesystem:https://app.example/x', 'mailto:x@y', 'tel:1', 'sms:1', 'ftp://x', 'ws://x', 'wss://x'],
   ])('refuses a scheme that does not lead to an application: %s', (uri) => {
     expect(redirectUriProblem(uri)).toContain('does not lead to an application');

@@ -129,19 +129,15 @@ describe('scopes.md: a target that is an email address', () => {
   });
 
   it.each([
-    "o'brien_1970@xn--e1afmkfd.xn--p1ai",
-    'jürgen.weiß@größe.example',
-    'ivan-петров@пример.рф',
-    'анна2@почта.example',
-    'νίκος@παράδειγμα.ελ',
-    'たなか・田中タロー@例え.jp',
-    '金김@예.kr',
-    'ㄅㄆ王@例.tw',
-    'أحمد١@مثال.example',
-    'निशा@उदाहरण.भारत',
-    'חיים@x',
-    'a\u0301b@x',
-    '\u{1f4b3}@x',
+    ...["o'brien_1970@xn--e1afmkfd.xn--p1ai", 'jürgen.weiß@größe.example', 'ivan-петров@пример.рф'],
+    ...[
+      'анна2@почта.example',
+      'νίκος@παράδειγμα.ελ',
+      'たなか・田中タロー@例え.jp',
+      '金김@예.kr',
+      'ㄅㄆ王@例.tw',
+    ],
+    ...['أحمد١@مثال.example', 'निशा@उदाहरण.भारत', 'חיים@x', 'a\u0301b@x', '\u{1f4b3}@x'],
   ])('accepts %s', (to) => {
     expect(read(address(to))).toMatchObject([{ target: to }]);
   });
