@@ -9,7 +9,7 @@ const digit = fc.constantFrom(...'0123456789');
 const digitsOf = (shown: string) => shown.replaceAll(/[^0-9]/g, '');
 
 describe('a phone number', () => {
-  it.each([
+  it.each<[string, string | null]>([
     ['79161234567', '+7 916 123 45 67'],
     ['+79161234567', '+7 916 123 45 67'],
     ['4915112345678', '+49 1511 2345678'],
@@ -19,7 +19,7 @@ describe('a phone number', () => {
       ...['', '+', '1', '89161234567', '9161234567', '+7916123456', '791612345678', '00000000', 'anna'],
       ...['+7(916)1234567', '+7-916-123-45-67', '++79161234567', '79161234567+', '７9161234567'],
       ...['٧٩١٦١٢٣٤٥٦٧', '+49015112345678', 'tel:+79161234567', '79161234567;ext=5'],
-    ].map((number) => [number, null] as const),
+    ].map((number): [string, null] => [number, null]),
   ])('%j is shown as %j, if it is one', (number, shown) => {
     expect(formatPhoneNumber(number)).toBe(shown);
   });
