@@ -128,20 +128,13 @@ describe('operators', () => {
 describe('a list', () => {
   it('is paged by at most 1,000 entries, each page with the position of the next', async () => {
     await pool.query(
-      `insert into users (login, login_key, name) select l, l, 'Page' from (select 'page-' || lpad(n::text, 5, '0') as l from generate_series(1, 2_500) n) s`,
+      `insert into users (login, login_key, name)
+       select l, l, 'Page' from (select 'page-' || lpad(n::text, 5, '0') as l from generate_series(1, 1_200) n) s`,
     );
-    const sizes: number[] = [];
-    const logins = new Set<string>();
-    for (let after: string | null = ''; after !== null; ) {
-      const { items, next }: { items: { login: string }[]; next: string | null } = (
-        await call(`GET /v1/users?name=Page&after=${encodeURIComponent(after)}`)
-      ).body;
-      sizes.push(items.length);
-      for (const { login } of items) logins.add(login);
-      after = next;
-    }
-    expect(sizes).toEqual([1_000, 1_000, 500]);
-    expect(logins.size).toBe(2_500);
+    const first = (await call('GET /v1/users?name=Page')).body;
+    expect([first.items.length, first.next]).toEqual([1_000, 'page-01000']);
+    const last = (await call(`GET /v1/users?name=Page&after=${first.next}`)).body;
+    expect([last.items.length, last.items[0].login, last.next]).toEqual([200, 'page-01001', null]);
     const few = (await call('GET /v1/users?name=Page&limit=2')).body;
     expect(few).toMatchObject({ items: [{}, {}], next: 'page-00002' });
   });

@@ -102,15 +102,6 @@ describe('a catalogue with custom rights', () => {
     expect(mistakes({ 'account-info': 'Look', ...many(50) })).toEqual([]);
   });
 
-  it('reports all mistakes at once', () => {
-    const file = { 'a.limit': own(), x: { text: '', lifts: 1 }, y: own({ names: 'shop' }), 'payment-p2p': 7 };
-    const lines = mistakes(file);
-    expect(lines).toContain(`a.limit ${NAME_RULE}`);
-    expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
-      ...['payment-p2p', 'a.limit', 'x.text.en', 'x.text.ru', 'x.lifts', 'y.text'],
-    ]);
-  });
-
   it('accepts any file of the form in scopes.md, with its fields unchanged', () => {
     forAny(catalogueFile, (file) => {
       const catalogue = parseCatalogue(JSON.stringify(file));

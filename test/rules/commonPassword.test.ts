@@ -12,16 +12,7 @@ it.each<[boolean, ...string[]]>([
     expect([password, isCommonPassword(password)]).toEqual([password, expected]);
 });
 
-const NAMES = [
-  'anna.petrova',
-  '+7 912 345-67-89',
-  'Anna Petrova',
-  'bob',
-  'pay.example',
-  'Полтино',
-  '',
-  '!!!',
-];
+const NAMES = ['anna.petrova', '+7 912 345-67-89', 'Anna Petrova', 'bob', 'pay.example', 'Полтино'];
 
 it.each<[boolean, ...string[]]>([
   [true, 'anna.petrova', 'AnnaPetrova2026!', '1 anna petrova 1', '79123456789', '+7-912-345-67-89', 'bob'],
@@ -30,5 +21,5 @@ it.each<[boolean, ...string[]]>([
   [false, '2026!2026', '!!!!!!!!!'], // names without a letter or digit are ignored
 ])('whether a name of the user or service is a password is %s for %s, %s …', (expected, ...passwords) => {
   for (const password of passwords)
-    expect([password, isOwnName(password, NAMES)]).toEqual([password, expected]);
+    expect([password, isOwnName(password, [...NAMES, '', '!!!'])]).toEqual([password, expected]);
 });
