@@ -242,6 +242,14 @@ describe('the response', () => {
       return { registered, sent };
     })
     .filter(({ registered, sent }) => redirectUriMismatch(registered, sent) === null);
+
+  it.each([
+    [`${PLAIN}?next=/a?`, '&code=c'],
+    [`${PLAIN}?x=1&`, 'code=c'],
+  ])('is appended to %s as %s', (redirectUri, appended) => {
+    expect(answerLocation({ redirectUri, state: null }, 'code', 'c')).toBe(redirectUri + appended);
+  });
+
   it('reaches any accepted redirect URI: same origin and path, every registered parameter, each answer once', () => {
     const answerName = fc.constantFrom('code', 'error');
     forAny(accepted, fc.option(text()), answerName, text(), ({ registered, sent }, state, name, value) => {
