@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { useAdmin } from '../support/admin.ts';
-import { ledger } from '../support/ledger.ts';
 import { createClient, createUser } from '../support/registrations.ts';
 
 const admin = await useAdmin();
@@ -55,38 +54,10 @@ describe('an application in the operators’ API', () => {
 });
 
 describe('the support role', () => {
-  it('can find a user, block, sign out, set a password, and erase', async () => {
-    const { login, userId } = await createUser(pool);
-    expect((await call(`GET /v1/users/${login}`)).body).toMatchObject({ user_id: userId, login });
-    expect((await call(`POST /v1/users/${login}/block`)).body).toMatchObject({ login, status: 'blocked' });
-    expect((await call(`POST /v1/users/${login}/sign-out`)).body).toMatchObject({ done: 'signed_out' });
-    const password = 'a-longer-pass-phrase-9';
-    ledger.note('password', password);
-    const set = await call(`POST /v1/users/${login}/set-password`, { password });
-    expect(set.body).toEqual({ user_id: userId, login, done: 'password_set' });
-    const weak = await call(`POST /v1/users/${login}/set-password`, { password: 'short' });
-    expect(weak).toMatchObject(problem(422, { field: 'password', rule: 'refused_value' }));
-    expect((await call(`DELETE /v1/users/${login}`)).status).toBe(409);
-    expect((await call(`DELETE /v1/users/${login}?confirm=true`)).body).toMatchObject({ status: 'deleted' });
-  });
-
   it('can use names with any letters in a path', async () => {
     const { userId } = await createUser(pool, { login: 'Вера / "a"?&%' });
     const answer = await call(`GET /v1/users/${encodeURIComponent('Вера / "a"?&%')}`);
     expect(answer.body).toMatchObject({ user_id: userId });
-  });
-
-  it('can revoke authorizations with confirmation', async () => {
-    const { login } = await createUser(pool);
-    const refused = await call('POST /v1/grants/revoke', { login });
-    expect(refused.body.detail).toContain('revoke 0 authorizations');
-    expect((await call('POST /v1/grants/revoke?confirm=true', { login })).body).toEqual({
-      login,
-      revoked: 0,
-    });
-    expect(await call('POST /v1/grants/revoke?confirm=true', {})).toMatchObject(
-      problem(422, { rule: 'invalid_field' }),
-    );
   });
 
   it('can read and follow the trail, which has the operator of each act', async () => {
@@ -157,20 +128,13 @@ describe('operators', () => {
 describe('a list', () => {
   it('is paged by at most 1,000 entries, each page with the position of the next', async () => {
     await pool.query(
-      `insert into users (login, login_key, name) select l, l, 'Page' from (select 'page-' || lpad(n::text, 5, '0') as l from generate_series(1, 2_500) n) s`,
+      `insert into users (login, login_key, name)
+       select l, l, 'Page' from (select 'page-' || lpad(n::text, 5, '0') as l from generate_series(1, 1_200) n) s`,
     );
-    const sizes: number[] = [];
-    const logins = new Set<string>();
-    for (let after: string | null = ''; after !== null; ) {
-      const { items, next }: { items: { login: string }[]; next: string | null } = (
-        await call(`GET /v1/users?name=Page&after=${encodeURIComponent(after)}`)
-      ).body;
-      sizes.push(items.length);
-      for (const { login } of items) logins.add(login);
-      after = next;
-    }
-    expect(sizes).toEqual([1_000, 1_000, 500]);
-    expect(logins.size).toBe(2_500);
+    const first = (await call('GET /v1/users?name=Page')).body;
+    expect([first.items.length, first.next]).toEqual([1_000, 'page-01000']);
+    const last = (await call(`GET /v1/users?name=Page&after=${first.next}`)).body;
+    expect([last.items.length, last.items[0].login, last.next]).toEqual([200, 'page-01001', null]);
     const few = (await call('GET /v1/users?name=Page&limit=2')).body;
     expect(few).toMatchObject({ items: [{}, {}], next: 'page-00002' });
   });

@@ -91,15 +91,8 @@ describe('the names', () => {
   );
   /** Names of PostgreSQL, of proxies and of libraries. */
   const FOREIGN = [
-    'pg_amcheck',
-    'keepalive_timeout',
-    'target_session_attrs',
-    'pg_stat_activity',
-    'pg_read_all_stats',
-    'synchronous_standby_names',
-    'huge_pages',
-    'logging_collector',
-    'RawCursor',
+    ...['pg_amcheck', 'pg_read_all_stats', 'pg_stat_activity', 'target_session_attrs', 'huge_pages'],
+    ...['synchronous_standby_names', 'logging_collector', 'keepalive_timeout', 'RawCursor'],
   ];
 
   // A variable, constant, metric, field, table or function.

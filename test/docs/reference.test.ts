@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command, type Option } from 'commander';
 import { expect, it } from 'vitest';
@@ -9,8 +8,11 @@ import { COMMANDS } from '../../src/cli/table.ts';
 import { FROM_FILES } from '../../src/config/environment.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { RULE_IDS, remedyFor } from '../../src/rules/common/refusals.ts';
+import { read, root } from './checkout.ts';
+import { openApi } from './openapi.ts';
 
-// The reference parts of docs/, made from the schemas: `npx vitest run test/docs -u` writes them, without -u they are compared.
+// docs/openapi.json and the reference parts of docs/, made from the schemas: `npx vitest run test/docs -u` writes them, without
+// -u they are compared.
 
 const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 
@@ -90,9 +92,14 @@ it.each([
   ['docs/operate/commands.md', 'commands', commandSections],
   ['docs/integrate/errors.md', 'rule ids', ruleRows],
 ])('%s has the part “%s” generated from the schemas', async (page, part, make) => {
-  const file = fileURLToPath(new URL(`../../${page}`, import.meta.url));
-  const text = readFileSync(file, 'utf8');
+  const text = read(page);
   const place = new RegExp(`(?<=<!-- ${part} -->\n).*?(?=<!-- end -->)`, 's');
   expect(text).toMatch(place);
-  await expect(text.replace(place, make)).toMatchFileSnapshot(file);
+  await expect(text.replace(place, make)).toMatchFileSnapshot(fileURLToPath(new URL(page, root)));
+});
+
+it('docs/openapi.json matches the operations of the operators’ API', async () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const file = fileURLToPath(new URL('docs/openapi.json', root));
+  await expect(`${JSON.stringify(openApi(version), null, 2)}\n`).toMatchFileSnapshot(file);
 });

@@ -21,15 +21,9 @@ describe('amounts', () => {
   ])('of %s %s', (sum, currency, english, russian) => {
     expect(inBoth(({ amount }) => amount({ sum, currency }))).toEqual([english, russian]);
   });
-});
 
-describe('numbers', () => {
-  it.each([
-    [0, '0', '0'],
-    [1000, '1,000', '1␣000'],
-    [1234567, '1,234,567', '1␣234␣567'],
-  ])('of %d', (value, english, russian) => {
-    expect(inBoth(({ number }) => number(value))).toEqual([english, russian]);
+  it('and other numbers', () => {
+    expect(inBoth(({ number }) => number(1_234_567))).toEqual(['1,234,567', '1␣234␣567']);
   });
 });
 

@@ -8,45 +8,22 @@ import { leavesOf } from './leaves.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The texts of the server and of the demo application, and what refers to them: sources and templates. */
-const CATALOGUES = [
-  {
-    of: 'the server',
-    texts: TEXTS,
-    files: [...filesIn('src', '.ts'), ...filesIn('views', '.eta')],
-    byType: [
-      ...['warnings.events', 'warnings.questions'],
-      ...['outcomes.atSignIn', 'outcomes.on'],
-      ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
-      ...[
-        'request.changes.labels',
-        'request.bounds',
-        'history.kinds',
-        'security.problems',
-        'consent.limits.problems',
-      ],
-    ],
-  },
-  {
-    of: 'the demo application',
-    texts: { en: demoEn, ru: demoRu },
-    files: [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')],
-    byType: [
-      ...['compose.examples', 'story.payees', 'story.sources'],
-      ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'reasons'],
-    ],
-  },
-];
+/** The texts of the server, whose use shown.test.ts checks on each page, and of the demo application. */
+const CATALOGUES = [TEXTS, { en: demoEn, ru: demoRu }];
 
-/** Every text by its path, for example `signIn.title`; without groups that are read by a computed name, whose type has their names. */
-const paths = CATALOGUES.flatMap(({ of, texts, files, byType }) => {
-  const sources = files
-    .filter((file) => !/\/(\w\w|formats)\.ts$/.test(file))
-    .map((file) => readFileSync(join(ROOT, file), 'utf8'));
-  return leavesOf(texts.en)
-    .filter(({ path }) => !byType.some((group) => path.startsWith(`${group}.`)))
-    .map(({ path }) => ({ of, path, sources }));
-});
+/** What refers to the texts of the demo: sources and templates. */
+const sources = [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')]
+  .filter((file) => !/\/\w\w\.ts$/.test(file))
+  .map((file) => readFileSync(join(ROOT, file), 'utf8'));
+/** Groups that are read by a computed name, whose type has their names. */
+const BY_TYPE = [
+  ...['compose.examples', 'story.payees', 'story.sources'],
+  ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'reasons'],
+];
+/** Every other text of the demo by its path, for example `story.title`. */
+const paths = leavesOf(demoEn)
+  .map(({ path }) => path)
+  .filter((path) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
 
 describe('the texts', () => {
   it.each(LANGUAGES)('of %s quote no foreign text, whose marks could end the quotation', (language) => {
@@ -60,7 +37,7 @@ describe('the texts', () => {
     expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
   });
 
-  it.each(paths)('of $of: $path is used', ({ path, sources }) => {
+  it.each(paths)('of the demo application: %s is used', (path) => {
     // A page takes the title and text of a group by spreading it.
     const names = path
       .replace(/\.(title|text)$/, '')
@@ -95,7 +72,7 @@ describe('the texts', () => {
 });
 
 function leavesIn(language: Language) {
-  return CATALOGUES.flatMap(({ texts }) => leavesOf(texts[language]));
+  return CATALOGUES.flatMap((texts) => leavesOf(texts[language]));
 }
 
 function filesIn(folder: string, extension: string): string[] {

@@ -34,20 +34,6 @@ function variableIn(style: string, name: string): string | undefined {
   return new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(style)?.[1];
 }
 
-describe('the contrast of two colours', () => {
-  it.each([
-    ['#000000', '#ffffff', 21],
-    ['#ffffff', '#ffffff', 1],
-    ['#767676', '#ffffff', 4.54], // the lightest grey that passes, and the first that doesn't
-    ['#777777', '#ffffff', 4.48],
-    ['#0000ff', '#ffffff', 8.59],
-    ['#ff0000', '#000000', 5.25],
-  ])('of %s and %s is %s, in either order', (one, other, ratio) => {
-    expect(Number(contrast(one, other).toFixed(2))).toBe(ratio);
-    expect(contrast(other, one)).toBe(contrast(one, other));
-  });
-});
-
 /** Texts and lines on each of the backgrounds, with the contrast that WCAG 2.2 asks for (1.4.3, 1.4.11). */
 const SHOWN = [
   ['text', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],

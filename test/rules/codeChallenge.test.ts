@@ -8,7 +8,6 @@ import { verdictOf } from './refusal.ts';
 
 /** RFC 7636 appendix B. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
-const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 
 const challengeOf = (challenge: string, method: string) =>
   parseCodeChallenge(new Parameters(`code_challenge=${challenge}&code_challenge_method=${method}`));
@@ -16,12 +15,6 @@ const verifierOf = (value: string) =>
   parseCodeVerifier(new Parameters(new URLSearchParams({ code_verifier: value }).toString()));
 
 describe('RFC 7636 section 4.3: code_challenge', () => {
-  it('is returned as sent, and null if it was missing or empty', () => {
-    expect(challengeOf(CHALLENGE, 'S256')).toBe(CHALLENGE);
-    expect(parseCodeChallenge(new Parameters(''))).toBeNull();
-    expect(challengeOf('', '')).toBeNull();
-  });
-
   it.each([
     ['a method without a challenge', '', 'S256'],
     ['a challenge without a method, which would mean plain', CHALLENGE, ''],
@@ -40,15 +33,6 @@ describe('RFC 7636 section 4.3: code_challenge', () => {
 });
 
 describe('RFC 7636 section 4.1: code_verifier', () => {
-  it('is null if it was missing or empty', () => {
-    expect(parseCodeVerifier(new Parameters(''))).toBeNull();
-    expect(verifierOf('')).toBeNull();
-  });
-
-  it.each([VERIFIER, '-._~'.padEnd(43, '0'), 'a'.repeat(43), 'Z'.repeat(128)])('accepts %s', (verifier) => {
-    expect(verifierOf(verifier)).toBe(verifier);
-  });
-
   it.each([
     ['42 characters', 'a'.repeat(42)],
     ['129 characters', 'a'.repeat(129)],

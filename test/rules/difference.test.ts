@@ -4,7 +4,7 @@ import type { Limit } from '../../src/rules/common/money.ts';
 import { formatScope, type Right } from '../../src/rules/scope/scope.ts';
 import { differenceOf } from '../../src/rules/spending/difference.ts';
 import { forAny, rights } from './arbitraries.ts';
-import { attempts, greedy, isWithin, letThrough, smallPeriod } from './payments.ts';
+import { greedy, isWithin, smallPeriod } from './payments.ts';
 import { parseScope } from './rubles.ts';
 
 const between = (earlier: string, asked: string) =>
@@ -102,35 +102,9 @@ describe('the comparison of any two lists of rights', () => {
       expect(gone).toEqual(left);
     });
   });
-
-  it('is the opposite in the other direction', () => {
-    const opposite: Record<string, string> = {
-      new: 'dropped',
-      dropped: 'new',
-      raised: 'lowered',
-      lowered: 'raised',
-    };
-    forAny(twoLists, ([earlier, asked]) => {
-      const turned = differenceOf(asked, earlier).map(({ change, before, after }) =>
-        JSON.stringify([opposite[change] ?? change, after, before]),
-      );
-      const straight = differenceOf(earlier, asked).map(({ change, before, after }) =>
-        JSON.stringify([change, before, after]),
-      );
-      expect(turned.toSorted()).toEqual(straight.toSorted());
-    });
-  });
 });
 
 describe('a limit that is raised', () => {
-  it('permits all payments that the earlier one did, and a lowered one no others', () => {
-    forAny(smallPeriod, smallPeriod, attempts, (before, after, tried) => {
-      const change = changeOf(before, after);
-      if (change === 'raised') expect(isWithin(after, letThrough(before, tried))).toBe(true);
-      if (change === 'lowered') expect(isWithin(before, letThrough(after, tried))).toBe(true);
-    });
-  });
-
   it('or lowered or neither, is so for the greediest application', () => {
     forAny(smallPeriod, smallPeriod, (before, after) => {
       const covers = isWithin(after, greedy(before, 7));

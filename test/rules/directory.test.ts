@@ -19,23 +19,16 @@ describe('a directory', () => {
     expect(directory.account.get('337')).toBeUndefined();
   });
 
-  it.each(['0337', '337 ', '３３７', '', 'constructor', '__proto__', 'toString'])(
-    'has no name for %j',
-    (id) => {
-      expect(directory.shop.get(id)).toBeUndefined();
-      expect(parseDirectory('{}').shop.get(id)).toBeUndefined();
-      expect(EMPTY_DIRECTORY.shop.get(id)).toBeUndefined();
-    },
-  );
+  it.each(['0337', '337 ', '３３７', '', 'constructor', '__proto__'])('has no name for %j', (id) => {
+    for (const { shop } of [directory, EMPTY_DIRECTORY]) expect(shop.get(id)).toBeUndefined();
+  });
 
   it.each([
     ['payment.to-pattern("337")', 'Book World'],
     ['payment.to-account("41001")', 'Anna Petrova'],
-    ['payment.to-account("41001","account")', 'Anna Petrova'],
     ['payment.to-account("41001","phone")', undefined],
     ['payment.to-account("41001","email")', undefined],
     ['payment.to-account("337")', undefined],
-    ['payment-shop', undefined],
     ['account-info', undefined],
   ])('names the payee of %s: %s', (scope, name) => {
     expect(parseScope(scope).map((right) => nameOfTarget(directory, right)?.en)).toEqual([name]);

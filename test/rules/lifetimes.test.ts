@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expiresSoon, tokenExpiresAt, tokenLifetimeSeconds } from '../../src/rules/common/lifetimes.ts';
+import { type GrantTimes, grantState, isLive } from '../../src/rules/account/grantState.ts';
+import { tokenExpiresAt, tokenLifetimeSeconds } from '../../src/rules/common/lifetimes.ts';
 import { forAny } from './arbitraries.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -8,19 +9,7 @@ const BOUNDARY = Date.parse('2018-02-07T00:00:00.000Z');
 
 describe('contract 8: lifetime of the access token', () => {
   it.each([
-    ['3 years', '2026-11-20T07:23:41.123Z', '2029-11-20T07:23:41.123Z'],
-    [
-      '3 years from the first moment of 7 February 2018',
-      '2018-02-07T00:00:00.000Z',
-      '2021-02-07T00:00:00.000Z',
-    ],
-    ['6 months up to the last moment before', '2018-02-06T23:59:59.999Z', '2018-08-06T23:59:59.999Z'],
-    ['3 years from 29 February to 28 February', '2024-02-29T10:00:00.000Z', '2027-02-28T10:00:00.000Z'],
-    [
-      '6 months from 31 August to the end of February',
-      '2017-08-31T10:00:00.000Z',
-      '2018-02-28T10:00:00.000Z',
-    ],
+    ['6 months from 31 August', '2017-08-31T10:00:00.000Z', '2018-02-28T10:00:00.000Z'],
     ['6 months from 31 August into a leap year', '2015-08-31T10:00:00.000Z', '2016-02-29T10:00:00.000Z'],
   ])('is %s', (_what, issued, expires) => {
     expect(tokenExpiresAt(new Date(issued)).toISOString()).toBe(expires);
@@ -45,12 +34,28 @@ describe('contract 8: lifetime of the access token', () => {
   });
 });
 
-describe('an authorization that expires soon', () => {
+const time = (text: string) => new Date(`${text}Z`);
+const approved: GrantTimes = {
+  codeExpiresAt: time('2026-11-20T12:00:50.000'),
+  tokenIssuedAt: null,
+  revokedAt: null,
+};
+const exchanged: GrantTimes = { ...approved, tokenIssuedAt: time('2026-11-20T12:00:10.000') };
+const disconnected: GrantTimes = { ...approved, revokedAt: approved.codeExpiresAt };
+const revoked: GrantTimes = { ...exchanged, revokedAt: time('2027-01-01T00:00:00.000') };
+
+describe('contract 3: states of a grant', () => {
   it.each([
-    ['2026-12-22T10:00:00.000Z', true],
-    ['2026-12-22T10:00:00.001Z', false],
-    ['2026-11-22T09:59:59.000Z', true],
-  ])('expires within 30 days of 22 November: %s', (expiresAt, soon) => {
-    expect(expiresSoon(new Date(expiresAt), new Date('2026-11-22T10:00:00.000Z'))).toBe(soon);
+    ['code issued', 'until the code expires', approved, '2026-11-20T12:00:49.999', true],
+    ['code expired', 'from the moment it expires', approved, '2026-11-20T12:00:50.000', false],
+    ['active', 'once the token is issued', exchanged, '2026-11-20T12:00:10.000', true],
+    ['active', 'until 3 years have passed', exchanged, '2029-11-20T12:00:09.999', true],
+    ['expired', 'from 3 years on', exchanged, '2029-11-20T12:00:10.000', false],
+    ['revoked', 'whatever its token was', revoked, '2027-01-01T00:00:00.000', false],
+    ['revoked', 'whatever its code was', disconnected, '2026-11-20T12:00:00.000', false],
+    ['revoked', 'also when the token has expired since', revoked, '2040-01-01T00:00:00.000', false],
+  ] as const)('is %s %s', (state, _when, grant, now, live) => {
+    expect(grantState(grant, time(now))).toBe(state);
+    expect(isLive(state)).toBe(live);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FileError } from '../../src/rules/common/operatorFile.ts';
-import { checkLogo, contentTypeOf, MAX_LOGO_BYTES } from '../../src/rules/face/logo.ts';
+import { checkLogo, MAX_LOGO_BYTES } from '../../src/rules/face/logo.ts';
 import { chunk, png, svg } from '../support/pictures.ts';
 
 /** Why a picture is refused; undefined when it is taken. */
@@ -102,13 +102,5 @@ describe('a PNG logo', () => {
     ['nothing but its signature', whole.subarray(0, 8), /complete PNG/],
   ])('is refused when it is %s', (_what, body, why) => {
     expect(problem(body)).toMatch(why);
-  });
-});
-
-describe('a logo', () => {
-  it('is served with the type that was checked', () => {
-    expect(checkLogo(svg())).toBe('svg');
-    expect(contentTypeOf('x.svg')).toBe('image/svg+xml; charset=utf-8');
-    expect(contentTypeOf('x.png')).toBe('image/png');
   });
 });

@@ -49,25 +49,6 @@ describe('lowering a limit', () => {
       expect([typed, granted('payment-shop.limit(30,45000)', typed)]).toEqual([typed, problem]);
   });
 
-  it.each([
-    ['account-info payment-shop.limit(,5)', 0],
-    ['account-info payment-shop.limit(,5)', 1],
-    ['payment-shop', 1],
-    ['payment-shop', -1],
-  ])('of %s at %i changes nothing, because it has no limit for a period', (scope, index) => {
-    expect(granted(scope, '1', index)).toBe(scope);
-  });
-
-  it('changes nothing if the sum is the requested one', () => {
-    const asked = parseScope('payment-shop payment.to-account("1").limit(7,5.50)');
-    const typed = ['3 000,00', '5,5'];
-    expect(lowerLimits(asked, new Map(typed.entries()))).toEqual({
-      rights: asked,
-      isLower: false,
-      problems: null,
-    });
-  });
-
   it('reports the problem of each limit, and then grants nothing', () => {
     const asked = parseScope('payment-shop payment-p2p.limit(7,5) account-info');
     const { problems } = lowerLimits(asked, new Map(['', '5.01', '1'].entries()));

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CounterState,
-  Counts,
   POLICIES,
   type Policy,
   waitSeconds,
@@ -41,14 +40,6 @@ describe('the wait before the next password attempt', () => {
     },
   );
 
-  it('is between zero and the maximum at any time', () => {
-    forAny(policy, attempts, fc.integer({ min: -10_000, max: 10_000 }), (by, count, seconds) => {
-      const wait = waitSeconds(readLater(afterAttempts(count, by), seconds), by);
-      expect(wait).toBeGreaterThanOrEqual(0);
-      expect(wait).toBeLessThanOrEqual(by.maxWaitSeconds);
-    });
-  });
-
   it('is ignored if the clock was set back before it', () => {
     forAny(policy, fc.nat({ max: 20 }), fc.integer({ min: 1, max: 10_000 }), (by, more, seconds) => {
       const counter = afterAttempts(by.freeAttempts + more, by);
@@ -72,33 +63,5 @@ describe('a counter of attempts', () => {
       const counter = afterAttempts(count, by);
       expect(withoutAttempt(withAttempt(counter, by), by)).toEqual(counter);
     });
-  });
-
-  it.each(Object.entries(POLICIES))('of %s never falls below zero', (_kind, by) => {
-    expect(withoutAttempt(NEW, by)).toEqual(NEW);
-  });
-});
-
-describe('an attempt limited by several counters', () => {
-  const [login, network] = [{ kind: 'login', slot: 1 } as const, { kind: 'network', slot: 2 } as const];
-  const read = (level: number) => afterAttempts(level, POLICIES.login);
-
-  it('is counted by all of them, and returns the next wait', () => {
-    const counts = new Counts([read(19), { ...NEW, slot: 2 }]);
-    expect(counts.attempt([login, network])).toEqual({ waitSeconds: 0, waitsFor: null, slotToReport: 1 });
-    expect(counts.changed.map(({ slot, level }) => [slot, level])).toEqual([
-      [1, 20],
-      [2, 1],
-    ]);
-  });
-
-  it('waits if one of them says so, and then none counts it', () => {
-    const counts = new Counts([read(21), { ...NEW, slot: 2 }]);
-    expect(counts.attempt([network], [network, login])).toEqual({
-      waitSeconds: 2,
-      waitsFor: 'login',
-      slotToReport: null,
-    });
-    expect(counts.changed).toEqual([]);
   });
 });

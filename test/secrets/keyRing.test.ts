@@ -4,7 +4,6 @@ import { KeyRing, type SignaturePurpose } from '../../src/secrets/keyRing.ts';
 import { forAny } from '../rules/arbitraries.ts';
 
 const OLD = 'the old entry of SECRETS, long enough';
-const NEW = 'the new entry of SECRETS, long enough';
 const ring = new KeyRing([OLD]);
 
 /** The id of the entry that a ring signs with, as it stands in what was signed. */
@@ -77,36 +76,6 @@ describe('signatures of Assent’s pages', () => {
   });
 });
 
-describe('the rotation old,new → new,old → new', () => {
-  const stages = [new KeyRing([OLD, NEW]), new KeyRing([NEW, OLD]), new KeyRing([NEW])] as const;
-  const [before, during, after] = stages;
-  const data = Buffer.from('a page');
-
-  it.each([
-    ['what the old entry signed, while it is there', ring, before, true],
-    ['what the old entry signed, once the new one signs', before, during, true],
-    ['what the new entry signed, on a replica that does not sign with it yet', during, before, true],
-    ['what the new entry signed, after the old one is gone', during, after, true],
-    ['what the old entry signed, after it is gone', before, after, false],
-    ['what the new entry signed, on a replica that does not know it', during, ring, false],
-  ])('%s', (_what, signer, verifier, accepted) => {
-    const verified = verifier.verify('form', signer.sign('form', data));
-    expect(verified).toEqual(accepted ? { keyId: signingKeyId(signer), payload: data } : undefined);
-  });
-
-  it('signs with the first entry', () => {
-    expect(signingKeyId(before)).toEqual(signingKeyId(ring));
-    expect(signingKeyId(during)).toEqual(signingKeyId(after));
-    expect(signingKeyId(before)).not.toEqual(signingKeyId(during));
-  });
-
-  it('keeps the code of a decision while the entry that signed the page exists', () => {
-    const id = signingKeyId(before);
-    expect(during.codeSecret(id, data)).toEqual(before.codeSecret(id, data));
-    expect(() => after.codeSecret(id, data)).toThrow('no entry of SECRETS');
-  });
-});
-
 describe('the secret of a code', () => {
   const id = signingKeyId(ring);
 
@@ -115,19 +84,5 @@ describe('the secret of a code', () => {
       expect(ring.codeSecret(id, one)).toHaveLength(32);
       expect(ring.codeSecret(id, one).equals(ring.codeSecret(id, other))).toBe(one.equals(other));
     });
-  });
-
-  it('differs between two entries', () => {
-    const both = new KeyRing([OLD, NEW]);
-    const newId = signingKeyId(new KeyRing([NEW]));
-    expect(both.codeSecret(id, Buffer.of(1))).not.toEqual(both.codeSecret(newId, Buffer.of(1)));
-  });
-
-  it('is not the signature on the page', () => {
-    const data = Buffer.from('a decision');
-    for (const use of ['form', 'visit', 'device'] as const) {
-      const signature = Buffer.from(ring.sign(use, data), 'base64url').subarray(-32);
-      expect(ring.codeSecret(id, data)).not.toEqual(signature);
-    }
   });
 });

@@ -39,10 +39,6 @@ describe('passwords', async () => {
     expect(await check(await hashPassword(other), one)).toBe(true);
   });
 
-  it('are refused if no hash is stored', async () => {
-    for (const password of ['', 'secret']) expect(await check(null, password)).toBe(false);
-  });
-
   it('are not checked if they are longer than any registered one', async () => {
     const long = 'x'.repeat(1001);
     expect(await check(await hashPassword(long), long)).toBe(false);
@@ -58,14 +54,6 @@ describe('passwords', async () => {
     });
   }
   const times = (count: number, ticket: Partial<QueueTicket>) => Array.from({ length: count }, () => ticket);
-
-  it('are checked in turn, and refused when too many wait', async () => {
-    const ends = await flood(times(130, {}));
-    const lookedAt = ends.filter((end) => end === 'looked at').length;
-    expect(lookedAt).toBeGreaterThanOrEqual(100);
-    expect(lookedAt).toBeLessThan(130);
-    expect(await check(stored, 'Пароль 1')).toBe(true);
-  });
 
   it('are checked for all networks while one floods the queue, and for known devices while strangers do', async () => {
     const flooded = [...times(130, {}), { key: 'another network' }, { queue: 'known', key: 'anna' } as const];
@@ -114,16 +102,12 @@ describe('the queue of checks', () => {
   }
 
   it('admits as much work at once as memory allows, in order', async () => {
-    const work = [
+    const { running, end } = begin({ threads: 5, bytes: 170 * MiB }, [
       ['small', 32],
       ['large', 115],
       ['small too', 32],
       ['large too', 115],
-    ] as const;
-    const { running, end } = begin(
-      { threads: 5, bytes: 170 * MiB },
-      work.map(([name, size]) => [name, size]),
-    );
+    ]);
     await expect.poll(() => [...running.keys()]).toEqual(['small', 'large']);
     expect(await end('small')).toEqual(['large', 'small too']);
     expect(await end('small too')).toEqual(['large']); // nothing overtakes the other

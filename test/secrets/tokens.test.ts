@@ -23,14 +23,6 @@ describe('codes and tokens that contain their grant', () => {
     });
   });
 
-  it('are not interchangeable', () => {
-    forAny(place, secret, (where, random) => {
-      const [code, token] = [formatToken('code', where, random), formatToken('token', where, random)];
-      expect(parseToken('token', code).grantId).toBeNull();
-      expect(parseToken('code', token).grantId).toBeNull();
-    });
-  });
-
   it('have exactly one spelling', () => {
     const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
     forAny(kind, fc.string({ unit: letter, minLength: 64, maxLength: 64 }), (which, encoded) => {
@@ -39,24 +31,6 @@ describe('codes and tokens that contain their grant', () => {
       const again = formatToken(which, { grantId: grantId ?? '', userSlot: userSlot ?? NaN }, random);
       expect(again).toBe(PREFIX[which] + encoded);
     });
-  });
-
-  it.each([
-    ['nothing', () => ''],
-    ['no prefix', (code: string) => code.slice(PREFIX.code.length)],
-    ['another case of the prefix', (code: string) => code.replace('assent', 'Assent')],
-    ['one letter less', (code: string) => code.slice(0, -1)],
-    ['one letter more', (code: string) => `${code}A`],
-    ['padding', (code: string) => `${code.slice(0, -1)}=`],
-    ['a letter of plain base64', (code: string) => `${code.slice(0, -1)}+`],
-    ['leading space', (code: string) => ` ${code}`],
-    ['a trailing line break', (code: string) => `${code}\n`],
-    ['a letter that only looks like one', (code: string) => `${code.slice(0, -1)}А`],
-  ])('have no grant with %s', (_what, spoil) => {
-    const grantId = '5485b674-03aa-7716-c670-47801fab384b';
-    const code = formatToken('code', { grantId, userSlot: 7 }, Buffer.alloc(32, 1));
-    expect(parseToken('code', code).grantId).not.toBeNull();
-    expect(parseToken('code', spoil(code))).toEqual({ ...NOWHERE, hash: sha256(spoil(code)) });
   });
 
   it('give a hash for any string, without an error', () => {

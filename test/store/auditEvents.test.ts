@@ -2,17 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { countStrays } from '../../src/store/schema/auditPartitions.ts';
 import { pruneAuditPartitions } from '../../src/store/schema/auditPruning.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
-import { fieldsFor, follow } from '../support/account.ts';
-import {
-  confirm,
-  decide,
-  obtainCode,
-  obtainToken,
-  press,
-  reachConsent,
-  requestOf,
-  tokenRequestOf,
-} from '../support/flow.ts';
+import { fieldsFor } from '../support/account.ts';
+import { obtainCode, obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { useServer } from '../support/server.ts';
 
@@ -42,31 +33,7 @@ function monthsAgo(months: number): string {
 const partitionOf = (month: string) => `audit_events_${month.replace('-', '_')}`;
 
 describe('the audit trail', () => {
-  const SCOPE = 'account-info payment-shop.limit(7,1500)';
-  const LIMIT = { right: 'payment-shop', period_days: 7, amount: '1500', currency: 'RUB' };
-
-  it('records user, act, limits, address and request of a decision', async () => {
-    const fields = requestOf(client, { scope: SCOPE, instance_name: 'decisions' });
-    const rejected = await decide(agent, await reachConsent(agent, fields, user), 'reject');
-    const allow = async () => {
-      const pressed = await press(agent, await reachConsent(agent, fields, user), 'allow');
-      return confirm(agent, await follow(agent, pressed), user.paymentPassword);
-    };
-    const [allowed, again] = [await allow(), await allow()];
-    const whose = { user_id: user.userId, client_id: client.clientId, instance_name: 'decisions' };
-    const about = { ...whose, scope: SCOPE, limits: [LIMIT], address: ADDRESS };
-    const detail = {
-      confirmed_by: 'payment_password',
-      session: expect.stringMatching(/^[0-9a-f]{32}$/),
-    };
-    expect(await eventsOf('decisions')).toMatchObject([
-      { ...about, kind: 'rejected', reference: referenceOf(rejected), detail: null },
-      { ...about, kind: 'approved', reference: referenceOf(allowed), detail },
-      { ...about, kind: 'approved_again', reference: referenceOf(again), detail },
-    ]);
-  });
-
-  it('records the same of an exchange, a replay, and each kind of revocation', async () => {
+  it('records user, scope, address and request of an exchange, a replay, and each kind of revocation', async () => {
     const token = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
     const code = await obtainCode(agent, requestOf(client, { instance_name: 'replayed' }), user);
     const send = () => agent.post('/oauth/token', tokenRequestOf(client, code));
@@ -145,7 +112,7 @@ describe('the audit trail', () => {
     await expect(ask('delete from audit_events_rest')).rejects.toThrow(/append-only/);
     const { months: more } = await pruneAuditPartitions(pool, 1, 'tests');
     expect(more).not.toContain(new Date().toISOString().slice(0, 7));
-    expect((await eventsOf('decisions')).length).toBe(3);
+    expect((await eventsOf('replayed')).length).toBe(3);
     const pruned = await ask(
       `select detail -> 'months' as months from audit_events
         where kind = 'trail_pruned' and operator = 'tests' and (detail ->> 'kept')::int = 36 order by at`,

@@ -111,16 +111,6 @@ describe('requests that share a statement', () => {
     }
   });
 
-  it('are for one database', async () => {
-    const asked: (readonly number[])[] = [];
-    const one = batched('test', async (_pool, requests: readonly number[]) => {
-      asked.push(requests);
-      return requests;
-    });
-    await Promise.all([one(POOL, 1), one({} as pg.Pool, 2)]);
-    expect(asked).toEqual([[1], [2]]);
-  });
-
   it('are sent singly after an error that one of them caused, which fails alone', async () => {
     const asked: (readonly number[])[] = [];
     const one = batched('test', async (_pool, requests: readonly number[]) => {
@@ -143,15 +133,6 @@ describe('requests that share a statement', () => {
     await answer(1);
     expect(await later).toBe('1');
     expect(asked()).toEqual([[1, 2], [1]]);
-  });
-
-  it('are sent again after a lost connection', async () => {
-    const { asked, send, answer, fail } = slowStatement();
-    const [result] = await send(1);
-    await fail(0, Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
-    await answer(1);
-    expect(await result).toBe('1');
-    expect(asked()).toEqual([[1], [1]]);
   });
 
   it('are refused when too many wait', async () => {
@@ -179,9 +160,4 @@ describe('requests that share a statement', () => {
       expect(answered).toHaveLength(accepted);
     },
   );
-
-  it('fail with an error when one has no result', async () => {
-    const one = batched('test', async () => [] as string[]);
-    expect(await settled(one(POOL, 1))).toEqual(new Error('a request got no answer'));
-  });
 });

@@ -176,10 +176,7 @@ describe('a database address', () => {
     ['postgres://a:b@h/db', { host: 'h', user: 'a', password: 'b', database: 'db' }],
     ['postgresql://a@[::1]:5433/db', { host: '::1', port: 5433, user: 'a', database: 'db' }],
     ['postgres://a@/db?host=/run/postgresql', { host: '/run/postgresql', user: 'a', database: 'db' }],
-    ['postgres://h/db?options=-c%20a%3Db', { host: 'h', database: 'db', options: '-c a=b' }],
-    ['postgres://h/db?sslmode=disable', { host: 'h', database: 'db', ssl: false }],
     ['postgres://h/db?query_timeout=0&pipeline=no', { host: 'h', database: 'db' }],
-    ['postgres://h/db?sslrootcert=system', { host: 'h', database: 'db', ssl: {} }],
     ['postgres://h/db?sslrootcert=system&sslmode=verify-full', { host: 'h', database: 'db', ssl: {} }],
   ])('is parsed: %s', (url, address) => {
     expect(parseAddresses(url)).toEqual([address]);
