@@ -121,29 +121,24 @@ async function expectUseless(at: Paying, paths = ['/confirm', '/receipt', '/retu
 }
 
 describe('the payment password without a decision of this user on this request', () => {
-  it('allows nothing: without a decision, or with another token of Assent', async () => {
+  it('allows nothing: with another token, or a decision of another user, session or application', async () => {
     const at = await pressed();
     const { decision_token = '' } = formWith(at.page, 'decision').fields;
     const { form_token = '' } = fieldsFor(at.page, '/sign-out');
     for (const decision of ['', 'allow', decision_token, form_token])
       await expectUseless({ ...at, decision });
-    codeOf(await returnFrom(at.tabs, await confirmed(at)));
-  });
-
-  it('allows nothing with a decision of another user, or of another session', async () => {
-    const at = await pressed();
     const elsewhere = await signedIn(server, at.payer);
     const thief = await pressed({ shop: at.shop });
-    for (const one of [{ tabs: elsewhere }, { tabs: thief.tabs, payer: thief.payer }])
-      await expectUseless({ ...at, ...one });
-    await expectUseless({ ...at, decision: thief.decision });
-  });
-
-  it('allows nothing for one application with a decision on another', async () => {
-    const at = await pressed();
     const evil = await pressed({ payer: at.payer, tabs: at.tabs });
-    await expectUseless({ ...at, decision: evil.decision });
-    await expectUseless({ ...at, request: evil.request });
+    for (const other of [
+      { tabs: elsewhere },
+      { tabs: thief.tabs, payer: thief.payer },
+      { decision: thief.decision },
+      { decision: evil.decision },
+      { request: evil.request },
+    ])
+      await expectUseless({ ...at, ...other });
+    codeOf(await returnFrom(at.tabs, await confirmed(at)));
   });
 
   it('allows the decided sums, whatever else is sent, and not higher ones by the same page', async () => {
@@ -198,50 +193,29 @@ describe('Allow and Reject of one page', () => {
 
   const isDenied = ({ location }: Answer) => location?.includes('error=access_denied') ?? false;
 
-  const BUTTONS = [
+  it.each([
     ['Allow', 'account-info'],
     ['the payment password after it', 'payment-shop'],
-  ] as const;
-
-  async function people() {
+  ])('have the effect of the first, also when both wait in the database: %s', async (_what, scope) => {
     const payer = await server.createUser();
-    return { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
-  }
-
-  it.each(BUTTONS)('never give both a code and access_denied when sent at once: %s', async (_what, scope) => {
-    const at = await people();
-    for (let pair = 0; pair < 25; pair += 1) {
-      const { allow, reject } = await bothOf(at, scope);
-      const sent = pair % 2 === 0 ? [allow(), reject()] : [reject(), allow()].toReversed();
-      const [allowed, rejected] = (await Promise.all(sent)) as [Answer, Answer];
-      const answer = await returnFrom(at.tabs, allowed);
-      expect(isDenied(rejected)).toBe(isDenied(answer));
-      if (!isDenied(answer)) expectToken(await exchange(server, at.shop, codeOf(answer)));
+    const at = { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
+    const { pool } = server.database;
+    for (const first of ['reject', 'allow'] as const) {
+      const both = await bothOf(at, scope);
+      const second = first === 'allow' ? 'reject' : 'allow';
+      const lock = 'select from users where user_id = $1 for update';
+      const sent = await whileHeld(pool, lock, [payer.userId], async () => {
+        const one = both[first]();
+        await waitForLocks(pool, 1);
+        const other = both[second]();
+        await waitForLocks(pool, 2);
+        return { [first]: one, [second]: other } as Record<'allow' | 'reject', Promise<Answer>>;
+      });
+      const [answer, rejected] = [await returnFrom(at.tabs, await sent.allow), await sent.reject];
+      expect([isDenied(answer), isDenied(rejected)]).toEqual(Array(2).fill(first === 'reject'));
+      if (first === 'allow') expectToken(await exchange(server, at.shop, codeOf(answer)));
     }
   });
-
-  it.each(BUTTONS)(
-    'have the effect of the first, also when both wait in the database: %s',
-    async (_what, scope) => {
-      const at = await people();
-      const lock = 'select from users where user_id = $1 for update';
-      const { pool } = server.database;
-      for (const first of ['reject', 'allow'] as const) {
-        const both = await bothOf(at, scope);
-        const second = first === 'allow' ? 'reject' : 'allow';
-        const sent = await whileHeld(pool, lock, [at.payer.userId], async () => {
-          const one = both[first]();
-          await waitForLocks(pool, 1);
-          const other = both[second]();
-          await waitForLocks(pool, 2);
-          return { [first]: one, [second]: other } as Record<'allow' | 'reject', Promise<Answer>>;
-        });
-        const [answer, rejected] = [await returnFrom(at.tabs, await sent.allow), await sent.reject];
-        expect([isDenied(answer), isDenied(rejected)]).toEqual(Array(2).fill(first === 'reject'));
-        if (first === 'allow') expectToken(await exchange(server, at.shop, codeOf(answer)));
-      }
-    },
-  );
 });
 
 describe('an application that is already allowed', () => {

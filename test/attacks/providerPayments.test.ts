@@ -243,37 +243,15 @@ describe('a confirmation by the provider', () => {
   });
 });
 
-describe('a user with passwords of Assent', () => {
-  it('must sign in again, because the provider can’t confirm for that user', async () => {
-    const own = await startServer({ database: server.database });
-    agent = copyOf(await signedIn(own, payer), server.baseUrl);
-    await own.close();
-    const before = sessionOf(agent);
-    const address = new URL(await leaveFor(wallet, agent, await allow()));
-    expect(address.searchParams.has('acr_values')).toBe(false);
-    const { page, text } = await goOn(wallet, agent, await callbackOf(agent, address.href));
-    expect([page, text.includes(payer.login)]).toEqual(['consent', false]);
-    expect(sessionOf(agent)).not.toBe(before);
-    expect(await approvals()).toEqual([]);
-  });
-
-  it('can’t spend without a payment password if PAYMENT_PASSWORD is required, whatever is typed', async () => {
-    const strict = await startServer({ database: server.database, requiresPaymentPassword: true });
-    agent = await signedIn(strict, await server.createUser({ paymentPassword: null }));
-    const page = await agent.get(spending());
-    const before = await rowsOf(server.database);
-    const pressed = await press(agent, page, 'allow');
-    expect((await agent.get(pressed.location ?? '')).status).toBe(403);
-    const { request = '' } = formWith(page, 'decision').fields;
-    for (const payment_password of ['', 'null'])
-      expect(
-        leadsTo(
-          await agent.post('/confirm', { request, decision: decisionIn(pressed), payment_password }),
-          '/confirm',
-        ),
-      ).toBe(true);
-    expect(await rowsOf(server.database)).toBe(before);
-    expect(codeOf(await allow(linkTo(requestOf(shop))))).toMatch(/^assent_ac_/);
-    await strict.close();
-  });
+it('a user with passwords of Assent must sign in again, because the provider can’t confirm for that user', async () => {
+  const own = await startServer({ database: server.database });
+  agent = copyOf(await signedIn(own, payer), server.baseUrl);
+  await own.close();
+  const before = sessionOf(agent);
+  const address = new URL(await leaveFor(wallet, agent, await allow()));
+  expect(address.searchParams.has('acr_values')).toBe(false);
+  const { page, text } = await goOn(wallet, agent, await callbackOf(agent, address.href));
+  expect([page, text.includes(payer.login)]).toEqual(['consent', false]);
+  expect(sessionOf(agent)).not.toBe(before);
+  expect(await approvals()).toEqual([]);
 });
