@@ -222,7 +222,7 @@ describe('contract 4.1: a decision is taken once', () => {
     const code = codeOf(await decide(agent, page, 'allow'));
     const answer = await writingNothing(() => decide(agent, page, 'reject'));
     const said = await expectAllowedAlready(answer);
-    expect(said.text).toContain('disconnect');
+    expect(said.text).toMatch(/so “Reject” on that page .* disconnect/);
     expect(said.body).toContain('href="/account"');
     expectToken(await exchanged(shop, code));
   });
