@@ -3,7 +3,6 @@ import { hashSync as hashArgon2 } from '@node-rs/argon2';
 import { hashSync } from '@node-rs/bcrypt';
 import { Piscina } from 'piscina';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
 import { findForeignHash } from '../../src/store/account/foreignHashes.ts';
@@ -13,16 +12,16 @@ import { findBroken } from '../../src/store/schema/invariants.ts';
 import { doctor } from '../processes/findings.ts';
 import { countChecks, type Task } from '../secrets/counting.ts';
 import file from '../secrets/foreignHashes.json' with { type: 'json' };
+import { signedIn } from '../support/account.ts';
 import { decide, reachConsent, requestOf, signIn, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { setPasswords } from '../support/operators.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
-import { intercept } from '../support/postgres/intercept.ts';
+import { doingBefore, intercept } from '../support/postgres/intercept.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { CALLER, type TestServer, type TestUser, useServer } from '../support/server.ts';
 import { setUserStatus } from '../support/state.ts';
-import { signedInUser } from './signedIn.ts';
 
 const server = await useServer();
 const { pool } = server.database;
@@ -117,11 +116,9 @@ describe('a user with an imported hash', () => {
 
   it('is recognised in that browser afterwards', async () => {
     const user = await importedUser();
-    const agent = new Agent(server.baseUrl);
+    const agent = await signedIn(server, user);
+    agent.cookies.delete('assent_session');
     await signIn(agent, user.login, user.password);
-    const again = new Agent(server.baseUrl);
-    again.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
-    await signIn(again, user.login, user.password);
     const { rows } = await pool.query(
       `select detail->'known_device' as known from audit_events where user_id = $1 and kind = 'signed_in' order by at`,
       [user.userId],
@@ -148,18 +145,12 @@ describe('a user with an imported hash', () => {
   });
 
   it('changes the payment password after entering the old one', async () => {
-    const by = await signedInUser(server, await importedUser('payment'));
-    const kind = 'payment password';
-    const formToken = (await findPasswordForm(server.context, by.session, kind))?.formToken;
-    const sent = {
-      kind,
-      currentPassword: by.user.paymentPassword ?? '',
-      newPassword: newSecret(),
-    } as const;
-    const cookies = { deviceCookies: { password: null, 'payment password': null }, formToken };
-    const result = await changePassword(server.context, by.session, { ...sent, ...cookies }, CALLER);
-    expect(result).toMatchObject({ outcome: 'changed' });
-    expect(isOwn((await storedOf(by.user)).payment)).toBe(true);
+    const user = await importedUser('payment');
+    const agent = await signedIn(server, user);
+    const passwords = { payment_password: user.paymentPassword ?? '', new_password: newSecret() };
+    const page = await agent.get('/account/payment-password');
+    expect((await agent.submit(page, 'new_password', passwords)).status).toBe(303);
+    expect(isOwn((await storedOf(user)).payment)).toBe(true);
   });
 });
 
@@ -169,10 +160,7 @@ describe('the replacement of a hash', () => {
 
   /** Signs in, and lets `first` be done when the password was checked and the new hash is to be written. */
   const signInAfter = ({ login, password }: TestUser, first: () => Promise<unknown>) => {
-    const db = intercept(pool, async (statement, run) => {
-      if (statement.name === 'user-renew-hash') await first();
-      return run();
-    });
+    const db = doingBefore(pool, 'user-renew-hash', first);
     const sent = { formToken, authorizationRequest: null, login, password };
     return signInVerb({ ...server.context, db }, sent, cookies, CALLER);
   };
