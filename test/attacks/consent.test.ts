@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
-import { signDecision, verifyDecision } from '../../src/flows/authorize/decisionForms.ts';
-import { Parameters } from '../../src/rules/request/parameters.ts';
-import { fieldsFor, follow, press, sessionOf, signedIn } from '../support/account.ts';
+import { fieldsFor, follow, press, signedIn } from '../support/account.ts';
 import {
   codeOf,
   confirm,
@@ -150,20 +147,6 @@ describe('the payment password without a decision of this user on this request',
     await expectUseless({ ...at, decision: higher }, ['/confirm']);
     const token = expectToken(await exchange(server, at.shop, code));
     expect(await introspect(server, resource, token)).toMatchObject({ scope: 'payment-shop.limit(7,900)' });
-  });
-
-  it('allows nothing with a decision 15 minutes old', async () => {
-    const at = await pressed();
-    const authorizationRequest = await loadAuthorizationRequest(server.context, new Parameters(at.request));
-    const session = await sessionOf(server, at.tabs);
-    const made = verifyDecision(server.context, { authorizationRequest, session }, at.decision, 'allow');
-    const agedBy = (minutes: number) => {
-      const now = new Date(session.now.getTime() - minutes * 60_000);
-      const pending = { authorizationRequest, session: { ...session, now } };
-      return made === null ? '' : signDecision(server.context, pending, made);
-    };
-    await expectUseless({ ...at, decision: agedBy(15) });
-    codeOf(await returnFrom(at.tabs, await confirmed({ ...at, decision: agedBy(12) })));
   });
 
   it('allows nothing a second time: after the code was used, the grant ended, or a newer one exists', async () => {

@@ -214,30 +214,24 @@ describe('a confirmation by the provider', () => {
     expect(await approvals()).toHaveLength(2);
   });
 
-  it.each([
-    { scope: 'account-info payment-shop.limit(7,1501)' },
-    { instance_name: 'another' },
-    { state: 'another' },
-  ])('is for the allowed request, and can’t be started by another one: %o', async (fields) => {
+  it('can’t be started for another request, nor by the decision of another session or without one', async () => {
     const decision = decisionIn(await allow());
-    const link = `${spending(fields)}&${new URLSearchParams({ decision })}`;
-    expect(leadsTo(await agent.get(link.replace('/oauth/authorize', '/sign-in')), '/oauth/authorize')).toBe(
-      true,
-    );
-  });
-
-  it('can’t be started by the decision of another session, or without one', async () => {
-    const thief = agent;
-    agent = new Agent(server.baseUrl);
-    await passWallet(wallet, agent, '/account');
-    const own = await allow();
-    for (const browser of [thief, agent]) {
-      const decision = browser === agent ? 'made-up' : decisionIn(own);
-      const link = `${spending()}&${new URLSearchParams({ decision })}`.replace(
-        '/oauth/authorize',
-        '/sign-in',
-      );
-      expect((await follow(browser, await browser.get(link))).page).toBe('consent');
+    const own = agent;
+    const thief = new Agent(server.baseUrl);
+    await passWallet(wallet, thief, '/account');
+    const raised = { scope: 'account-info payment-shop.limit(7,1501)' };
+    const starts: [Agent, fields: Record<string, string>, decision: string][] = [
+      ...[raised, { instance_name: 'another' }, { state: 'another' }].map(
+        (fields): [Agent, Record<string, string>, string] => [own, fields, decision],
+      ),
+      [thief, {}, decision],
+      [own, {}, 'made-up'],
+    ];
+    for (const [browser, fields, sent] of starts) {
+      const link = `${spending(fields)}&${new URLSearchParams({ decision: sent })}`;
+      const answer = await browser.get(link.replace('/oauth/authorize', '/sign-in'));
+      expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
+      expect((await follow(browser, answer)).page).toBe('consent');
     }
     expect(await approvals()).toEqual([]);
   });
