@@ -44,31 +44,29 @@ const [shop, evil] = [await server.createClient(), await server.createClient()];
 const evilPublic = await server.createClient({ verified: false });
 const browser = await signedIn(server, victim);
 
-describe('a code of another application', () => {
-  it('gives no token, whichever client_id and secret are sent', async () => {
-    const code = await obtainCode(browser, requestOf(shop), victim);
-    const own = tokenRequestOf(evil, code);
-    const withoutId = change(own, { client_id: undefined, client_secret: undefined });
-    const asEvil = basic(evil.clientId, evil.clientSecret ?? '');
-    const attempts: [changes: Changes, headers?: Record<string, string>][] = [
-      [own],
-      [{ ...own, client_id: evilPublic.clientId, client_secret: undefined }],
-      [{ ...own, client_id: shop.clientId }],
-      [{ ...own, client_id: shop.clientId, client_secret: undefined }],
-      [withoutId, asEvil],
-      [{ ...withoutId, client_id: shop.clientId }, asEvil],
-      [{ ...own, client_id: shop.clientId }, asEvil],
-      [withoutId, basic(shop.clientId, evil.clientSecret ?? '')],
-      [{ ...withoutId, client_secret: evil.clientSecret ?? '' }, basic(shop.clientId, '')],
-    ];
-    for (const [changes, headers] of attempts) {
-      const answer = await postToken(server, change({}, changes), headers);
-      expect(answer.status).toBe(400);
-      expect(documentOf(answer)).not.toHaveProperty('access_token');
-    }
-    const token = expectToken(await exchange(server, shop, code));
-    expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
-  });
+it('a code of another application gives no token, whichever client_id and secret are sent', async () => {
+  const code = await obtainCode(browser, requestOf(shop), victim);
+  const own = tokenRequestOf(evil, code);
+  const withoutId = change(own, { client_id: undefined, client_secret: undefined });
+  const asEvil = basic(evil.clientId, evil.clientSecret ?? '');
+  const attempts: [changes: Changes, headers?: Record<string, string>][] = [
+    [own],
+    [{ ...own, client_id: evilPublic.clientId, client_secret: undefined }],
+    [{ ...own, client_id: shop.clientId }],
+    [{ ...own, client_id: shop.clientId, client_secret: undefined }],
+    [withoutId, asEvil],
+    [{ ...withoutId, client_id: shop.clientId }, asEvil],
+    [{ ...own, client_id: shop.clientId }, asEvil],
+    [withoutId, basic(shop.clientId, evil.clientSecret ?? '')],
+    [{ ...withoutId, client_secret: evil.clientSecret ?? '' }, basic(shop.clientId, '')],
+  ];
+  for (const [changes, headers] of attempts) {
+    const answer = await postToken(server, change({}, changes), headers);
+    expect(answer.status).toBe(400);
+    expect(documentOf(answer)).not.toHaveProperty('access_token');
+  }
+  const token = expectToken(await exchange(server, shop, code));
+  expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
 });
 
 const challengeOf = (verifier: string) => ({
@@ -111,23 +109,21 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
   });
 });
 
-describe('a code for another user’s browser', () => {
-  it('goes only to the browser that decided, not to others that know the request, its URL or its form', async () => {
-    const request = requestOf(shop, { state: 'of the victim' });
-    const page = await reachConsent(browser, request, victim);
-    const code = codeOf(await decide(browser, page, 'allow'));
-    const mallory = await signedIn(server, attacker);
-    for (const spy of [mallory, new Agent(server.baseUrl)]) {
-      const shown = await spy.get(linkTo(request));
-      const decided = await decide(spy, page, 'allow');
-      expect(['consent', 'sign-in']).toContain(shown.page);
-      expect(decided.status).toBe(303);
-      const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/account')];
-      expect(seen.map(({ body, location }) => `${body}${location}`).join()).not.toContain(code);
-    }
-    const token = expectToken(await exchange(server, shop, code));
-    expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
-  });
+it('a code goes only to the browser that decided, not to others that know the request, its URL or its form', async () => {
+  const request = requestOf(shop, { state: 'of the victim' });
+  const page = await reachConsent(browser, request, victim);
+  const code = codeOf(await decide(browser, page, 'allow'));
+  const mallory = await signedIn(server, attacker);
+  for (const spy of [mallory, new Agent(server.baseUrl)]) {
+    const shown = await spy.get(linkTo(request));
+    const decided = await decide(spy, page, 'allow');
+    expect(['consent', 'sign-in']).toContain(shown.page);
+    expect(decided.status).toBe(303);
+    const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/account')];
+    expect(seen.map(({ body, location }) => `${body}${location}`).join()).not.toContain(code);
+  }
+  const token = expectToken(await exchange(server, shop, code));
+  expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
 });
 
 it('a code with an open receipt is not returned again once it has expired, also to its own session', async () => {
@@ -143,17 +139,15 @@ it('a code with an open receipt is not returned again once it has expired, also 
   for (const url of [receipt, onward]) expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
 });
 
-describe('an exchange', () => {
-  it('can’t add a right or change the user, whatever it sends', async () => {
-    const code = await obtainCode(browser, requestOf(shop, { scope: 'account-info' }), victim);
-    const { login: username, userId: sub } = attacker;
-    const wishes = { scope: 'payment-p2p', username, sub, instance_name: 'other', expires_in: '999999999' };
-    const token = expectToken(await exchange(server, shop, code, wishes));
-    const told = await introspect(server, resource, token);
-    expect(told).toMatchObject({ scope: 'account-info', sub: victim.userId, payment_limits: [] });
-    expect(told).not.toHaveProperty('instance_name');
-    expect((Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
-  });
+it('an exchange can’t add a right or change the user, whatever it sends', async () => {
+  const code = await obtainCode(browser, requestOf(shop, { scope: 'account-info' }), victim);
+  const { login: username, userId: sub } = attacker;
+  const wishes = { scope: 'payment-p2p', username, sub, instance_name: 'other', expires_in: '999999999' };
+  const token = expectToken(await exchange(server, shop, code, wishes));
+  const told = await introspect(server, resource, token);
+  expect(told).toMatchObject({ scope: 'account-info', sub: victim.userId, payment_limits: [] });
+  expect(told).not.toHaveProperty('instance_name');
+  expect((Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
 });
 
 describe('a token after its end', () => {

@@ -30,52 +30,48 @@ const attacker = await server.createUser({ paymentPassword: null });
 const resource = await server.createResource();
 const browser = await signedIn(server, victim);
 
-describe('parameters sent with the consent form', () => {
-  it('don’t change what is allowed, in the body or in the URL, under any name', async () => {
-    const [shop, evil] = [
-      await server.createClient(),
-      await server.createClient({ redirectUri: 'https://evil.example/' }),
-    ];
-    const wishes = {
-      scope: 'payment-p2p.limit(9999,1000000)',
-      client_id: evil.clientId,
-      redirect_uri: evil.redirectUri,
-      state: 'of the attacker',
-      instance_name: 'of the attacker',
-      user_id: attacker.userId,
-      login: attacker.login,
-      'authorizationRequest.scope': 'payment-p2p',
-      'request.scope': 'payment-p2p',
-      'scope[]': 'payment-p2p',
-      'approvalParameters[user_oauth_approval]': 'true',
-    };
-    const form = formWith(await open(browser, shop, { scope: 'account-info', state: 's' }), 'decision');
-    const decided = { ...form.fields, decision: 'allow' };
-    const url = `${form.action}?${new URLSearchParams(wishes)}`;
-    const answer = await browser.post(url, { ...wishes, ...decided });
-    expect(answer.location).toBe(`${shop.redirectUri}?state=s&code=${codeOf(answer)}`);
-    const token = expectToken(await exchange(server, shop, codeOf(answer)));
-    const told = await introspect(server, resource, token);
-    expect(told).toMatchObject({ scope: 'account-info', client_id: shop.clientId, sub: victim.userId });
-    expect(told).not.toHaveProperty('instance_name');
-  });
+it('parameters sent with the consent form don’t change what is allowed, in the body or in the URL', async () => {
+  const [shop, evil] = [
+    await server.createClient(),
+    await server.createClient({ redirectUri: 'https://evil.example/' }),
+  ];
+  const wishes = {
+    scope: 'payment-p2p.limit(9999,1000000)',
+    client_id: evil.clientId,
+    redirect_uri: evil.redirectUri,
+    state: 'of the attacker',
+    instance_name: 'of the attacker',
+    user_id: attacker.userId,
+    login: attacker.login,
+    'authorizationRequest.scope': 'payment-p2p',
+    'request.scope': 'payment-p2p',
+    'scope[]': 'payment-p2p',
+    'approvalParameters[user_oauth_approval]': 'true',
+  };
+  const form = formWith(await open(browser, shop, { scope: 'account-info', state: 's' }), 'decision');
+  const decided = { ...form.fields, decision: 'allow' };
+  const url = `${form.action}?${new URLSearchParams(wishes)}`;
+  const answer = await browser.post(url, { ...wishes, ...decided });
+  expect(answer.location).toBe(`${shop.redirectUri}?state=s&code=${codeOf(answer)}`);
+  const token = expectToken(await exchange(server, shop, codeOf(answer)));
+  const told = await introspect(server, resource, token);
+  expect(told).toMatchObject({ scope: 'account-info', client_id: shop.clientId, sub: victim.userId });
+  expect(told).not.toHaveProperty('instance_name');
 });
 
-describe('a decision on one application', () => {
-  it('is invalid for another: its token fits only its own request', async () => {
-    const [shop, evil] = [await server.createClient(), await server.createClient()];
-    const [asked, wanted] = [await open(browser, shop), await open(browser, evil)];
-    const [ofShop, ofEvil] = [formWith(asked, 'decision'), formWith(wanted, 'decision')];
-    const before = await rowsOf(server.database);
-    for (const fields of [
-      { ...ofShop.fields, request: ofEvil.fields.request ?? '' },
-      { ...ofEvil.fields, request: ofShop.fields.request ?? '' },
-    ]) {
-      const answer = await browser.post(ofShop.action, { ...fields, decision: 'allow' });
-      expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
-    }
-    expect(await rowsOf(server.database)).toEqual(before);
-  });
+it('a decision on one application is invalid for another: its token fits only its own request', async () => {
+  const [shop, evil] = [await server.createClient(), await server.createClient()];
+  const [asked, wanted] = [await open(browser, shop), await open(browser, evil)];
+  const [ofShop, ofEvil] = [formWith(asked, 'decision'), formWith(wanted, 'decision')];
+  const before = await rowsOf(server.database);
+  for (const fields of [
+    { ...ofShop.fields, request: ofEvil.fields.request ?? '' },
+    { ...ofEvil.fields, request: ofShop.fields.request ?? '' },
+  ]) {
+    const answer = await browser.post(ofShop.action, { ...fields, decision: 'allow' });
+    expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
+  }
+  expect(await rowsOf(server.database)).toEqual(before);
 });
 
 /** A user with a payment password in a browser of their own, who has pressed Allow on what spends. */
@@ -201,23 +197,21 @@ describe('Allow and Reject of one page', () => {
   });
 });
 
-describe('an application that is already allowed', () => {
-  it.each([true, false])(
-    'is never allowed again without the user, whatever it sends (verified: %s)',
-    async (verified) => {
-      const client = await server.createClient({ verified });
-      await obtainToken(browser, client, victim);
-      const before = await rowsOf(server.database);
-      const wishes = { prompt: 'none', approval_prompt: 'auto', login_hint: victim.login, decision: 'allow' };
-      for (const wish of [{}, wishes]) {
-        const request = requestOf(client, wish);
-        expect((await browser.get(linkTo(request))).page).toBe('consent');
-        const posted = await browser.post('/oauth/authorize', request);
-        expect((await browser.get(posted.location ?? '')).page).toBe('consent');
-        const foreign = linkTo({ ...request, redirect_uri: 'https://evil.example/' });
-        expectErrorPage(await browser.get(foreign), 'invalid_request');
-      }
-      expect(await rowsOf(server.database)).toEqual(before);
-    },
-  );
-});
+it.each([true, false])(
+  'an application that is already allowed is never allowed again without the user, whatever it sends (verified: %s)',
+  async (verified) => {
+    const client = await server.createClient({ verified });
+    await obtainToken(browser, client, victim);
+    const before = await rowsOf(server.database);
+    const wishes = { prompt: 'none', approval_prompt: 'auto', login_hint: victim.login, decision: 'allow' };
+    for (const wish of [{}, wishes]) {
+      const request = requestOf(client, wish);
+      expect((await browser.get(linkTo(request))).page).toBe('consent');
+      const posted = await browser.post('/oauth/authorize', request);
+      expect((await browser.get(posted.location ?? '')).page).toBe('consent');
+      const foreign = linkTo({ ...request, redirect_uri: 'https://evil.example/' });
+      expectErrorPage(await browser.get(foreign), 'invalid_request');
+    }
+    expect(await rowsOf(server.database)).toEqual(before);
+  },
+);

@@ -5,7 +5,7 @@ import {
   type SentPasswordChange,
 } from '../../src/flows/account/changePassword.ts';
 import type { Context } from '../../src/flows/common/context.ts';
-import { type Guarded, knownDevice } from '../../src/flows/signIn/device.ts';
+import type { Guarded } from '../../src/flows/signIn/device.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { decide, reachConsent, requestOf, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -51,17 +51,6 @@ const prolongWaits = () =>
   pool.query(`update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`);
 
 describe('a user who changes the password', () => {
-  it('is recognised in this browser with the new one, and in no other', async () => {
-    const by = await signedInUser(server);
-    const before = by.agent.cookies.get('assent_device') ?? null;
-    const result = await change(by, { deviceCookies: { ...NO_COOKIES, password: before } });
-    const now = result.outcome === 'changed' ? result.deviceCookie : null;
-    const findHash = async () => (await hashesOf(by.user))?.[0] ?? null;
-    const device = (cookie: string | null) =>
-      knownDevice(server.context, 'password', by.user.login, cookie, findHash);
-    expect([await device(before), await device(now)]).toEqual([null, expect.any(String)]);
-  });
-
   it('sees why a new one is refused, without counting an attempt', async () => {
     const by = await signedInUser(server);
     for (let n = 0; n < 6; n += 1) {

@@ -123,17 +123,15 @@ describe('the decisions of one user', () => {
   });
 });
 
-describe('the sessions of one user', () => {
-  it('are at most a hundred: another one ends the oldest', async () => {
-    const first = await signedIn(server, user);
-    await pool.query(
-      `insert into sessions (session_hash, user_id)
-       select sha256(($1 || n)::bytea), $1::uuid from generate_series(1, 99) n`,
-      [user.userId],
-    );
-    expect(await isSignedIn(first)).toBe(true);
-    const last = await signedIn(server, user);
-    expect([await isSignedIn(first), await isSignedIn(last)]).toEqual([false, true]);
-    expect(await count('select from sessions where user_id = $1')).toBe(100);
-  });
+it('the sessions of one user are at most a hundred: another one ends the oldest', async () => {
+  const first = await signedIn(server, user);
+  await pool.query(
+    `insert into sessions (session_hash, user_id)
+     select sha256(($1 || n)::bytea), $1::uuid from generate_series(1, 99) n`,
+    [user.userId],
+  );
+  expect(await isSignedIn(first)).toBe(true);
+  const last = await signedIn(server, user);
+  expect([await isSignedIn(first), await isSignedIn(last)]).toEqual([false, true]);
+  expect(await count('select from sessions where user_id = $1')).toBe(100);
 });

@@ -178,8 +178,9 @@ async function revocationOf(user: TestUser, revoke: Revoke): Promise<Waiting> {
   return { table: 'grants', ask: (caller) => revoke(token, caller), isDone: () => hasEnded(token) };
 }
 
-describe('a statement that waits for a lock until its caller got 503', () => {
-  it.each(Object.entries(WAITING))('does nothing: %s', async (_what, prepare) => {
+it.each(Object.entries(WAITING))(
+  'a statement that waits for a lock until its caller got 503 does nothing: %s',
+  async (_what, prepare) => {
     const user = await other.createUser();
     const { table, ask, isDone } = await prepare(user);
     const lock = `select from ${table} where user_id = $1 for update`;
@@ -192,8 +193,8 @@ describe('a statement that waits for a lock until its caller got 503', () => {
     });
     expect(await answer).toMatchObject(TOO_LATE);
     expect(await isDone()).toBe(false);
-  });
-});
+  },
+);
 
 /** Token requests that would be granted. */
 async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { findUserSessions } from '../../src/flows/account/userSessions.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
@@ -82,7 +83,8 @@ describe('approving a right that spends', () => {
 
   it('succeeds with the payment password, and records the kind of confirmation and the session', async () => {
     expect(await approve(ofPassword(hash))).toBe('written');
-    const session = expect.stringMatching(/^[0-9a-f]{32,}$/);
+    const { sessions } = await findUserSessions(server.context, by.session);
+    const session = sessions.find(({ isCurrent }) => isCurrent)?.sessionId; // not its hash
     expect(await approved()).toEqual([{ confirmed_by: 'payment_password', session }]);
   });
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { findUserSessions } from '../../src/flows/account/userSessions.ts';
 import { findWarnings, seeWarnings, type Warnings } from '../../src/flows/account/warnings.ts';
 import type { Session } from '../../src/flows/signIn/session.ts';
 import { HISTORY_KINDS, WARNING_KINDS } from '../../src/store/account/history.ts';
@@ -62,18 +61,6 @@ describe('a user is warned', () => {
     await obtainCode(elsewhere.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
     expect(kindsOf(await find(by.session))).toContain('payment_confirmed');
     expect(await find(other.session)).toBeNull();
-  });
-
-  it('by an event that does not reveal session ids', async () => {
-    const [client, by] = [await server.createClient(), await signedIn()];
-    await obtainCode(by.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
-    const { rows } = await pool.query<{ detail: { session: string } }>(
-      `select detail from audit_events where kind = 'approved' and user_id = $1`,
-      [by.user.userId],
-    );
-    const { sessions } = await findUserSessions(server.context, by.session);
-    const session = sessions.find(({ isCurrent }) => isCurrent)?.sessionId;
-    expect(rows).toEqual([{ detail: { confirmed_by: 'payment_password', session } }]);
   });
 
   it('about alarming events of the last 30 days only, and not of other users', async () => {
