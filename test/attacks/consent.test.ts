@@ -172,18 +172,34 @@ describe('Allow and Reject of one page', () => {
 
   const isDenied = ({ location }: Answer) => location?.includes('error=access_denied') ?? false;
 
+  async function people() {
+    const payer = await server.createUser();
+    return { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
+  }
+
+  it('never give both a code and access_denied when sent at once', async () => {
+    const at = await people();
+    for (let pair = 0; pair < 25; pair += 1) {
+      const { allow, reject } = await bothOf(at, pair % 3 === 0 ? 'payment-shop' : 'account-info');
+      const sent = pair % 2 === 0 ? [allow(), reject()] : [reject(), allow()].toReversed();
+      const [allowed, rejected] = (await Promise.all(sent)) as [Answer, Answer];
+      const answer = await returnFrom(at.tabs, allowed);
+      expect(isDenied(rejected)).toBe(isDenied(answer));
+      if (!isDenied(answer)) expectToken(await exchange(server, at.shop, codeOf(answer)));
+    }
+  });
+
   it.each([
     ['Allow', 'account-info'],
     ['the payment password after it', 'payment-shop'],
   ])('have the effect of the first, also when both wait in the database: %s', async (_what, scope) => {
-    const payer = await server.createUser();
-    const at = { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
+    const at = await people();
     const { pool } = server.database;
     for (const first of ['reject', 'allow'] as const) {
       const both = await bothOf(at, scope);
       const second = first === 'allow' ? 'reject' : 'allow';
       const lock = 'select from users where user_id = $1 for update';
-      const sent = await whileHeld(pool, lock, [payer.userId], async () => {
+      const sent = await whileHeld(pool, lock, [at.payer.userId], async () => {
         const one = both[first]();
         await waitForLocks(pool, 1);
         const other = both[second]();

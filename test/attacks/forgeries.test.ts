@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
-import { signedIn } from '../support/account.ts';
-import { codeOf, decide, introspect } from '../support/flow.ts';
+import { follow, signedIn } from '../support/account.ts';
+import { codeOf, decide, introspect, leadsTo, press } from '../support/flow.ts';
 import { formWith } from '../support/http/agent.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -69,6 +69,22 @@ it('a decision is refused with a missing, empty, foreign, truncated or extended 
   }
   expect(await rowsOf(server.database)).toEqual(before);
   expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
+});
+
+it('a decision is refused where it is confirmed or answered, also with the payment password', async () => {
+  const client = await server.createClient();
+  const page = await open(browser, client, { scope: 'payment-shop' });
+  const { fields } = formWith(await follow(browser, await press(browser, page, 'allow')), 'payment_password');
+  const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
+  const before = await rowsOf(server.database);
+  for (const [forgery, decision] of Object.entries(forgeriesOf(fields.decision ?? ''))) {
+    const answers = [await browser.post('/confirm', { ...typed, decision })];
+    for (const path of ['/confirm', '/receipt', '/return'])
+      answers.push(await browser.get(`${path}?${fields.request}&${new URLSearchParams({ decision })}`));
+    for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), forgery).toBe(true);
+  }
+  expect(await rowsOf(server.database)).toEqual(before);
+  expect(leadsTo(await browser.post('/confirm', typed), '/receipt')).toBe(true);
 });
 
 describe('a forged code or token', () => {

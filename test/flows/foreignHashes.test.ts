@@ -213,6 +213,13 @@ it('an unreadable hash counts as a wrong password, with a warning that names the
   expect(warnings).toMatchObject([{ user_id: users[0], msg: expect.stringContaining("hash can't be read") }]);
 });
 
+it('a user without a password can’t sign in with any', async () => {
+  const user = await server.createUser();
+  await store(user.login, 'password', null);
+  for (const password of ['', 'null', user.password])
+    expect(await tryToSignIn(user.login, password)).toBe('wrong');
+});
+
 /** What the threads are given for failed sign-ins with these logins. */
 async function tasksOf(at: TestServer, logins: readonly string[], password = 'wrong'): Promise<Task[]> {
   const run = vi.spyOn(Piscina.prototype, 'run');
@@ -224,25 +231,34 @@ async function tasksOf(at: TestServer, logins: readonly string[], password = 'wr
   return tasks;
 }
 
-it('the work for a wrong password is the same for every login while there are imported hashes', async () => {
-  const at = await useServer();
-  const logins = [(await importedUser('password', at)).login];
-  for (const change of [
-    () => {},
-    (login: string) => setUserStatus(at, login, 'blocked'),
-    (login: string) => store(login, 'password', null, at),
-    (login: string) => store(login, 'password', 'cut off', at),
-  ]) {
-    const { login } = await at.createUser();
-    await change(login);
-    logins.push(login);
-  }
-  logins.push('unknown', 'unknown too');
-  const done = await countChecks(await tasksOf(at, logins));
-  expect(done.map(({ cost }) => cost)).toEqual(logins.map(() => ['argon2', 'bcrypt']));
-  const spelt = await countChecks(await tasksOf(at, logins.slice(0, 3), 'cafe\u0301'));
-  const twice = ['argon2', 'argon2', 'bcrypt', 'bcrypt'];
-  expect(spelt.map(({ cost }) => cost)).toEqual([twice, twice, twice]);
+describe('the work for a wrong password', () => {
+  it('is one check while all hashes are Assent’s', async () => {
+    const at = await useServer();
+    const own = (await at.createUser()).login;
+    const done = await countChecks(await tasksOf(at, [own, 'unknown']));
+    expect(done.map(({ cost }) => cost)).toEqual([['argon2'], ['argon2']]);
+  });
+
+  it('is the same for every login while there are imported hashes', async () => {
+    const at = await useServer();
+    const logins = [(await importedUser('password', at)).login];
+    for (const change of [
+      () => {},
+      (login: string) => setUserStatus(at, login, 'blocked'),
+      (login: string) => store(login, 'password', null, at),
+      (login: string) => store(login, 'password', 'cut off', at),
+    ]) {
+      const { login } = await at.createUser();
+      await change(login);
+      logins.push(login);
+    }
+    logins.push('unknown', 'unknown too');
+    const done = await countChecks(await tasksOf(at, logins));
+    expect(done.map(({ cost }) => cost)).toEqual(logins.map(() => ['argon2', 'bcrypt']));
+    const spelt = await countChecks(await tasksOf(at, logins.slice(0, 3), 'cafe\u0301'));
+    const twice = ['argon2', 'argon2', 'bcrypt', 'bcrypt'];
+    expect(spelt.map(({ cost }) => cost)).toEqual([twice, twice, twice]);
+  });
 });
 
 /** Points evenly among the ids of users, as those of logins are. */

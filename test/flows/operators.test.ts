@@ -236,6 +236,12 @@ describe('a changed application', () => {
     ]);
     expect(await ask('select from client_logos where client_id = $1', [clientId])).toEqual([]);
   });
+
+  it('is refused if it could not be registered', async () => {
+    const { clientId } = await server.createClient();
+    const changing = changeClient(pool, clientId, { redirectUri: 'javascript:alert(1)' }, 'olga');
+    await expect(changing).rejects.toThrow('redirect URI');
+  });
 });
 
 it('records a block and an unblock only if they change something', async () => {
