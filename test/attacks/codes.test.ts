@@ -44,31 +44,29 @@ const [shop, evil] = [await server.createClient(), await server.createClient()];
 const evilPublic = await server.createClient({ verified: false });
 const browser = await signedIn(server, victim);
 
-describe('a code of another application', () => {
-  it('gives no token, whichever client_id and secret are sent', async () => {
-    const code = await obtainCode(browser, requestOf(shop), victim);
-    const own = tokenRequestOf(evil, code);
-    const withoutId = change(own, { client_id: undefined, client_secret: undefined });
-    const asEvil = basic(evil.clientId, evil.clientSecret ?? '');
-    const attempts: [changes: Changes, headers?: Record<string, string>][] = [
-      [own],
-      [{ ...own, client_id: evilPublic.clientId, client_secret: undefined }],
-      [{ ...own, client_id: shop.clientId }],
-      [{ ...own, client_id: shop.clientId, client_secret: undefined }],
-      [withoutId, asEvil],
-      [{ ...withoutId, client_id: shop.clientId }, asEvil],
-      [{ ...own, client_id: shop.clientId }, asEvil],
-      [withoutId, basic(shop.clientId, evil.clientSecret ?? '')],
-      [{ ...withoutId, client_secret: evil.clientSecret ?? '' }, basic(shop.clientId, '')],
-    ];
-    for (const [changes, headers] of attempts) {
-      const answer = await postToken(server, change({}, changes), headers);
-      expect(answer.status).toBe(400);
-      expect(documentOf(answer)).not.toHaveProperty('access_token');
-    }
-    const token = expectToken(await exchange(server, shop, code));
-    expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
-  });
+it('a code of another application gives no token, whichever client_id and secret are sent', async () => {
+  const code = await obtainCode(browser, requestOf(shop), victim);
+  const own = tokenRequestOf(evil, code);
+  const withoutId = change(own, { client_id: undefined, client_secret: undefined });
+  const asEvil = basic(evil.clientId, evil.clientSecret ?? '');
+  const attempts: [changes: Changes, headers?: Record<string, string>][] = [
+    [own],
+    [{ ...own, client_id: evilPublic.clientId, client_secret: undefined }],
+    [{ ...own, client_id: shop.clientId }],
+    [{ ...own, client_id: shop.clientId, client_secret: undefined }],
+    [withoutId, asEvil],
+    [{ ...withoutId, client_id: shop.clientId }, asEvil],
+    [{ ...own, client_id: shop.clientId }, asEvil],
+    [withoutId, basic(shop.clientId, evil.clientSecret ?? '')],
+    [{ ...withoutId, client_secret: evil.clientSecret ?? '' }, basic(shop.clientId, '')],
+  ];
+  for (const [changes, headers] of attempts) {
+    const answer = await postToken(server, change({}, changes), headers);
+    expect(answer.status).toBe(400);
+    expect(documentOf(answer)).not.toHaveProperty('access_token');
+  }
+  const token = expectToken(await exchange(server, shop, code));
+  expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
 });
 
 const challengeOf = (verifier: string) => ({
@@ -111,66 +109,60 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
   });
 });
 
-describe('a code for another user’s browser', () => {
-  it('goes only to the browser that decided, not to others that know the request, its URL or its form', async () => {
-    const request = requestOf(shop, { state: 'of the victim' });
-    const page = await reachConsent(browser, request, victim);
-    const code = codeOf(await decide(browser, page, 'allow'));
-    const mallory = await signedIn(server, attacker);
-    for (const spy of [mallory, new Agent(server.baseUrl)]) {
-      const shown = await spy.get(linkTo(request));
-      const decided = await decide(spy, page, 'allow');
-      expect(['consent', 'sign-in']).toContain(shown.page);
-      expect(decided.status).toBe(303);
-      const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/account')];
-      expect(seen.map(({ body, location }) => `${body}${location}`).join()).not.toContain(code);
-    }
-    const token = expectToken(await exchange(server, shop, code));
-    expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
-  });
+it('a code goes only to the browser that decided, not to others that know the request, its URL or its form', async () => {
+  const request = requestOf(shop, { state: 'of the victim' });
+  const page = await reachConsent(browser, request, victim);
+  const code = codeOf(await decide(browser, page, 'allow'));
+  const mallory = await signedIn(server, attacker);
+  for (const spy of [mallory, new Agent(server.baseUrl)]) {
+    const shown = await spy.get(linkTo(request));
+    const decided = await decide(spy, page, 'allow');
+    expect(['consent', 'sign-in']).toContain(shown.page);
+    expect(decided.status).toBe(303);
+    const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/account')];
+    expect(seen.map(({ body, location }) => `${body}${location}`).join()).not.toContain(code);
+  }
+  const token = expectToken(await exchange(server, shop, code));
+  expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
 });
 
-describe('a code with an open receipt', () => {
-  it('is returned again only to the session that allowed it, until it is used or has expired', async () => {
-    const payer = await server.createUser();
-    const tabs = await signedIn(server, payer);
-    const receiptFor = async (instance_name: string) => {
-      const fields = requestOf(shop, { scope: 'payment-shop', instance_name });
-      const page = await follow(tabs, await press(tabs, await reachConsent(tabs, fields, payer), 'allow'));
-      return (await confirm(tabs, page, payer.paymentPassword)).location ?? '';
-    };
-    const receipts = [await receiptFor('used'), await receiptFor('expired')];
-    const onward = (receipt: string) => receipt.replace('/receipt?', '/return?');
-    for (const spy of [await signedIn(server, payer), await signedIn(server, attacker)])
-      for (const url of receipts.flatMap((receipt) => [receipt, onward(receipt)]))
-        expect(leadsTo(await spy.get(url), '/oauth/authorize')).toBe(true);
-    const [code, ...same] = [
-      codeOf(await tabs.get(onward(receipts[0] ?? ''))),
-      codeOf(await tabs.get(onward(receipts[0] ?? ''))),
-    ];
-    expect(same).toEqual([code]);
-    expectToken(await exchange(server, shop, code));
-    const [used = '', expired = ''] = receipts;
-    const page = await tabs.get(used);
-    expect([page.page, page.headers.get('refresh')]).toEqual(['receipt', null]);
-    expect(page.body).not.toContain('/return?');
-    await expireCode(server, shop);
-    for (const url of [onward(used), expired, onward(expired)])
-      expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
-  });
+it('a code with an open receipt is returned again only to the session that allowed it, until it is used or has expired', async () => {
+  const payer = await server.createUser();
+  const tabs = await signedIn(server, payer);
+  const receiptFor = async (instance_name: string) => {
+    const fields = requestOf(shop, { scope: 'payment-shop', instance_name });
+    const page = await follow(tabs, await press(tabs, await reachConsent(tabs, fields, payer), 'allow'));
+    return (await confirm(tabs, page, payer.paymentPassword)).location ?? '';
+  };
+  const receipts = [await receiptFor('used'), await receiptFor('expired')];
+  const onward = (receipt: string) => receipt.replace('/receipt?', '/return?');
+  for (const spy of [await signedIn(server, payer), await signedIn(server, attacker)])
+    for (const url of receipts.flatMap((receipt) => [receipt, onward(receipt)]))
+      expect(leadsTo(await spy.get(url), '/oauth/authorize')).toBe(true);
+  const [code, ...same] = [
+    codeOf(await tabs.get(onward(receipts[0] ?? ''))),
+    codeOf(await tabs.get(onward(receipts[0] ?? ''))),
+  ];
+  expect(same).toEqual([code]);
+  expectToken(await exchange(server, shop, code));
+  const [used = '', expired = ''] = receipts;
+  const page = await tabs.get(used);
+  expect([page.page, page.headers.get('refresh')]).toEqual(['receipt', null]);
+  expect(page.body).not.toContain('/return?');
+  await expireCode(server, shop);
+  for (const url of [onward(used), expired, onward(expired)])
+    expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
 });
 
-describe('an exchange', () => {
-  it('can’t add a right or change the user, whatever it sends', async () => {
-    const code = await obtainCode(browser, requestOf(shop, { scope: 'account-info' }), victim);
-    const { login: username, userId: sub } = attacker;
-    const wishes = { scope: 'payment-p2p', username, sub, instance_name: 'other', expires_in: '999999999' };
-    const token = expectToken(await exchange(server, shop, code, wishes));
-    const told = await introspect(server, resource, token);
-    expect(told).toMatchObject({ scope: 'account-info', sub: victim.userId, payment_limits: [] });
-    expect(told).not.toHaveProperty('instance_name');
-    expect((Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
-  });
+it('an exchange can’t add a right or change the user, whatever it sends', async () => {
+  const code = await obtainCode(browser, requestOf(shop, { scope: 'account-info' }), victim);
+  const { login: username, userId: sub } = attacker;
+  const wishes = { scope: 'payment-p2p', username, sub, instance_name: 'other', expires_in: '999999999' };
+  const token = expectToken(await exchange(server, shop, code, wishes));
+  const told = await introspect(server, resource, token);
+  expect(told).toMatchObject({ scope: 'account-info', sub: victim.userId, payment_limits: [] });
+  expect(told).not.toHaveProperty('instance_name');
+  expect((Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
 });
 
 describe('a token after its end', () => {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
-import { signDecision, verifyDecision } from '../../src/flows/authorize/decisionForms.ts';
-import { Parameters } from '../../src/rules/request/parameters.ts';
-import { fieldsFor, follow, press, sessionOf, signedIn } from '../support/account.ts';
+import { fieldsFor, follow, press, signedIn } from '../support/account.ts';
 import {
   codeOf,
   confirm,
@@ -33,52 +30,48 @@ const attacker = await server.createUser({ paymentPassword: null });
 const resource = await server.createResource();
 const browser = await signedIn(server, victim);
 
-describe('parameters sent with the consent form', () => {
-  it('don’t change what is allowed, in the body or in the URL, under any name', async () => {
-    const [shop, evil] = [
-      await server.createClient(),
-      await server.createClient({ redirectUri: 'https://evil.example/' }),
-    ];
-    const wishes = {
-      scope: 'payment-p2p.limit(9999,1000000)',
-      client_id: evil.clientId,
-      redirect_uri: evil.redirectUri,
-      state: 'of the attacker',
-      instance_name: 'of the attacker',
-      user_id: attacker.userId,
-      login: attacker.login,
-      'authorizationRequest.scope': 'payment-p2p',
-      'request.scope': 'payment-p2p',
-      'scope[]': 'payment-p2p',
-      'approvalParameters[user_oauth_approval]': 'true',
-    };
-    const form = formWith(await open(browser, shop, { scope: 'account-info', state: 's' }), 'decision');
-    const decided = { ...form.fields, decision: 'allow' };
-    const url = `${form.action}?${new URLSearchParams(wishes)}`;
-    const answer = await browser.post(url, { ...wishes, ...decided });
-    expect(answer.location).toBe(`${shop.redirectUri}?state=s&code=${codeOf(answer)}`);
-    const token = expectToken(await exchange(server, shop, codeOf(answer)));
-    const told = await introspect(server, resource, token);
-    expect(told).toMatchObject({ scope: 'account-info', client_id: shop.clientId, sub: victim.userId });
-    expect(told).not.toHaveProperty('instance_name');
-  });
+it('parameters sent with the consent form don’t change what is allowed, in the body or in the URL', async () => {
+  const [shop, evil] = [
+    await server.createClient(),
+    await server.createClient({ redirectUri: 'https://evil.example/' }),
+  ];
+  const wishes = {
+    scope: 'payment-p2p.limit(9999,1000000)',
+    client_id: evil.clientId,
+    redirect_uri: evil.redirectUri,
+    state: 'of the attacker',
+    instance_name: 'of the attacker',
+    user_id: attacker.userId,
+    login: attacker.login,
+    'authorizationRequest.scope': 'payment-p2p',
+    'request.scope': 'payment-p2p',
+    'scope[]': 'payment-p2p',
+    'approvalParameters[user_oauth_approval]': 'true',
+  };
+  const form = formWith(await open(browser, shop, { scope: 'account-info', state: 's' }), 'decision');
+  const decided = { ...form.fields, decision: 'allow' };
+  const url = `${form.action}?${new URLSearchParams(wishes)}`;
+  const answer = await browser.post(url, { ...wishes, ...decided });
+  expect(answer.location).toBe(`${shop.redirectUri}?state=s&code=${codeOf(answer)}`);
+  const token = expectToken(await exchange(server, shop, codeOf(answer)));
+  const told = await introspect(server, resource, token);
+  expect(told).toMatchObject({ scope: 'account-info', client_id: shop.clientId, sub: victim.userId });
+  expect(told).not.toHaveProperty('instance_name');
 });
 
-describe('a decision on one application', () => {
-  it('is invalid for another: its token fits only its own request', async () => {
-    const [shop, evil] = [await server.createClient(), await server.createClient()];
-    const [asked, wanted] = [await open(browser, shop), await open(browser, evil)];
-    const [ofShop, ofEvil] = [formWith(asked, 'decision'), formWith(wanted, 'decision')];
-    const before = await rowsOf(server.database);
-    for (const fields of [
-      { ...ofShop.fields, request: ofEvil.fields.request ?? '' },
-      { ...ofEvil.fields, request: ofShop.fields.request ?? '' },
-    ]) {
-      const answer = await browser.post(ofShop.action, { ...fields, decision: 'allow' });
-      expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
-    }
-    expect(await rowsOf(server.database)).toEqual(before);
-  });
+it('a decision on one application is invalid for another: its token fits only its own request', async () => {
+  const [shop, evil] = [await server.createClient(), await server.createClient()];
+  const [asked, wanted] = [await open(browser, shop), await open(browser, evil)];
+  const [ofShop, ofEvil] = [formWith(asked, 'decision'), formWith(wanted, 'decision')];
+  const before = await rowsOf(server.database);
+  for (const fields of [
+    { ...ofShop.fields, request: ofEvil.fields.request ?? '' },
+    { ...ofEvil.fields, request: ofShop.fields.request ?? '' },
+  ]) {
+    const answer = await browser.post(ofShop.action, { ...fields, decision: 'allow' });
+    expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
+  }
+  expect(await rowsOf(server.database)).toEqual(before);
 });
 
 /** A user with a payment password in a browser of their own, who has pressed Allow on what spends. */
@@ -121,29 +114,24 @@ async function expectUseless(at: Paying, paths = ['/confirm', '/receipt', '/retu
 }
 
 describe('the payment password without a decision of this user on this request', () => {
-  it('allows nothing: without a decision, or with another token of Assent', async () => {
+  it('allows nothing: with another token, or a decision of another user, session or application', async () => {
     const at = await pressed();
     const { decision_token = '' } = formWith(at.page, 'decision').fields;
     const { form_token = '' } = fieldsFor(at.page, '/sign-out');
     for (const decision of ['', 'allow', decision_token, form_token])
       await expectUseless({ ...at, decision });
-    codeOf(await returnFrom(at.tabs, await confirmed(at)));
-  });
-
-  it('allows nothing with a decision of another user, or of another session', async () => {
-    const at = await pressed();
     const elsewhere = await signedIn(server, at.payer);
     const thief = await pressed({ shop: at.shop });
-    for (const one of [{ tabs: elsewhere }, { tabs: thief.tabs, payer: thief.payer }])
-      await expectUseless({ ...at, ...one });
-    await expectUseless({ ...at, decision: thief.decision });
-  });
-
-  it('allows nothing for one application with a decision on another', async () => {
-    const at = await pressed();
     const evil = await pressed({ payer: at.payer, tabs: at.tabs });
-    await expectUseless({ ...at, decision: evil.decision });
-    await expectUseless({ ...at, request: evil.request });
+    for (const other of [
+      { tabs: elsewhere },
+      { tabs: thief.tabs, payer: thief.payer },
+      { decision: thief.decision },
+      { decision: evil.decision },
+      { request: evil.request },
+    ])
+      await expectUseless({ ...at, ...other });
+    codeOf(await returnFrom(at.tabs, await confirmed(at)));
   });
 
   it('allows the decided sums, whatever else is sent, and not higher ones by the same page', async () => {
@@ -155,20 +143,6 @@ describe('the payment password without a decision of this user on this request',
     await expectUseless({ ...at, decision: higher }, ['/confirm']);
     const token = expectToken(await exchange(server, at.shop, code));
     expect(await introspect(server, resource, token)).toMatchObject({ scope: 'payment-shop.limit(7,900)' });
-  });
-
-  it('allows nothing with a decision 15 minutes old', async () => {
-    const at = await pressed();
-    const authorizationRequest = await loadAuthorizationRequest(server.context, new Parameters(at.request));
-    const session = await sessionOf(server, at.tabs);
-    const made = verifyDecision(server.context, { authorizationRequest, session }, at.decision, 'allow');
-    const agedBy = (minutes: number) => {
-      const now = new Date(session.now.getTime() - minutes * 60_000);
-      const pending = { authorizationRequest, session: { ...session, now } };
-      return made === null ? '' : signDecision(server.context, pending, made);
-    };
-    await expectUseless({ ...at, decision: agedBy(15) });
-    codeOf(await returnFrom(at.tabs, await confirmed({ ...at, decision: agedBy(12) })));
   });
 
   it('allows nothing a second time: after the code was used, the grant ended, or a newer one exists', async () => {
@@ -198,20 +172,15 @@ describe('Allow and Reject of one page', () => {
 
   const isDenied = ({ location }: Answer) => location?.includes('error=access_denied') ?? false;
 
-  const BUTTONS = [
-    ['Allow', 'account-info'],
-    ['the payment password after it', 'payment-shop'],
-  ] as const;
-
   async function people() {
     const payer = await server.createUser();
     return { payer, tabs: await signedIn(server, payer), shop: await server.createClient() };
   }
 
-  it.each(BUTTONS)('never give both a code and access_denied when sent at once: %s', async (_what, scope) => {
+  it('never give both a code and access_denied when sent at once', async () => {
     const at = await people();
     for (let pair = 0; pair < 25; pair += 1) {
-      const { allow, reject } = await bothOf(at, scope);
+      const { allow, reject } = await bothOf(at, pair % 3 === 0 ? 'payment-shop' : 'account-info');
       const sent = pair % 2 === 0 ? [allow(), reject()] : [reject(), allow()].toReversed();
       const [allowed, rejected] = (await Promise.all(sent)) as [Answer, Answer];
       const answer = await returnFrom(at.tabs, allowed);
@@ -220,47 +189,45 @@ describe('Allow and Reject of one page', () => {
     }
   });
 
-  it.each(BUTTONS)(
-    'have the effect of the first, also when both wait in the database: %s',
-    async (_what, scope) => {
-      const at = await people();
+  it.each([
+    ['Allow', 'account-info'],
+    ['the payment password after it', 'payment-shop'],
+  ])('have the effect of the first, also when both wait in the database: %s', async (_what, scope) => {
+    const at = await people();
+    const { pool } = server.database;
+    for (const first of ['reject', 'allow'] as const) {
+      const both = await bothOf(at, scope);
+      const second = first === 'allow' ? 'reject' : 'allow';
       const lock = 'select from users where user_id = $1 for update';
-      const { pool } = server.database;
-      for (const first of ['reject', 'allow'] as const) {
-        const both = await bothOf(at, scope);
-        const second = first === 'allow' ? 'reject' : 'allow';
-        const sent = await whileHeld(pool, lock, [at.payer.userId], async () => {
-          const one = both[first]();
-          await waitForLocks(pool, 1);
-          const other = both[second]();
-          await waitForLocks(pool, 2);
-          return { [first]: one, [second]: other } as Record<'allow' | 'reject', Promise<Answer>>;
-        });
-        const [answer, rejected] = [await returnFrom(at.tabs, await sent.allow), await sent.reject];
-        expect([isDenied(answer), isDenied(rejected)]).toEqual(Array(2).fill(first === 'reject'));
-        if (first === 'allow') expectToken(await exchange(server, at.shop, codeOf(answer)));
-      }
-    },
-  );
+      const sent = await whileHeld(pool, lock, [at.payer.userId], async () => {
+        const one = both[first]();
+        await waitForLocks(pool, 1);
+        const other = both[second]();
+        await waitForLocks(pool, 2);
+        return { [first]: one, [second]: other } as Record<'allow' | 'reject', Promise<Answer>>;
+      });
+      const [answer, rejected] = [await returnFrom(at.tabs, await sent.allow), await sent.reject];
+      expect([isDenied(answer), isDenied(rejected)]).toEqual(Array(2).fill(first === 'reject'));
+      if (first === 'allow') expectToken(await exchange(server, at.shop, codeOf(answer)));
+    }
+  });
 });
 
-describe('an application that is already allowed', () => {
-  it.each([true, false])(
-    'is never allowed again without the user, whatever it sends (verified: %s)',
-    async (verified) => {
-      const client = await server.createClient({ verified });
-      await obtainToken(browser, client, victim);
-      const before = await rowsOf(server.database);
-      const wishes = { prompt: 'none', approval_prompt: 'auto', login_hint: victim.login, decision: 'allow' };
-      for (const wish of [{}, wishes]) {
-        const request = requestOf(client, wish);
-        expect((await browser.get(linkTo(request))).page).toBe('consent');
-        const posted = await browser.post('/oauth/authorize', request);
-        expect((await browser.get(posted.location ?? '')).page).toBe('consent');
-        const foreign = linkTo({ ...request, redirect_uri: 'https://evil.example/' });
-        expectErrorPage(await browser.get(foreign), 'invalid_request');
-      }
-      expect(await rowsOf(server.database)).toEqual(before);
-    },
-  );
-});
+it.each([true, false])(
+  'an application that is already allowed is never allowed again without the user, whatever it sends (verified: %s)',
+  async (verified) => {
+    const client = await server.createClient({ verified });
+    await obtainToken(browser, client, victim);
+    const before = await rowsOf(server.database);
+    const wishes = { prompt: 'none', approval_prompt: 'auto', login_hint: victim.login, decision: 'allow' };
+    for (const wish of [{}, wishes]) {
+      const request = requestOf(client, wish);
+      expect((await browser.get(linkTo(request))).page).toBe('consent');
+      const posted = await browser.post('/oauth/authorize', request);
+      expect((await browser.get(posted.location ?? '')).page).toBe('consent');
+      const foreign = linkTo({ ...request, redirect_uri: 'https://evil.example/' });
+      expectErrorPage(await browser.get(foreign), 'invalid_request');
+    }
+    expect(await rowsOf(server.database)).toEqual(before);
+  },
+);

@@ -35,26 +35,24 @@ async function attempt(login: string, password: string) {
   return [answer.location, toldBy(answer), toldBy(await follow(stranger, answer))];
 }
 
-describe('the existence of an account', () => {
-  it('is not revealed: existing, unknown and blocked logins get one answer, in any spelling', async () => {
-    const blocked = await server.createUser();
-    await setUserStatus(server, blocked.login, 'blocked');
-    const answers = [
-      await attempt(user.login, 'wrong'),
-      await attempt(user.login.toUpperCase(), ''),
-      await attempt(` ${user.login} `, user.password.toUpperCase()),
-      await attempt('nobody', 'wrong'),
-      await attempt('nobody@nowhere.example', user.password),
-      await attempt('', user.password),
-      await attempt('x'.repeat(2000), 'wrong'),
-      await attempt(user.userId, user.password),
-      await attempt(blocked.login, blocked.password),
-      await attempt(blocked.login, 'wrong'),
-      await attempt('ＮＯＢＯＤＹ\u200b', 'x'.repeat(2000)),
-    ];
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expect(answers[0]).toMatchObject([expect.anything(), { status: 303 }, { status: 200 }]);
-  });
+it('an account is not revealed: existing, unknown and blocked logins get one answer, in any spelling', async () => {
+  const blocked = await server.createUser();
+  await setUserStatus(server, blocked.login, 'blocked');
+  const answers = [
+    await attempt(user.login, 'wrong'),
+    await attempt(user.login.toUpperCase(), ''),
+    await attempt(` ${user.login} `, user.password.toUpperCase()),
+    await attempt('nobody', 'wrong'),
+    await attempt('nobody@nowhere.example', user.password),
+    await attempt('', user.password),
+    await attempt('x'.repeat(2000), 'wrong'),
+    await attempt(user.userId, user.password),
+    await attempt(blocked.login, blocked.password),
+    await attempt(blocked.login, 'wrong'),
+    await attempt('ＮＯＢＯＤＹ\u200b', 'x'.repeat(2000)),
+  ];
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+  expect(answers[0]).toMatchObject([expect.anything(), { status: 303 }, { status: 200 }]);
 });
 
 describe('the existence of an application', () => {
@@ -92,22 +90,20 @@ describe('the existence of an application', () => {
   });
 });
 
-describe('an authorization', () => {
-  it('is shown only to its user, without a secret, in every form', async () => {
-    const client = await server.createClient({ name: 'Corner Shop' });
-    const browser = new Agent(server.baseUrl);
-    const token = await obtainToken(browser, client, user, { instance_name: 'of the user' });
-    const other = await signedIn(server, await server.createUser());
-    for (const accept of ['text/html', 'application/json', '*/*']) {
-      const shown = await browser.get('/account', { accept });
-      expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(shown.text).toContain('of the user');
-      for (const secret of [client.clientSecret, token, client.clientId])
-        expect(shown.body).not.toContain(secret);
-      expect((await other.get('/account', { accept })).text).not.toContain('of the user');
-      expect((await new Agent(server.baseUrl).get('/account', { accept })).page).toBe('sign-in');
-    }
-    for (const path of ['/account.json', '/account/', `/account?format=json&user_id=${user.userId}`])
-      expect((await other.get(path, { accept: 'application/json' })).body).not.toContain('of the user');
-  });
+it('an authorization is shown only to its user, without a secret, in every form', async () => {
+  const client = await server.createClient({ name: 'Corner Shop' });
+  const browser = new Agent(server.baseUrl);
+  const token = await obtainToken(browser, client, user, { instance_name: 'of the user' });
+  const other = await signedIn(server, await server.createUser());
+  for (const accept of ['text/html', 'application/json', '*/*']) {
+    const shown = await browser.get('/account', { accept });
+    expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(shown.text).toContain('of the user');
+    for (const secret of [client.clientSecret, token, client.clientId])
+      expect(shown.body).not.toContain(secret);
+    expect((await other.get('/account', { accept })).text).not.toContain('of the user');
+    expect((await new Agent(server.baseUrl).get('/account', { accept })).page).toBe('sign-in');
+  }
+  for (const path of ['/account.json', '/account/', `/account?format=json&user_id=${user.userId}`])
+    expect((await other.get(path, { accept: 'application/json' })).body).not.toContain('of the user');
 });

@@ -57,39 +57,34 @@ function forgeriesOf(signed: string): Record<string, string> {
   };
 }
 
-describe('a decision that was not made by a page of Assent', () => {
-  it('is refused with a missing, empty, foreign, truncated or extended signature', async () => {
-    const client = await server.createClient();
-    const form = formWith(await open(browser, client), 'decision');
-    const before = await rowsOf(server.database);
-    for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
-      for (const decision of ['allow', 'reject']) {
-        const answer = await browser.post(form.action, { ...form.fields, decision_token, decision });
-        expect([answer.status, answer.location?.includes(client.redirectUri)], forgery).toEqual([303, false]);
-      }
+it('a decision is refused with a missing, empty, foreign, truncated or extended signature', async () => {
+  const client = await server.createClient();
+  const form = formWith(await open(browser, client), 'decision');
+  const before = await rowsOf(server.database);
+  for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
+    for (const decision of ['allow', 'reject']) {
+      const answer = await browser.post(form.action, { ...form.fields, decision_token, decision });
+      expect([answer.status, answer.location?.includes(client.redirectUri)], forgery).toEqual([303, false]);
     }
-    expect(await rowsOf(server.database)).toEqual(before);
-    expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
-  });
+  }
+  expect(await rowsOf(server.database)).toEqual(before);
+  expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
+});
 
-  it('is refused where it is confirmed or answered, also with the payment password', async () => {
-    const client = await server.createClient();
-    const page = await open(browser, client, { scope: 'payment-shop' });
-    const { fields } = formWith(
-      await follow(browser, await press(browser, page, 'allow')),
-      'payment_password',
-    );
-    const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
-    const before = await rowsOf(server.database);
-    for (const [forgery, decision] of Object.entries(forgeriesOf(fields.decision ?? ''))) {
-      const answers = [await browser.post('/confirm', { ...typed, decision })];
-      for (const path of ['/confirm', '/receipt', '/return'])
-        answers.push(await browser.get(`${path}?${fields.request}&${new URLSearchParams({ decision })}`));
-      for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), forgery).toBe(true);
-    }
-    expect(await rowsOf(server.database)).toEqual(before);
-    expect(leadsTo(await browser.post('/confirm', typed), '/receipt')).toBe(true);
-  });
+it('a decision is refused where it is confirmed or answered, also with the payment password', async () => {
+  const client = await server.createClient();
+  const page = await open(browser, client, { scope: 'payment-shop' });
+  const { fields } = formWith(await follow(browser, await press(browser, page, 'allow')), 'payment_password');
+  const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
+  const before = await rowsOf(server.database);
+  for (const [forgery, decision] of Object.entries(forgeriesOf(fields.decision ?? ''))) {
+    const answers = [await browser.post('/confirm', { ...typed, decision })];
+    for (const path of ['/confirm', '/receipt', '/return'])
+      answers.push(await browser.get(`${path}?${fields.request}&${new URLSearchParams({ decision })}`));
+    for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), forgery).toBe(true);
+  }
+  expect(await rowsOf(server.database)).toEqual(before);
+  expect(leadsTo(await browser.post('/confirm', typed), '/receipt')).toBe(true);
 });
 
 describe('a forged code or token', () => {

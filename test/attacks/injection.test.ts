@@ -1,5 +1,5 @@
 import * as cheerio from 'cheerio';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
 import { confirm, obtainToken, press, tokenRequestOf, verdictOn } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
@@ -49,57 +49,51 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/account')];
 }
 
-describe('markup and template syntax', () => {
-  it('are text on every page: names, logins, targets, instance names and states add no element or attribute', async () => {
-    const [harmless, hostile] = [await pagesWith(HARMLESS), await pagesWith(HOSTILE)];
-    const names = ['sign-in', 'sign-in', 'consent', 'confirm', 'confirm', 'receipt', 'account'];
-    expect(hostile.map(({ page }) => page)).toEqual(names);
-    for (const [index, page] of hostile.entries()) {
-      const twin = harmless[index];
-      if (twin) expect(skeletonOf(page)).toEqual(skeletonOf(twin));
-      expect(page.text).toContain(MARKUP);
-      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(page.headers.get('x-content-type-options')).toBe('nosniff');
-    }
-  });
+it('markup and templates are text on every page: names, logins, targets and states add no element', async () => {
+  const [harmless, hostile] = [await pagesWith(HARMLESS), await pagesWith(HOSTILE)];
+  const names = ['sign-in', 'sign-in', 'consent', 'confirm', 'confirm', 'receipt', 'account'];
+  expect(hostile.map(({ page }) => page)).toEqual(names);
+  for (const [index, page] of hostile.entries()) {
+    const twin = harmless[index];
+    if (twin) expect(skeletonOf(page)).toEqual(skeletonOf(twin));
+    expect(page.text).toContain(MARKUP);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  }
 });
 
-describe('SQL and search patterns', () => {
-  it('are text in a login: no wildcard, filter or comment finds a user, even with the right password', async () => {
-    const { login, password } = await server.createUser({ paymentPassword: null });
-    const wildcards = ['*', '%', `${login.slice(0, -1)}_`, `${login.slice(0, 4)}%`, `${login.slice(0, 4)}*`];
-    const ends = [`${login}' --`, `${login})(uid=*`, `' or login_key='${login}`, `${login}\\`, `(${login})`];
-    for (const typed of [...wildcards, ...ends]) {
-      const stranger = new Agent(server.baseUrl);
-      const answer = await signIn(stranger, await open(stranger, shop), { ...user, login: typed, password });
-      expect([typed, await verdictOn(stranger, answer)]).toEqual([typed, 'wrong']);
-      expect((await stranger.get('/account')).page).toBe('sign-in');
-    }
-  });
+it('SQL and wildcards are text in a login: none finds a user, even with the right password', async () => {
+  const { login, password } = await server.createUser({ paymentPassword: null });
+  const wildcards = ['*', '%', `${login.slice(0, -1)}_`, `${login.slice(0, 4)}%`, `${login.slice(0, 4)}*`];
+  const ends = [`${login}' --`, `${login})(uid=*`, `' or login_key='${login}`, `${login}\\`, `(${login})`];
+  for (const typed of [...wildcards, ...ends]) {
+    const stranger = new Agent(server.baseUrl);
+    const answer = await signIn(stranger, await open(stranger, shop), { ...user, login: typed, password });
+    expect([typed, await verdictOn(stranger, answer)]).toEqual([typed, 'wrong']);
+    expect((await stranger.get('/account')).page).toBe('sign-in');
+  }
 });
 
 /** Names of our own in a line of the log. */
 const NAME =
   /^(level|time|pid|hostname|ref|method|path|status|address|ms|client_id|outcome|error|rule|rule_id|msg)$/;
 
-describe('a log line', () => {
-  it('is one JSON object with Assent’s own names, whatever a login, a path, a header or a parameter contains', async () => {
-    const forged = '\r\n{"level":30,"ref":"forged","msg":"approved"}\r\n\u001b[2Kforged\u2028';
-    const stranger = new Agent(server.baseUrl);
-    const from = server.logLines.length;
-    await signIn(stranger, await open(stranger, shop), { ...user, login: forged, password: forged });
-    for (const field of ['client_id', 'redirect_uri', 'scope', 'state', 'response_type', 'instance_name'])
-      await open(stranger, shop, { [field]: forged });
-    await postToken(server, tokenRequestOf(shop, forged, { client_id: forged, client_secret: forged }));
-    await stranger.get(`/${encodeURIComponent(forged)}`);
-    await stranger.get(`/account%0d%0aforged?${encodeURIComponent(forged)}`);
-    await stranger.get('/account', { 'user-agent': 'x\tforged', 'x-request-id': 'forged' });
-    const text = server.logLines.slice(from).join('');
-    for (const part of ['forged', '\u001b', '\u2028']) expect(text).not.toContain(part);
-    const lines = text.trimEnd().split('\n');
-    expect(lines.length).toBeGreaterThan(10);
-    for (const line of lines)
-      expect(Object.keys(JSON.parse(line)).filter((name) => !NAME.test(name))).toEqual([]);
-  });
+it('a log line is one JSON object with Assent’s own names, whatever is sent', async () => {
+  const forged = '\r\n{"level":30,"ref":"forged","msg":"approved"}\r\n\u001b[2Kforged\u2028';
+  const stranger = new Agent(server.baseUrl);
+  const from = server.logLines.length;
+  await signIn(stranger, await open(stranger, shop), { ...user, login: forged, password: forged });
+  for (const field of ['client_id', 'redirect_uri', 'scope', 'state', 'response_type', 'instance_name'])
+    await open(stranger, shop, { [field]: forged });
+  await postToken(server, tokenRequestOf(shop, forged, { client_id: forged, client_secret: forged }));
+  await stranger.get(`/${encodeURIComponent(forged)}`);
+  await stranger.get(`/account%0d%0aforged?${encodeURIComponent(forged)}`);
+  await stranger.get('/account', { 'user-agent': 'x\tforged', 'x-request-id': 'forged' });
+  const text = server.logLines.slice(from).join('');
+  for (const part of ['forged', '\u001b', '\u2028']) expect(text).not.toContain(part);
+  const lines = text.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(10);
+  for (const line of lines)
+    expect(Object.keys(JSON.parse(line)).filter((name) => !NAME.test(name))).toEqual([]);
 });

@@ -214,66 +214,38 @@ describe('a confirmation by the provider', () => {
     expect(await approvals()).toHaveLength(2);
   });
 
-  it.each([
-    { scope: 'account-info payment-shop.limit(7,1501)' },
-    { instance_name: 'another' },
-    { state: 'another' },
-  ])('is for the allowed request, and can’t be started by another one: %o', async (fields) => {
+  it('can’t be started for another request, nor by the decision of another session or without one', async () => {
     const decision = decisionIn(await allow());
-    const link = `${spending(fields)}&${new URLSearchParams({ decision })}`;
-    expect(leadsTo(await agent.get(link.replace('/oauth/authorize', '/sign-in')), '/oauth/authorize')).toBe(
-      true,
-    );
-  });
-
-  it('can’t be started by the decision of another session, or without one', async () => {
-    const thief = agent;
-    agent = new Agent(server.baseUrl);
-    await passWallet(wallet, agent, '/account');
-    const own = await allow();
-    for (const browser of [thief, agent]) {
-      const decision = browser === agent ? 'made-up' : decisionIn(own);
-      const link = `${spending()}&${new URLSearchParams({ decision })}`.replace(
-        '/oauth/authorize',
-        '/sign-in',
-      );
-      expect((await follow(browser, await browser.get(link))).page).toBe('consent');
+    const own = agent;
+    const thief = new Agent(server.baseUrl);
+    await passWallet(wallet, thief, '/account');
+    const raised = { scope: 'account-info payment-shop.limit(7,1501)' };
+    const starts: [Agent, fields: Record<string, string>, decision: string][] = [
+      ...[raised, { instance_name: 'another' }, { state: 'another' }].map(
+        (fields): [Agent, Record<string, string>, string] => [own, fields, decision],
+      ),
+      [thief, {}, decision],
+      [own, {}, 'made-up'],
+    ];
+    for (const [browser, fields, sent] of starts) {
+      const link = `${spending(fields)}&${new URLSearchParams({ decision: sent })}`;
+      const answer = await browser.get(link.replace('/oauth/authorize', '/sign-in'));
+      expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
+      expect((await follow(browser, answer)).page).toBe('consent');
     }
     expect(await approvals()).toEqual([]);
   });
 });
 
-describe('a user with passwords of Assent', () => {
-  it('must sign in again, because the provider can’t confirm for that user', async () => {
-    const own = await startServer({ database: server.database });
-    agent = copyOf(await signedIn(own, payer), server.baseUrl);
-    await own.close();
-    const before = sessionOf(agent);
-    const address = new URL(await leaveFor(wallet, agent, await allow()));
-    expect(address.searchParams.has('acr_values')).toBe(false);
-    const { page, text } = await goOn(wallet, agent, await callbackOf(agent, address.href));
-    expect([page, text.includes(payer.login)]).toEqual(['consent', false]);
-    expect(sessionOf(agent)).not.toBe(before);
-    expect(await approvals()).toEqual([]);
-  });
-
-  it('can’t spend without a payment password if PAYMENT_PASSWORD is required, whatever is typed', async () => {
-    const strict = await startServer({ database: server.database, requiresPaymentPassword: true });
-    agent = await signedIn(strict, await server.createUser({ paymentPassword: null }));
-    const page = await agent.get(spending());
-    const before = await rowsOf(server.database);
-    const pressed = await press(agent, page, 'allow');
-    expect((await agent.get(pressed.location ?? '')).status).toBe(403);
-    const { request = '' } = formWith(page, 'decision').fields;
-    for (const payment_password of ['', 'null'])
-      expect(
-        leadsTo(
-          await agent.post('/confirm', { request, decision: decisionIn(pressed), payment_password }),
-          '/confirm',
-        ),
-      ).toBe(true);
-    expect(await rowsOf(server.database)).toBe(before);
-    expect(codeOf(await allow(linkTo(requestOf(shop))))).toMatch(/^assent_ac_/);
-    await strict.close();
-  });
+it('a user with passwords of Assent must sign in again, because the provider can’t confirm for that user', async () => {
+  const own = await startServer({ database: server.database });
+  agent = copyOf(await signedIn(own, payer), server.baseUrl);
+  await own.close();
+  const before = sessionOf(agent);
+  const address = new URL(await leaveFor(wallet, agent, await allow()));
+  expect(address.searchParams.has('acr_values')).toBe(false);
+  const { page, text } = await goOn(wallet, agent, await callbackOf(agent, address.href));
+  expect([page, text.includes(payer.login)]).toEqual(['consent', false]);
+  expect(sessionOf(agent)).not.toBe(before);
+  expect(await approvals()).toEqual([]);
 });

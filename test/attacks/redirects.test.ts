@@ -96,49 +96,46 @@ describe('a redirect_uri that resembles the registered one, or is parsed differe
   });
 });
 
-describe('the redirect from a receipt', () => {
-  it('goes only to the registered address, checked against the current registration', async () => {
-    const client = await server.createClient({ redirectUri: SHOP });
-    const payer = await server.createUser();
-    const tabs = await signedIn(server, payer);
-    const request = await open(tabs, client, { scope: 'payment-shop' });
-    const page = await follow(tabs, await press(tabs, request, 'allow'));
-    const { location: receipt } = await confirm(tabs, page, payer.paymentPassword);
-    const address = (receipt ?? '').replace('/receipt?', '/return?');
-    expect((await tabs.get(address)).location).toMatch(`${SHOP}?code=`);
-    const evil = encodeURIComponent('https://evil.example/');
-    for (const path of [receipt ?? '', address])
-      expectErrorPage(await tabs.get(path.replace(encodeURIComponent(SHOP), evil)), 'invalid_request');
-    await server.database.pool.query(
-      `update clients set redirect_uri = 'https://new.example/' where client_id = $1`,
-      [client.clientId],
-    );
-    for (const path of [receipt ?? '', address]) expectErrorPage(await tabs.get(path), 'invalid_request');
-  });
+it('the redirect from a receipt goes only to the address that is registered at that moment', async () => {
+  const client = await server.createClient({ redirectUri: SHOP });
+  const payer = await server.createUser();
+  const tabs = await signedIn(server, payer);
+  const request = await open(tabs, client, { scope: 'payment-shop' });
+  const page = await follow(tabs, await press(tabs, request, 'allow'));
+  const { location: receipt } = await confirm(tabs, page, payer.paymentPassword);
+  const address = (receipt ?? '').replace('/receipt?', '/return?');
+  expect((await tabs.get(address)).location).toMatch(`${SHOP}?code=`);
+  const evil = encodeURIComponent('https://evil.example/');
+  for (const path of [receipt ?? '', address])
+    expectErrorPage(await tabs.get(path.replace(encodeURIComponent(SHOP), evil)), 'invalid_request');
+  await server.database.pool.query(
+    `update clients set redirect_uri = 'https://new.example/' where client_id = $1`,
+    [client.clientId],
+  );
+  for (const path of [receipt ?? '', address]) expectErrorPage(await tabs.get(path), 'invalid_request');
 });
 
-describe('an executable address', () => {
-  it.each([
-    'javascript:alert(1)//https://shop.example/cb',
-    'JavaScript://shop.example/%0aalert(1)',
-    'data:text/html,<script>alert(1)</script>',
-    'javascript:*',
-    'data:*',
-  ])('is neither registered nor accepted: %s', async (redirectUri) => {
-    await expectNoneTaken(await knownClient(SHOP), [redirectUri]);
-    const registering = server.createClient({ redirectUri });
-    await expect(registering).rejects.toThrow("the redirect URI can't be registered");
-  });
+it.each([
+  'javascript:alert(1)//https://shop.example/cb',
+  'JavaScript://shop.example/%0aalert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  'javascript:*',
+  'data:*',
+])('an executable address is neither registered nor accepted: %s', async (redirectUri) => {
+  await expectNoneTaken(await knownClient(SHOP), [redirectUri]);
+  const registering = server.createClient({ redirectUri });
+  await expect(registering).rejects.toThrow("the redirect URI can't be registered");
 });
 
-describe('the return address of Assent’s own forms', () => {
-  it.each([
-    'https://evil.example/',
-    '//evil.example/',
-    '/\\evil.example',
-    '/\t/evil.example',
-    'javascript:alert(1)',
-  ])('leads only to Assent, whatever the form and the URL contain: %j', async (address) => {
+it.each([
+  'https://evil.example/',
+  '//evil.example/',
+  '/\\evil.example',
+  '/\t/evil.example',
+  'javascript:alert(1)',
+])(
+  'the return address of Assent’s own forms leads only to Assent, whatever the form and the URL contain: %j',
+  async (address) => {
     const names = ['next', 'return_to', 'redirect', 'rd', 'url', 'continue', 'redirect_uri'];
     const query = new URLSearchParams(names.map((name) => [name, address]));
     const stranger = new Agent(server.baseUrl);
@@ -151,5 +148,5 @@ describe('the return address of Assent’s own forms', () => {
     const account = await stranger.get(`/account?${query}`);
     const left = await stranger.post(`/sign-out?${query}`, fieldsFor(account, '/sign-out'));
     expect(left.location).toBe(`${server.baseUrl}/account`);
-  });
-});
+  },
+);

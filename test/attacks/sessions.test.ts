@@ -22,22 +22,20 @@ const shop = await server.createClient();
 
 const { json } = commandsOn(onDatabase(server.database.url));
 
-describe('a cookie that an attacker set in the browser', () => {
-  it('never becomes the session of the victim: neither a forged one nor the attacker’s own', async () => {
-    const mallory = await signedIn(server, attacker);
-    for (const planted of ['made-up', newSecret(), sessionOf(mallory) ?? '']) {
-      const fixed = new Agent(server.baseUrl);
-      const page = await open(fixed, shop);
-      fixed.cookies.set('assent_session', planted);
-      await signIn(fixed, page, victim);
-      expect(sessionOf(fixed)).toMatch(/^[\w-]{43}$/);
-      expect(sessionOf(fixed)).not.toBe(planted);
-      const thief = new Agent(server.baseUrl);
-      thief.cookies.set('assent_session', planted);
-      expect(await isSignedIn(thief)).toBe(false);
-      expect((await fixed.get('/account')).text).toContain(victim.login);
-    }
-  });
+it('a planted cookie never becomes the session of the victim: neither a forged one nor the attacker’s own', async () => {
+  const mallory = await signedIn(server, attacker);
+  for (const planted of ['made-up', newSecret(), sessionOf(mallory) ?? '']) {
+    const fixed = new Agent(server.baseUrl);
+    const page = await open(fixed, shop);
+    fixed.cookies.set('assent_session', planted);
+    await signIn(fixed, page, victim);
+    expect(sessionOf(fixed)).toMatch(/^[\w-]{43}$/);
+    expect(sessionOf(fixed)).not.toBe(planted);
+    const thief = new Agent(server.baseUrl);
+    thief.cookies.set('assent_session', planted);
+    expect(await isSignedIn(thief)).toBe(false);
+    expect((await fixed.get('/account')).text).toContain(victim.login);
+  }
 });
 
 describe('the end of a session', () => {
@@ -69,27 +67,25 @@ describe('the end of a session', () => {
   });
 });
 
-describe('two people at one browser', () => {
-  it.each([
-    ['the page for somebody else', true],
-    ['a loss of the cookies', false],
-  ])(
-    'share nothing after %s: the second has another session and tokens, and no form of the first',
-    async (_what, signsOut) => {
-      const browser = new Agent(server.baseUrl);
-      await signIn(browser, await open(browser, shop), victim);
-      const [first, page] = [sessionOf(browser), await open(browser, shop)];
-      if (signsOut) await browser.post('/sign-out', fieldsFor(page, '/sign-out'));
-      else browser.cookies.clear();
-      await signIn(browser, await open(browser, shop), attacker);
-      expect(sessionOf(browser)).not.toBe(first);
-      expect((await decide(browser, page, 'allow')).status).toBe(303);
-      const code = codeOf(await decide(browser, await open(browser, shop), 'allow'));
-      const token = expectToken(await exchange(server, shop, code));
-      expect(await introspect(server, resource, token)).toMatchObject({ sub: attacker.userId });
-    },
-  );
-});
+it.each([
+  ['the page for somebody else', true],
+  ['a loss of the cookies', false],
+])(
+  'two people at one browser share nothing after %s: the second has other sessions, tokens and forms',
+  async (_what, signsOut) => {
+    const browser = new Agent(server.baseUrl);
+    await signIn(browser, await open(browser, shop), victim);
+    const [first, page] = [sessionOf(browser), await open(browser, shop)];
+    if (signsOut) await browser.post('/sign-out', fieldsFor(page, '/sign-out'));
+    else browser.cookies.clear();
+    await signIn(browser, await open(browser, shop), attacker);
+    expect(sessionOf(browser)).not.toBe(first);
+    expect((await decide(browser, page, 'allow')).status).toBe(303);
+    const code = codeOf(await decide(browser, await open(browser, shop), 'allow'));
+    const token = expectToken(await exchange(server, shop, code));
+    expect(await introspect(server, resource, token)).toMatchObject({ sub: attacker.userId });
+  },
+);
 
 describe('a form of Assent', () => {
   it('works by POST only: a link, an image or a method override changes nothing', async () => {
@@ -142,42 +138,38 @@ describe('a form of Assent', () => {
   });
 });
 
-describe('the cookies', () => {
-  it('contain no part of the request, the user, the application or a form', async () => {
-    const client = await server.createClient({ name: 'Corner Shop' });
-    const browser = new Agent(server.baseUrl);
-    const request = { state: 'state-of-the-shop', instance_name: 'phone-of-the-user' };
-    const kept: string[] = [];
-    const note = () => kept.push(...[...browser.cookies].flat());
-    const signInPage = await open(browser, client, request);
-    note();
-    await signIn(browser, signInPage, victim);
-    note();
-    await decide(browser, await open(browser, client, request), 'allow');
-    note();
-    const decoded = kept
-      .flatMap((text) => [text, Buffer.from(text, 'base64url').toString('latin1')])
-      .join('\n');
-    const values = ['Corner Shop', ...Object.values(request), 'account-info', '127.0.0.1:9'];
-    for (const value of [client.clientId, victim.login, victim.userId, ...values])
-      expect(decoded).not.toContain(value);
-    for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{35,140}$/);
-  });
+it('the cookies contain no part of the request, the user, the application or a form', async () => {
+  const client = await server.createClient({ name: 'Corner Shop' });
+  const browser = new Agent(server.baseUrl);
+  const request = { state: 'state-of-the-shop', instance_name: 'phone-of-the-user' };
+  const kept: string[] = [];
+  const note = () => kept.push(...[...browser.cookies].flat());
+  const signInPage = await open(browser, client, request);
+  note();
+  await signIn(browser, signInPage, victim);
+  note();
+  await decide(browser, await open(browser, client, request), 'allow');
+  note();
+  const decoded = kept
+    .flatMap((text) => [text, Buffer.from(text, 'base64url').toString('latin1')])
+    .join('\n');
+  const values = ['Corner Shop', ...Object.values(request), 'account-info', '127.0.0.1:9'];
+  for (const value of [client.clientId, victim.login, victim.userId, ...values])
+    expect(decoded).not.toContain(value);
+  for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{35,140}$/);
 });
 
-describe('URLs visible to others', () => {
-  it('contain no token or secret: tokens are only in bodies, and no address of Assent has a fragment', async () => {
-    const client = await server.createClient();
-    const browser = await signedIn(server, victim);
-    const page = await open(browser, client, { state: 's' });
-    const answer = await decide(browser, page, 'allow');
-    const token = expectToken(await exchange(server, client, codeOf(answer)));
-    for (const seen of [page, answer, await browser.get('/account'), await open(browser, client)]) {
-      const text = `${seen.body}${JSON.stringify([...seen.headers])}`;
-      for (const secret of [token, client.clientSecret]) expect(text).not.toContain(secret);
-      expect(seen.location ?? '').not.toMatch(/#|token/);
-      expect(seen.headers.get('cache-control')).toBe('no-store');
-      expect(['no-referrer', 'same-origin']).toContain(seen.headers.get('referrer-policy'));
-    }
-  });
+it('URLs contain no token or secret: tokens are only in bodies, and no address of Assent has a fragment', async () => {
+  const client = await server.createClient();
+  const browser = await signedIn(server, victim);
+  const page = await open(browser, client, { state: 's' });
+  const answer = await decide(browser, page, 'allow');
+  const token = expectToken(await exchange(server, client, codeOf(answer)));
+  for (const seen of [page, answer, await browser.get('/account'), await open(browser, client)]) {
+    const text = `${seen.body}${JSON.stringify([...seen.headers])}`;
+    for (const secret of [token, client.clientSecret]) expect(text).not.toContain(secret);
+    expect(seen.location ?? '').not.toMatch(/#|token/);
+    expect(seen.headers.get('cache-control')).toBe('no-store');
+    expect(['no-referrer', 'same-origin']).toContain(seen.headers.get('referrer-policy'));
+  }
 });

@@ -4,7 +4,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { useFolder } from '../support/process/folder.ts';
 
 // The blocks of docs/integrate/, the programs of examples/, and running them as processes of their own.
@@ -64,61 +64,38 @@ export function environment(variables: Variables): Variables {
 }
 
 /** What a process prints, with a wait for a part of it. */
-class Output {
-  text = '';
-  #wake = () => {};
-  #ended = false;
-
-  constructor(stream: Readable, closed: Promise<unknown>) {
-    stream.setEncoding('utf8').on('data', (chunk) => {
-      this.text += chunk;
-      this.#wake();
-    });
-    closed.then(() => {
-      this.#ended = true;
-      this.#wake();
-    });
-  }
-
-  /** @returns the part, or undefined when the process ended without it */
-  async until(pattern: RegExp): Promise<string | undefined> {
-    for (;;) {
-      const found = pattern.exec(this.text)?.[0];
-      if (found !== undefined || this.#ended) return found;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
+function reading(stream: Readable) {
+  const output = {
+    text: '',
+    /** @returns the part, or undefined when the process ended without it */
+    async until(pattern: RegExp): Promise<string | undefined> {
+      const isOver = () => pattern.test(output.text) || stream.readableEnded;
+      await vi.waitUntil(isOver, { timeout: 60_000, interval: 10 });
+      return pattern.exec(output.text)?.[0];
+    },
+  };
+  stream.setEncoding('utf8').on('data', (chunk) => {
+    output.text += chunk;
+  });
+  return output;
 }
 
 /** An example while it runs. */
-export interface RunningExample {
-  readonly stdout: Output;
-  readonly stderr: Output;
-  type(line: string): void;
-  /** @returns the exit code, null when a signal ended it */
-  ended(): Promise<number | null>;
-  /** Ends it if it still runs. */
-  stop(): Promise<void>;
-}
+export type RunningExample = ReturnType<typeof startExample>;
 
 /** Runs a command in `folder`. */
-export function startExample(
-  command: string,
-  file: string,
-  folder: string,
-  variables: Variables,
-): RunningExample {
+export function startExample(command: string, file: string, folder: string, variables: Variables) {
   const child = spawn(command, [file], { cwd: folder, env: environment(variables) });
   const closed = once(child, 'close') as Promise<[number | null]>;
   return {
-    stdout: new Output(child.stdout, closed),
-    stderr: new Output(child.stderr, closed),
-    type: (line) => child.stdin.write(`${line}\n`),
+    stdout: reading(child.stdout),
+    stderr: reading(child.stderr),
+    type: (line: string) => child.stdin.write(`${line}\n`),
+    /** @returns the exit code, null when a signal ended it */
     ended: async () => (await closed)[0],
+    /** Ends it if it still runs. */
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      child.kill('SIGKILL');
       await closed;
     },
   };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { freePort, type TestClient, useServer } from '../support/server.ts';
@@ -13,7 +13,6 @@ import {
   environment,
   exampleFile,
   exampleNames,
-  type RunningExample,
   startExample,
   useExampleFolder,
 } from './examples.ts';
@@ -42,83 +41,59 @@ it('the guide has exactly the tested commands', () => {
   expect(exampleNames()).toEqual(['introspect', 'revoke', 'revoke-by-bearer']);
 });
 
-function describeWebExample(command: string, file: string): void {
-  describe.each(KINDS)(`the example ${file}, %s,`, (_kind, verified) => {
-    let client: TestClient;
-    let example: RunningExample | undefined;
-    let home: string;
-    let agent: Agent;
-
-    beforeAll(async () => {
+function testWebExample(command: string, file: string): void {
+  it.each(KINDS)(
+    `the example ${file}, %s, connects an account, and survives every other answer`,
+    async (_kind, verified) => {
       const port = await freePort();
-      home = `http://localhost:${port}/`;
-      client = await server.createClient({ verified, redirectUri: `${home}callback` });
-      example = startExample(command, exampleFile(file), folder, {
-        ...settingsOf(client),
-        PORT: String(port),
-      });
-      expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
-      agent = new Agent(server.baseUrl);
-    });
+      const home = `http://localhost:${port}/`;
+      const client = await server.createClient({ verified, redirectUri: `${home}callback` });
+      const variables = { ...settingsOf(client), PORT: String(port) };
+      const { stdout, stderr, stop } = startExample(command, exampleFile(file), folder, variables);
+      onTestFinished(stop);
+      expect(await stdout.until(/^Open .+/m), stderr.text).toBe(`Open ${home}`);
+      const agent = new Agent(server.baseUrl);
 
-    afterAll(async () => {
-      await example?.stop();
-    });
+      /** The user presses what connects the account, and decides. @returns the address that the browser is sent back to */
+      async function comeBack(decision: 'allow' | 'reject' = 'allow'): Promise<URL> {
+        const page = await agent.get(home);
+        const link = /href="(.+?)"/.exec(page.body)?.[1];
+        const { action, fields } =
+          link === undefined ? formWith(page, 'connect') : { action: '', fields: {} };
+        const left = link === undefined ? agent.post(action, fields) : agent.get(new URL(link, home).href);
+        return decideAt(agent, (await left).location ?? '', user, decision);
+      }
+      const isConnected = ({ text }: Answer) => text === 'Your account is connected.';
 
-    /** The user presses what connects the account. @returns the address that the browser goes to */
-    async function connect(): Promise<string> {
-      const page = await agent.get(home);
-      const link = /href="(.+?)"/.exec(page.body)?.[1];
-      if (link !== undefined) return (await agent.get(new URL(link, home).href)).location ?? '';
-      const { action, fields } = formWith(page, 'connect');
-      return (await agent.post(action, fields)).location ?? '';
-    }
+      const rejected = await agent.get((await comeBack('reject')).href);
+      expect(rejected).toMatchObject({ status: 200, text: 'You said no. Change your mind' });
 
-    const comeBack = async (decision: 'allow' | 'reject') => decideAt(agent, await connect(), user, decision);
-    const isConnected = ({ text }: Answer) => text === 'Your account is connected.';
-    const savedToken = () => readFileSync(join(folder, 'access-token'), 'utf8');
+      const invalid = await comeBack();
+      invalid.searchParams.set('code', 'assent_ac_nothing');
+      const failed = await agent.get(invalid.href);
+      expect(failed).toMatchObject({ status: 400, text: 'That didn’t work. Start again' });
+      expect(await stderr.until(/invalid_grant/)).toBe('invalid_grant');
 
-    it('gets an active token, in a private file, also when the page is loaded again', async () => {
-      const callback = (await comeBack('allow')).href;
-      const answer = await agent.get(callback);
-      expect(isConnected(answer), example?.stderr.text).toBe(true);
-      expect((await agent.get(callback)).status).toBe(400);
-      expect(await introspected(savedToken())).toMatchObject({
-        active: true,
-        client_id: client.clientId,
-        username: user.login,
-        scope: SCOPE,
-      });
-      expect(statSync(join(folder, 'access-token')).mode & 0o077).toBe(0);
-      expect(`${answer.body}${example?.stdout.text}${example?.stderr.text}`).not.toContain(savedToken());
-    });
-
-    it('handles a refusal', async () => {
-      const answer = await agent.get((await comeBack('reject')).href);
-      expect(answer).toMatchObject({ status: 200, text: 'You said no. Change your mind' });
-    });
-
-    it('ignores a response with a foreign state or from a foreign browser, and waits for the right one', async () => {
-      const callback = await comeBack('allow');
+      const callback = await comeBack();
       const forged = new URL(callback);
       forged.searchParams.set('state', 'another');
       expect((await agent.get(forged.href)).status).toBe(400);
       expect((await new Agent(server.baseUrl).get(callback.href)).status).toBe(400);
-      expect(isConnected(await agent.get(callback.href))).toBe(true);
-    });
-
-    it('shows its operator the server’s error for an invalid code, and asks the user to start again', async () => {
-      const callback = await comeBack('allow');
-      callback.searchParams.set('code', 'assent_ac_nothing');
       const answer = await agent.get(callback.href);
-      expect(answer).toMatchObject({ status: 400, text: 'That didn’t work. Start again' });
-      expect(await example?.stderr.until(/invalid_grant/)).toBe('invalid_grant');
-    });
-  });
+      expect(isConnected(answer), stderr.text).toBe(true);
+      expect((await agent.get(callback.href)).status).toBe(400);
+
+      const token = readFileSync(join(folder, 'access-token'), 'utf8');
+      const told = { active: true, client_id: client.clientId, username: user.login, scope: SCOPE };
+      expect(await introspected(token)).toMatchObject(told);
+      expect(statSync(join(folder, 'access-token')).mode & 0o077).toBe(0);
+      expect(`${answer.body}${stdout.text}${stderr.text}`).not.toContain(token);
+    },
+  );
 }
 
-describeWebExample(process.execPath, 'shop.mjs');
-describeWith(['python3'], 'Python', () => describeWebExample('python3', 'shop.py'));
+testWebExample(process.execPath, 'shop.mjs');
+describeWith(['python3'], 'Python', () => testWebExample('python3', 'shop.py'));
 
 describeWith(['bash', 'curl'], 'The commands', () => {
   async function run(name: string, variables: Record<string, string>): Promise<Record<string, unknown>> {
@@ -162,13 +137,10 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
   /** Runs the script; `decide` is the user's part, up to the address that is pasted. */
   async function run(client: TestClient, decide: (url: string) => Promise<URL>) {
     const example = startExample('bash', exampleFile('shop.sh'), folder, settingsOf(client));
-    try {
-      const url = await example.stderr.until(/^http\S+(?=\n)/m);
-      if (url !== undefined) example.type((await decide(url)).href);
-      return { code: await example.ended(), stdout: example.stdout.text, stderr: example.stderr.text };
-    } finally {
-      await example.stop();
-    }
+    onTestFinished(example.stop);
+    const url = await example.stderr.until(/^http\S+(?=\n)/m);
+    if (url !== undefined) example.type((await decide(url)).href);
+    return { code: await example.ended(), stdout: example.stdout.text, stderr: example.stderr.text };
   }
 
   const allow = (url: string) => decideAt(new Agent(server.baseUrl), url, user, 'allow');

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
@@ -32,12 +32,6 @@ interface Delivered {
 
 /** What was delivered, by all that ran. */
 const delivered: Delivered[] = [];
-const running = new Set<ChildProcess>();
-
-afterEach(async () => {
-  for (const child of running) await end(child);
-});
-
 /** Starts it; after so many deliveries it crashes. */
 function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50' };
@@ -45,7 +39,10 @@ function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
     env: environment(variables),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  running.add(child);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  });
   let count = 0;
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
     count += 1;
@@ -63,12 +60,6 @@ async function makeRole(): Promise<TestRole> {
   const made = await createRole();
   await server.database.pool.query(grants.join('\n').replaceAll('assent_notifier', made.name));
   return made;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL');
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  running.delete(child);
 }
 
 /** What users were told, each message once. */

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { useDatabase } from '../support/postgres/database.ts';
+import { listen } from '../support/process/program.ts';
 import { freePort, useServer } from '../support/server.ts';
 import { callerOf } from './callers.ts';
 import {
@@ -275,9 +275,8 @@ describe('without an answer from Assent', () => {
       });
       return request.pipe(onwards);
     });
-    await new Promise<void>((resolve) => proxy.listen(0, 'localhost', resolve));
     onTestFinished(() => void proxy.close());
-    return [reached, `http://localhost:${(proxy.address() as AddressInfo).port}`];
+    return [reached, `http://localhost:${await listen(proxy, 'localhost')}`];
   }
 });
 

@@ -210,7 +210,7 @@ describe('contract 5.2 and 5.3: the application', () => {
       expectToken(await exchanged(client, await codeFor(client), { client_secret }));
   });
 
-  it('5.2 is refused at every step from the moment it is blocked', async () => {
+  it('5.2 is refused at every step while it is blocked, which keeps a code usable', async () => {
     const client = await server.createClient();
     const stranger = new Agent(server.baseUrl);
     const browser = await signedIn(server, payer);
@@ -235,6 +235,8 @@ describe('contract 5.2 and 5.3: the application', () => {
       expectTokenError(await exchanged(client, code), 'unauthorized_client');
       expect(await live(token)).toBe(false);
     });
+    await setClientStatus(server, client, 'active');
+    expectToken(await exchanged(client, code));
   });
 });
 

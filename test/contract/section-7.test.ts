@@ -95,15 +95,6 @@ describe('contract 7.2: requests that are refused and keep the code usable', () 
     expectToken(await exchanged(shop, code));
   });
 
-  it('7.2 answers unauthorized_client to a blocked application', async () => {
-    const client = await server.createClient();
-    const code = await codeFor(client);
-    await setClientStatus(server, client, 'blocked');
-    expectTokenError(await exchanged(client, code), 'unauthorized_client');
-    await setClientStatus(server, client, 'active');
-    expectToken(await exchanged(client, code));
-  });
-
   it.each([NEVER_ISSUED, 'malformed'])('7.2 checks the application before the code: %j', async (code) => {
     for (const changes of [{ client_id: 'unknown' }, { client_secret: 'wrong' }])
       expectTokenError(await exchanged(shop, code, changes), 'unauthorized_client');

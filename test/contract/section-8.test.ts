@@ -1,13 +1,35 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { follow } from '../support/account.ts';
 import { codeOf, confirm, decide, leadsTo, press, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { documentOf, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { factsOf } from '../support/pages.ts';
+import { createDatabase } from '../support/postgres/database.ts';
+import { startServer } from '../support/server.ts';
 import { flowAt } from './flowAt.ts';
-import { useTimeMachine } from './timeMachine.ts';
 
-const { server, travelTo } = await useTimeMachine();
+// Lifetimes count by `clock_timestamp()`, of which one of ours is found first. The past only: times of a session stay real.
+const database = await createDatabase();
+await database.pool.query(`
+  create schema clock;
+  create table clock.setting as select timestamptz '2018-06-01 12:00Z' as moment;
+  create function clock.clock_timestamp() returns timestamptz language sql volatile
+    as 'select moment from clock.setting'`);
+const name = new URL(database.url).pathname.slice(1);
+await database.pool.query(`alter database ${name} set search_path = clock, pg_catalog, public`);
+const pool = openDatabase(database.url);
+const server = await startServer({ database: { ...database, pool } });
+afterAll(async () => {
+  await server.close();
+  await pool.end();
+  await database.drop();
+});
+
+/** From now on it is this moment, and stays it. */
+const travelTo = (time: string | Date) =>
+  pool.query('update clock.setting set moment = $1', [new Date(time)]);
+
 const { agent, reachPage, codeFor, exchanged, introspected, live, writingNothing } = await flowAt(server);
 const client = await server.createClient();
 

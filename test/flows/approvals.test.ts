@@ -179,20 +179,6 @@ describe('approvals of many users', () => {
     return Promise.all(approvals.map((approval) => approveGrant(pool, approval)));
   };
 
-  it('share one statement, and those repeated meanwhile share the next', async () => {
-    const users = await signIn(MANY);
-    const approvals = users.map((user) => approvalBy(user));
-    expect(new Set(await ask(approvals))).toEqual(new Set(['written']));
-    expect(statements).toHaveLength(1);
-    const twice = approvals.flatMap((approval) => {
-      const next = { ...approval, revision: 1, codeHash: sha256(`next ${approval.grantId}`) };
-      return [next, next];
-    });
-    expect(new Set(await ask(twice))).toEqual(new Set(['written']));
-    expect(statements).toHaveLength(3);
-    expect(await approved(users)).toHaveLength(2 * MANY);
-  });
-
   it('never deadlock when two servers receive them in different order', async () => {
     const users = await signIn(MANY);
     const approvals = users.map((user) => approvalBy(user));

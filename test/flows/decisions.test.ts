@@ -1,23 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
-import {
-  decisionForm,
-  signDecision,
-  signPage,
-  verifyDecision,
-} from '../../src/flows/authorize/decisionForms.ts';
-import { verifyForm } from '../../src/flows/common/signedForm.ts';
-import { Parameters } from '../../src/rules/request/parameters.ts';
-import { sha256 } from '../../src/secrets/digest.ts';
-import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
 import { codeOf, decide, linkTo, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
-import { newSecret } from '../support/ledger.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { signedInUser } from './signedIn.ts';
 
 const server = await useServer({ maxInstances: 10_000 });
 const { pool } = server.database;
@@ -83,52 +70,6 @@ describe('repeated rejections', () => {
   });
 });
 
-describe('a decided page', () => {
-  it('that was rejected gives no code: Allow and its confirmation repeat the rejection', async () => {
-    const page = await consentFor('rejected');
-    const spending = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
-    for (const each of [page, spending]) {
-      const { location } = await decide(agent, each, 'reject');
-      expect(location).toContain('error=access_denied');
-      const allowed = await decide(agent, each, 'allow');
-      expect([allowed.status, allowed.location]).toEqual([302, location]);
-    }
-    expect(await count('select from grants where user_id = $1')).toBe(0);
-    expect(await rejections()).toBe(2);
-  });
-
-  it('that was allowed can’t be rejected, as the request says', async () => {
-    const page = await consentFor('allowed');
-    const code = codeOf(await decide(agent, page, 'allow'));
-    for (let times = 0; times < 2; times += 1) {
-      const shown = await follow(agent, await decide(agent, page, 'reject'));
-      expect(shown.text).toContain('You already allowed this, so “Reject” on that page');
-    }
-    expectToken(await exchange(server, client, code));
-    expect(await rejections()).toBe(0);
-  });
-});
-
-describe('a signed decision', () => {
-  it('expires when the entry of SECRETS that signed its page is retired, although another signed the decision', async () => {
-    const [old, next] = [newSecret(), newSecret()];
-    const { session } = await signedInUser(server);
-    const query = new Parameters(new URLSearchParams(requestOf(client)).toString());
-    const pending = { authorizationRequest: await loadAuthorizationRequest(server.context, query), session };
-    const having = (...secrets: [string, ...string[]]) => ({
-      ...server.context,
-      keyRing: new KeyRing(secrets),
-    });
-    const form = verifyForm(having(old), signPage(having(old), pending, 0), decisionForm(pending));
-    const { keyId, digest: page } = form ?? { keyId: Buffer.alloc(0), digest: sha256('') };
-    const pressed = { choice: 'allow', revision: 0, page, keyId, sums: ['1'] } as const;
-    const signed = signDecision(having(next, old), pending, pressed);
-    expect(verifyDecision(having(next, old), pending, signed, 'allow')).toEqual(pressed);
-    expect(verifyDecision(having(next, old), pending, signed, 'reject')).toBeNull();
-    expect(verifyDecision(having(next), pending, signed, 'allow')).toBeNull();
-  });
-});
-
 describe('the decisions of one user', () => {
   /** Makes so many count for the user, whatever session took them, and none be forgotten, however slow this machine is. */
   async function decided(times: number): Promise<void> {
@@ -138,9 +79,13 @@ describe('the decisions of one user', () => {
     );
   }
 
-  it('are limited: further ones are throttled and write nothing, until some have decayed', async () => {
-    const form = await consentFor('beyond');
+  it('are limited in all sessions together: further ones write nothing, until some have decayed', async () => {
+    await decide(agent, await consentFor('first'), 'allow');
+    await decide(agent, await consentFor('second'), 'reject');
+    expect(await count('select from users where user_id = $1 and round(decisions) = 2')).toBe(1);
     await decided(1_000);
+    agent = await signedIn(server, user);
+    const form = await consentFor('beyond');
     const before = await rowsOf(server.database);
     for (const decision of ['allow', 'reject'] as const) {
       const page = await follow(agent, await decide(agent, form, decision));
@@ -150,6 +95,8 @@ describe('the decisions of one user', () => {
     expect(await rowsOf(server.database)).toBe(before);
     await count(`update users set decided_at = clock_timestamp() - interval '1 minute' where user_id = $1`);
     expect((await decide(agent, form, 'allow')).status).toBe(302);
+    await decided(999);
+    expect((await decide(agent, await consentFor('third'), 'allow')).status).toBe(302);
   });
 
   it('beyond the limit repeat an earlier answer when sent again', async () => {
@@ -159,21 +106,6 @@ describe('the decisions of one user', () => {
     await decided(1_001);
     expect((await answers()).map(({ location }) => location)).toEqual(locations);
     expect((await follow(agent, await decide(agent, other, 'allow'))).status).toBe(429);
-  });
-
-  it('are limited in all sessions together', async () => {
-    await decide(agent, await consentFor('first'), 'allow');
-    await decide(agent, await consentFor('second'), 'reject');
-    expect(await count('select from users where user_id = $1 and round(decisions) = 2')).toBe(1);
-    await decided(1_001);
-    for (const decision of ['allow', 'reject'] as const) {
-      agent = new Agent(server.baseUrl);
-      const page = await follow(agent, await decide(agent, await consentFor(decision), decision));
-      expect([page.status, page.headers.get('retry-after')]).toEqual([429, '60']);
-    }
-    expect(await rejections()).toBe(1);
-    await decided(999);
-    expect((await decide(agent, await consentFor('third'), 'allow')).status).toBe(302);
   });
 
   it('include disconnecting a whole application, which may read many rows', async () => {
@@ -191,17 +123,15 @@ describe('the decisions of one user', () => {
   });
 });
 
-describe('the sessions of one user', () => {
-  it('are at most a hundred: another one ends the oldest', async () => {
-    const first = await signedIn(server, user);
-    await pool.query(
-      `insert into sessions (session_hash, user_id)
-       select sha256(($1 || n)::bytea), $1::uuid from generate_series(1, 99) n`,
-      [user.userId],
-    );
-    expect(await isSignedIn(first)).toBe(true);
-    const last = await signedIn(server, user);
-    expect([await isSignedIn(first), await isSignedIn(last)]).toEqual([false, true]);
-    expect(await count('select from sessions where user_id = $1')).toBe(100);
-  });
+it('the sessions of one user are at most a hundred: another one ends the oldest', async () => {
+  const first = await signedIn(server, user);
+  await pool.query(
+    `insert into sessions (session_hash, user_id)
+     select sha256(($1 || n)::bytea), $1::uuid from generate_series(1, 99) n`,
+    [user.userId],
+  );
+  expect(await isSignedIn(first)).toBe(true);
+  const last = await signedIn(server, user);
+  expect([await isSignedIn(first), await isSignedIn(last)]).toEqual([false, true]);
+  expect(await count('select from sessions where user_id = $1')).toBe(100);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { authorize } from '../../src/flows/authorize/authorize.ts';
 import { Parameters } from '../../src/rules/request/parameters.ts';
 import { press } from '../support/account.ts';
-import { decide, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import type { Agent } from '../support/http/agent.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { signedInUser } from './signedIn.ts';
@@ -19,9 +19,9 @@ async function isFirstSeen(agent: Agent, client: TestClient, fields = {}): Promi
   return step.firstSeen;
 }
 
-it('an application is new until the user allows it something, under whatever instance name', async () => {
+it('an application is new until the user allows it something, also after a disconnection', async () => {
   const { user, agent } = await signedInUser(server);
-  const other = await server.createClient();
+  const [other, another] = [await server.createClient(), await signedInUser(server)];
   expect(await isFirstSeen(agent, shop)).toBe(true);
   expect(await isFirstSeen(agent, shop, { scope: 'payment-shop' })).toBe(true);
   await decide(agent, await reachConsent(agent, requestOf(shop), user), 'reject');
@@ -29,13 +29,7 @@ it('an application is new until the user allows it something, under whatever ins
   await obtainCode(agent, requestOf(shop, { instance_name: 'phone' }), user);
   for (const fields of [{}, { instance_name: 'phone' }, { instance_name: 'desk' }, { scope: 'payment-shop' }])
     expect(await isFirstSeen(agent, shop, fields)).toBe(false);
-  expect(await isFirstSeen(agent, other)).toBe(true);
-});
-
-it('an application is not new after a disconnection, and is new if only others use it', async () => {
-  const [one, another] = [await signedInUser(server), await signedInUser(server)];
-  await obtainToken(one.agent, shop, one.user);
-  await press(one.agent, await one.agent.get('/account'), '/account/disconnect');
-  expect(await isFirstSeen(one.agent, shop)).toBe(false);
-  expect(await isFirstSeen(another.agent, shop)).toBe(true);
+  await press(agent, await agent.get('/account'), '/account/disconnect');
+  expect(await isFirstSeen(agent, shop)).toBe(false);
+  expect([await isFirstSeen(agent, other), await isFirstSeen(another.agent, shop)]).toEqual([true, true]);
 });

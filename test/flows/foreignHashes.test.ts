@@ -3,26 +3,24 @@ import { hashSync as hashArgon2 } from '@node-rs/argon2';
 import { hashSync } from '@node-rs/bcrypt';
 import { Piscina } from 'piscina';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
 import { findForeignHash } from '../../src/store/account/foreignHashes.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { findBroken } from '../../src/store/schema/invariants.ts';
 import { doctor } from '../processes/findings.ts';
 import { countChecks, type Task } from '../secrets/counting.ts';
 import file from '../secrets/foreignHashes.json' with { type: 'json' };
+import { signedIn } from '../support/account.ts';
 import { decide, reachConsent, requestOf, signIn, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { setPasswords } from '../support/operators.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
-import { intercept } from '../support/postgres/intercept.ts';
+import { doingBefore, intercept } from '../support/postgres/intercept.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { CALLER, type TestServer, type TestUser, useServer } from '../support/server.ts';
 import { setUserStatus } from '../support/state.ts';
-import { signedInUser } from './signedIn.ts';
 
 const server = await useServer();
 const { pool } = server.database;
@@ -117,24 +115,14 @@ describe('a user with an imported hash', () => {
 
   it('is recognised in that browser afterwards', async () => {
     const user = await importedUser();
-    const agent = new Agent(server.baseUrl);
+    const agent = await signedIn(server, user);
+    agent.cookies.delete('assent_session');
     await signIn(agent, user.login, user.password);
-    const again = new Agent(server.baseUrl);
-    again.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
-    await signIn(again, user.login, user.password);
     const { rows } = await pool.query(
       `select detail->'known_device' as known from audit_events where user_id = $1 and kind = 'signed_in' order by at`,
       [user.userId],
     );
     expect(rows).toEqual([{ known: false }, { known: true }]);
-  });
-
-  it('can’t sign in while blocked', async () => {
-    const user = await importedUser();
-    const before = await storedOf(user);
-    await setUserStatus(server, user.login, 'blocked');
-    expect(await tryToSignIn(user.login, user.password)).toBe('wrong');
-    expect(await storedOf(user)).toEqual(before);
   });
 
   it('confirms a payment, and has a payment hash of Assent afterwards', async () => {
@@ -148,18 +136,12 @@ describe('a user with an imported hash', () => {
   });
 
   it('changes the payment password after entering the old one', async () => {
-    const by = await signedInUser(server, await importedUser('payment'));
-    const kind = 'payment password';
-    const formToken = (await findPasswordForm(server.context, by.session, kind))?.formToken;
-    const sent = {
-      kind,
-      currentPassword: by.user.paymentPassword ?? '',
-      newPassword: newSecret(),
-    } as const;
-    const cookies = { deviceCookies: { password: null, 'payment password': null }, formToken };
-    const result = await changePassword(server.context, by.session, { ...sent, ...cookies }, CALLER);
-    expect(result).toMatchObject({ outcome: 'changed' });
-    expect(isOwn((await storedOf(by.user)).payment)).toBe(true);
+    const user = await importedUser('payment');
+    const agent = await signedIn(server, user);
+    const passwords = { payment_password: user.paymentPassword ?? '', new_password: newSecret() };
+    const page = await agent.get('/account/payment-password');
+    expect((await agent.submit(page, 'new_password', passwords)).status).toBe(303);
+    expect(isOwn((await storedOf(user)).payment)).toBe(true);
   });
 });
 
@@ -169,10 +151,7 @@ describe('the replacement of a hash', () => {
 
   /** Signs in, and lets `first` be done when the password was checked and the new hash is to be written. */
   const signInAfter = ({ login, password }: TestUser, first: () => Promise<unknown>) => {
-    const db = intercept(pool, async (statement, run) => {
-      if (statement.name === 'user-renew-hash') await first();
-      return run();
-    });
+    const db = doingBefore(pool, 'user-renew-hash', first);
     const sent = { formToken, authorizationRequest: null, login, password };
     return signInVerb({ ...server.context, db }, sent, cookies, CALLER);
   };
@@ -252,37 +231,25 @@ async function tasksOf(at: TestServer, logins: readonly string[], password = 'wr
   return tasks;
 }
 
-describe('the work for a wrong password', async () => {
+it('the work for a wrong password is the same for every login while there are imported hashes', async () => {
   const at = await useServer();
-  const own = (await at.createUser()).login;
-
-  it('is one check while all hashes are Assent’s', async () => {
-    const done = await countChecks(await tasksOf(at, [own, 'unknown']));
-    expect(done.map(({ cost }) => cost)).toEqual([['argon2'], ['argon2']]);
-  });
-
-  it('is the same for every login while there are imported hashes', async () => {
-    const other = await useServer();
-    const imported = (await importedUser('password', other)).login;
-    const logins = [imported];
-    for (const change of [
-      () => {},
-      (login: string) => setUserStatus(other, login, 'blocked'),
-      (login: string) => store(login, 'password', null, other),
-      (login: string) => store(login, 'password', 'cut off', other),
-    ]) {
-      const { login } = await other.createUser();
-      await change(login);
-      logins.push(login);
-    }
-    logins.push('unknown', 'unknown too');
-    const done = await countChecks(await tasksOf(other, logins));
-    expect(done.map(({ cost }) => cost)).toEqual(logins.map(() => ['argon2', 'bcrypt']));
-    const spelt = await countChecks(await tasksOf(other, logins.slice(0, 3), 'cafe\u0301'));
-    expect(spelt.map(({ cost }) => cost)).toEqual(
-      ['', '', ''].map(() => ['argon2', 'argon2', 'bcrypt', 'bcrypt']),
-    );
-  });
+  const logins = [(await importedUser('password', at)).login];
+  for (const change of [
+    () => {},
+    (login: string) => setUserStatus(at, login, 'blocked'),
+    (login: string) => store(login, 'password', null, at),
+    (login: string) => store(login, 'password', 'cut off', at),
+  ]) {
+    const { login } = await at.createUser();
+    await change(login);
+    logins.push(login);
+  }
+  logins.push('unknown', 'unknown too');
+  const done = await countChecks(await tasksOf(at, logins));
+  expect(done.map(({ cost }) => cost)).toEqual(logins.map(() => ['argon2', 'bcrypt']));
+  const spelt = await countChecks(await tasksOf(at, logins.slice(0, 3), 'cafe\u0301'));
+  const twice = ['argon2', 'argon2', 'bcrypt', 'bcrypt'];
+  expect(spelt.map(({ cost }) => cost)).toEqual([twice, twice, twice]);
 });
 
 /** Points evenly among the ids of users, as those of logins are. */
@@ -292,7 +259,7 @@ const POINTS = Array.from({ length: 128 }, (_, n) =>
 
 describe('decoys for imported hash forms', () => {
   const FORMS = ['$2b$04$', '$2b$10$', '$2y$04$'];
-  const hashOf = (form: string, letter = 'a') => `${form}${letter.repeat(21)}u${letter.repeat(31)}`;
+  const hashOf = (form: string) => `${form}${'a'.repeat(21)}u${'a'.repeat(31)}`;
   const OWN = `$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$${'A'.repeat(43)}`;
 
   /** A database with so many users of ours, and 100 for each of the hashes. */
@@ -362,8 +329,11 @@ describe('decoys for imported hash forms', () => {
     expect(await decoys()).toEqual(first);
   });
 
-  it('are looked up once a minute while there are none', async () => {
+  it('are looked up once a minute while there are none, and a wrong password costs one check', async () => {
     const at = await useServer();
+    const own = (await at.createUser()).login;
+    const done = await countChecks(await tasksOf(at, [own, 'unknown']));
+    expect(done.map(({ cost }) => cost)).toEqual([['argon2'], ['argon2']]);
     const decoys = async () => (await tasksOf(at, ['unknown'])).map(({ foreign }) => foreign);
     const now = performance.now.bind(performance);
     let later = 0;
@@ -398,17 +368,5 @@ describe('decoys for imported hash forms', () => {
       expect(JSON.stringify(found)).not.toContain('secret');
       expect(await passwordsIn('--invariants')).toMatchObject([{ check: 'password_hashes', level: 'error' }]);
     }
-  });
-
-  it('are read by the invariants in the same way as by the import', async () => {
-    const { pool: own } = await ownDatabase();
-    const hashes = file.vectors.map(({ given }) => ({ hash: '', ...readHash(given) }).hash);
-    await own.query(
-      `insert into users (login, login_key, name, password_hash)
-       select 'u' || n, 'u' || n, 'U', hash from unnest($1::text[]) with ordinality t (hash, n)`,
-      [hashes],
-    );
-    const broken = (await findBroken(own, 60)).filter(({ check }) => check === 'password_hashes');
-    expect(broken).toMatchObject([{ level: 'ok', rows: 0 }]);
   });
 });

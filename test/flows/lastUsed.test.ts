@@ -5,8 +5,8 @@ import { parseToken } from '../../src/secrets/tokens.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { noteGrantUses } from '../../src/store/token/grantUse.ts';
 import { actorsAt } from '../support/account.ts';
-import { introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
-import { intercept } from '../support/postgres/intercept.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
+import { doingBefore } from '../support/postgres/intercept.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { useServer } from '../support/server.ts';
 
@@ -68,13 +68,12 @@ describe('the last-used day of an authorization', () => {
 
   it('is not recorded for an expired, revoked or wrong token, or an unknown resource server', async () => {
     const [expired, revoked, asked] = [await authorized(), await authorized(), await authorized()];
-    await pool.query(`update grants set token_issued_at = now() - interval '3 years' where grant_id = $1`, [
-      expired.grantId,
-    ]);
-    await pool.query('update grants set revoked_at = now() where grant_id = $1', [revoked.grantId]);
-    for (const { token } of [expired, revoked]) {
+    const set = (change: string, { grantId }: { grantId: string }) =>
+      pool.query(`update grants set ${change} where grant_id = $1`, [grantId]);
+    await set(`token_issued_at = now() - interval '3 years'`, expired);
+    await set('revoked_at = now()', revoked);
+    for (const { token } of [expired, revoked])
       expect(await introspect(server, resource, token)).toEqual({ active: false });
-    }
     expect(await introspect(server, resource, `${asked.token.slice(0, -1)}!`)).toEqual({ active: false });
     await introspect(server, `Basic ${btoa('x:y')}`, asked.token);
     await settle();
@@ -82,29 +81,26 @@ describe('the last-used day of an authorization', () => {
     expect(await Promise.all(days)).toEqual([null, null, null]);
   });
 
-  it('is cleared by a new authorization', async () => {
+  it('is cleared by a new authorization, whose use is not recorded for the earlier token', async () => {
     const { client, user, agent, token, grantId } = await authorized();
     await use(token, grantId);
-    await obtainCode(agent, requestOf(client), user);
+    const next = await obtainToken(agent, client, user);
     expect(await rowOf(grantId)).toMatchObject({ used: null, revision: 2 });
-  });
-
-  it('is not recorded if the authorization was replaced meanwhile', async () => {
-    const { token, grantId } = await authorized();
-    noteGrantUses(pool, [{ grantId, tokenHash: sha256('of the authorization before') }]);
-    await settle();
-    expect(await isUsed(grantId)).toBeNull();
-    noteGrantUses(pool, [{ grantId, tokenHash: sha256(token) }]);
-    await settle();
-    expect(await isUsed(grantId)).toBe(true);
+    for (const [noted, used] of [
+      [token, null],
+      [next, true],
+    ] as const) {
+      noteGrantUses(pool, [{ grantId, tokenHash: sha256(noted) }]);
+      await settle();
+      expect(await isUsed(grantId)).toBe(used);
+    }
   });
 
   it('never fails an introspection, and does not wait for a row lock', async () => {
     const [failing, locked] = [await authorized(), await authorized()];
     const [id = '', secret = ''] = atob(resource.slice('Basic '.length)).split(':');
     let notes = 0;
-    const db = intercept(pool, async (statement, run) => {
-      if (statement.name !== 'grant-mark-used') return run();
+    const db = doingBefore(pool, 'grant-mark-used', async () => {
       notes += 1;
       throw new Error('no place on the disk');
     });
@@ -128,10 +124,9 @@ describe('the last-used day of an authorization', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const db = intercept(pool, async (statement, run) => {
-      if (statement.name === 'grant-mark-used') notes += 1;
-      if (statement.name === 'grant-mark-used') await held;
-      return run();
+    const db = doingBefore(pool, 'grant-mark-used', () => {
+      notes += 1;
+      return held;
     });
     const noted = () => expect.poll(() => notes, { interval: 10 });
     for (const _round of [1, 2, 3]) {

@@ -87,23 +87,16 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     return disconnection('/account/disconnect-all', setting);
   },
 
-  async 'grant-revoke-by-token'({ agent, client, user }) {
-    const token = await obtainToken(agent, client, user);
-    const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
-    return {
-      ask: () => agent.post('/oauth/revoke', { token, ...credentials }),
-      isDone: () => hasEnded(token),
-    };
-  },
+  'grant-revoke-by-token': ({ agent, client, user }) =>
+    revocation(agent, client, user, (token) => {
+      const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
+      return agent.post('/oauth/revoke', { token, ...credentials });
+    }),
 
-  async 'grant-revoke-by-operator'({ agent, client, user }) {
-    const token = await obtainToken(agent, client, user);
-    const grantIds = grantIdsOf(token);
-    return {
-      ask: () => revokeGrants(slow.database.pool, { grantIds, operator: 'tests', ...CALLER }),
-      isDone: () => hasEnded(token),
-    };
-  },
+  'grant-revoke-by-operator': ({ agent, client, user }) =>
+    revocation(agent, client, user, (token) =>
+      revokeGrants(slow.database.pool, { grantIds: grantIdsOf(token), operator: 'tests', ...CALLER }),
+    ),
 
   async 'session-insert'({ agent, user }) {
     return {
@@ -112,6 +105,16 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     };
   },
 };
+
+async function revocation<Ask>(
+  agent: Agent,
+  client: TestClient,
+  user: TestUser,
+  ask: (token: string) => Ask,
+) {
+  const token = await obtainToken(agent, client, user);
+  return { ask: async () => ask(token), isDone: () => hasEnded(token) };
+}
 
 /** Must leave alone a token that was issued meanwhile. */
 async function disconnection(action: string, { agent, client, user }: Setting): Promise<Late> {
@@ -175,8 +178,9 @@ async function revocationOf(user: TestUser, revoke: Revoke): Promise<Waiting> {
   return { table: 'grants', ask: (caller) => revoke(token, caller), isDone: () => hasEnded(token) };
 }
 
-describe('a statement that waits for a lock until its caller got 503', () => {
-  it.each(Object.entries(WAITING))('does nothing: %s', async (_what, prepare) => {
+it.each(Object.entries(WAITING))(
+  'a statement that waits for a lock until its caller got 503 does nothing: %s',
+  async (_what, prepare) => {
     const user = await other.createUser();
     const { table, ask, isDone } = await prepare(user);
     const lock = `select from ${table} where user_id = $1 for update`;
@@ -189,8 +193,8 @@ describe('a statement that waits for a lock until its caller got 503', () => {
     });
     expect(await answer).toMatchObject(TOO_LATE);
     expect(await isDone()).toBe(false);
-  });
-});
+  },
+);
 
 /** Token requests that would be granted. */
 async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {

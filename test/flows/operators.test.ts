@@ -114,37 +114,35 @@ describe('deleting an application', () => {
   });
 });
 
-describe('an erased user', () => {
-  it('is only in the trail, by id, which never has a login, name or password', async () => {
-    const [login, password] = ['zinaida.unmistakable', `unmistakable, too: ${newSecret()}`];
-    const user = await server.createUser({ login, name: 'Zinaida Unmistakable' });
-    await setPasswords(pool, login, { password, paymentPassword: null, allowWeak: true }, 'olga');
-    const agent = new Agent(server.baseUrl);
-    const token = await obtainToken(agent, await server.createClient(), { ...user, password });
-    const removed = await removeUser(pool, 'ZINAIDA.unmistakable', 'olga');
-    expect(removed).toMatchObject({ userId: user.userId, revoked: 1 });
-    expect((await agent.get('/account')).page).toBe('sign-in');
-    expect(await isLive(server, await server.createResource(), token)).toBe(false);
-    const tables = await ask(
-      `select oid::regclass::text as name from pg_class
-        where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`,
-    );
-    for (const { name } of tables) {
-      const found = await ask(`select t::text from ${name} t where t::text ~* 'unmistakable'`);
-      expect({ name, found }).toEqual({ name, found: [] });
-    }
-    const trail = 'select kind, operator, detail from audit_events where user_id = $1 order by at';
-    expect(await ask(trail, [user.userId])).toMatchObject([
-      { kind: 'user_created', operator: 'tests', detail: { payment_password: true } },
-      { kind: 'user_password_set', operator: 'olga', detail: { payment_password: false } },
-      { kind: 'signed_in' },
-      { kind: 'approved' },
-      { kind: 'exchanged' },
-      { kind: 'user_blocked', operator: 'olga', detail: null },
-      { kind: 'revoked_by_operator', operator: 'olga' },
-      { kind: 'user_deleted', operator: 'olga' },
-    ]);
-  });
+it('an erased user is only in the trail, by id, which never has a login, name or password', async () => {
+  const [login, password] = ['zinaida.unmistakable', `unmistakable, too: ${newSecret()}`];
+  const user = await server.createUser({ login, name: 'Zinaida Unmistakable' });
+  await setPasswords(pool, login, { password, paymentPassword: null, allowWeak: true }, 'olga');
+  const agent = new Agent(server.baseUrl);
+  const token = await obtainToken(agent, await server.createClient(), { ...user, password });
+  const removed = await removeUser(pool, 'ZINAIDA.unmistakable', 'olga');
+  expect(removed).toMatchObject({ userId: user.userId, revoked: 1 });
+  expect((await agent.get('/account')).page).toBe('sign-in');
+  expect(await isLive(server, await server.createResource(), token)).toBe(false);
+  const tables = await ask(
+    `select oid::regclass::text as name from pg_class
+      where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`,
+  );
+  for (const { name } of tables) {
+    const found = await ask(`select t::text from ${name} t where t::text ~* 'unmistakable'`);
+    expect({ name, found }).toEqual({ name, found: [] });
+  }
+  const trail = 'select kind, operator, detail from audit_events where user_id = $1 order by at';
+  expect(await ask(trail, [user.userId])).toMatchObject([
+    { kind: 'user_created', operator: 'tests', detail: { payment_password: true } },
+    { kind: 'user_password_set', operator: 'olga', detail: { payment_password: false } },
+    { kind: 'signed_in' },
+    { kind: 'approved' },
+    { kind: 'exchanged' },
+    { kind: 'user_blocked', operator: 'olga', detail: null },
+    { kind: 'revoked_by_operator', operator: 'olga' },
+    { kind: 'user_deleted', operator: 'olga' },
+  ]);
 });
 
 describe('a changed application', () => {

@@ -6,7 +6,7 @@ import { insertSession } from '../../src/store/common/sessions.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { newSecret } from '../support/ledger.ts';
 import { setPasswords } from '../support/operators.ts';
-import { intercept } from '../support/postgres/intercept.ts';
+import { doingBefore } from '../support/postgres/intercept.ts';
 import { waitForLocks } from '../support/postgres/locks.ts';
 import { CALLER, useServer } from '../support/server.ts';
 import { newSessionOf, type SignedIn, signedInUser } from './signedIn.ts';
@@ -31,11 +31,8 @@ describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in
   it('fails the sign-in if the change is first', async () => {
     const by = await signedInUser(server);
     const { login } = by.user;
-    /** The pool, but the password changes after it was checked and before the session is written. */
-    const db = intercept(pool, async (statement, run) => {
-      if (statement.name === 'session-insert') await change(by);
-      return run();
-    });
+    // The password changes after it was checked and before the session is written.
+    const db = doingBefore(pool, 'session-insert', () => change(by));
     const old = { ...FORM, login, password: by.user.password };
     expect(await signIn({ ...server.context, db }, old, COOKIES, CALLER)).toEqual({ outcome: 'wrong' });
     const now = await signIn(server.context, { ...old, password }, COOKIES, CALLER);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { revokeAll } from '../../src/operations/grants.ts';
 import { actorsAt, follow, press } from '../support/account.ts';
 import { confirm, decide, obtainCode, reachConsent, requestOf, press as send } from '../support/flow.ts';
@@ -21,33 +21,26 @@ const CHANGES: Record<string, (at: Setting) => Promise<unknown>> = {
   'a replay that revoked the token': ({ client, code }) => exchange(server, client, code),
 };
 
-describe('a consent form older than', () => {
-  it.each(Object.entries(CHANGES))('%s decides nothing', async (_what, change) => {
+it.each(Object.entries(CHANGES))(
+  'a consent form older than %s decides nothing, nor does its confirmation',
+  async (_what, change) => {
     const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
     expectToken(await exchange(server, client, code));
-    const old = await reachConsent(agent, requestOf(client, { state: 'old' }), user);
-    await change({ client, user, agent, code });
-    const answer = await decide(agent, old, 'allow');
-    expect(answer.status).toBe(303);
-    expect(answer.location).toContain('state=old');
-  });
-
-  it.each(Object.entries(CHANGES))('%s decides nothing when it is confirmed', async (_what, change) => {
-    const { client, user, agent } = await actorsAt(server);
-    const code = await obtainCode(agent, requestOf(client), user);
-    expectToken(await exchange(server, client, code));
-    const old = requestOf(client, { state: 'old', scope: 'payment-shop' });
-    const pressed = await send(agent, await reachConsent(agent, old, user), 'allow');
+    const consentFor = (fields: Record<string, string>) =>
+      reachConsent(agent, requestOf(client, { state: 'old', ...fields }), user);
+    const old = await consentFor({});
+    const pressed = await send(agent, await consentFor({ scope: 'payment-shop' }), 'allow');
     const page = await follow(agent, pressed);
     expect(page.page).toBe('confirm');
     await change({ client, user, agent, code });
     const before = await rowsOf(server.database);
-    const request = [303, expect.stringMatching(/authorize\?.*state=old/)];
-    const confirmed = await confirm(agent, page, user.paymentPassword);
-    expect([confirmed.status, confirmed.location]).toEqual(request);
-    const again = await agent.get(pressed.location ?? '');
-    expect([again.status, again.location]).toEqual(request);
+    for (const { status, location } of [
+      await decide(agent, old, 'allow'),
+      await confirm(agent, page, user.paymentPassword),
+      await agent.get(pressed.location ?? ''),
+    ])
+      expect([status, location]).toEqual([303, expect.stringMatching(/authorize\?.*state=old/)]);
     expect(await rowsOf(server.database)).toBe(before);
-  });
-});
+  },
+);

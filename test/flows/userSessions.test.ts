@@ -27,30 +27,29 @@ describe('the sessions of a user', () => {
     expect([sessions.length, endOthersToken]).toEqual([1, null]);
   });
 
-  it('end singly, by the form of that session and user', async () => {
-    const user = await server.createUser();
-    const [one, two, here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
-    const { sessions } = await list(here);
-    const [, later, earlier] = sessions;
-    const end = (by: SignedIn, sessionId = '', formToken: string | null = null) =>
-      endSession(server.context, by.session, { sessionId, formToken: formToken ?? undefined }, CALLER);
-    expect(await end(here, later?.sessionId, earlier?.endToken)).toEqual({ outcome: 'stale' });
-    expect(await end(one, later?.sessionId, later?.endToken)).toEqual({ outcome: 'stale' });
-    expect(await end(here, later?.sessionId)).toEqual({ outcome: 'stale' });
-    expect(await Promise.all([one, two, here].map(lives))).toEqual([true, true, true]);
-    expect(await end(here, later?.sessionId, later?.endToken)).toEqual({ outcome: 'ended' });
-    expect(await Promise.all([one, two, here].map(lives))).toEqual([true, false, true]);
-    expect(await end(here, later?.sessionId, later?.endToken)).toEqual({ outcome: 'ended' });
-  });
-
-  it('end except the requesting one, and those of other users stay', async () => {
+  it('end singly or all but the requesting one, by its own form for that, and those of other users stay', async () => {
     const [user, other] = [await server.createUser(), await server.createUser()];
-    const all = [await signedIn(user), await signedIn(user), await signedIn(other), await signedIn(user)];
-    const here = all[3] as SignedIn;
-    expect(await endOthers(here.session, undefined)).toEqual({ outcome: 'stale' });
-    const token = (await list(here)).endOthersToken ?? '';
-    expect(await endOthers(all[0]?.session as Session, token)).toEqual({ outcome: 'stale' });
-    expect(await endOthers(here.session, token)).toEqual({ outcome: 'ended' });
+    const all = [await signedIn(user), await signedIn(user), await signedIn(user), await signedIn(other)];
+    const [one, , here] = all as [SignedIn, SignedIn, SignedIn];
+    const { sessions, endOthersToken } = await list(here);
+    const [, later, earlier] = sessions;
+    const end = (by: SignedIn, sessionId: string | null = null, formToken: string | null = null) =>
+      endSession(server.context, by.session, { sessionId, formToken: formToken ?? undefined }, CALLER);
+    const id = later?.sessionId ?? '';
+    for (const stale of [
+      await end(here, id, earlier?.endToken),
+      await end(one, id, later?.endToken),
+      await end(here, id),
+      await end(here),
+      await end(one, null, endOthersToken),
+    ])
+      expect(stale).toEqual({ outcome: 'stale' });
+    expect(await Promise.all(all.map(lives))).toEqual([true, true, true, true]);
+    for (let times = 0; times < 2; times += 1) {
+      expect(await end(here, id, later?.endToken)).toEqual({ outcome: 'ended' });
+      expect(await Promise.all(all.map(lives))).toEqual([true, false, true, true]);
+    }
+    expect(await end(here, null, endOthersToken)).toEqual({ outcome: 'ended' });
     expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]);
   });
 

@@ -22,3 +22,11 @@ export function intercept(
   };
   return Object.create(pool, { connect: { value: connect } }) as pg.Pool;
 }
+
+/** The pool, but each statement of this name waits until `work` is done, and fails if that does. */
+export function doingBefore(pool: pg.Pool, name: string, work: () => Promise<unknown>): pg.Pool {
+  return intercept(pool, async (statement, run) => {
+    if (statement.name === name) await work();
+    return run();
+  });
+}
