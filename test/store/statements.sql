@@ -1,23 +1,23 @@
 -- 'select c.relnamespace::regnamespace::text as schema, quote_i…'(name) → schema text, database text, isOurs boolean
 select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as database,
-          pg_has_role(datdba, 'usage') as "isOurs"
-     from pg_roles r, pg_class c, pg_database d
-    where r.rolname = $1 and c.oid = 'audit_events'::regclass and datname = current_database();
+         pg_has_role(datdba, 'usage') as "isOurs"
+    from pg_roles r, pg_class c, pg_database d
+   where r.rolname = $1 and c.oid = 'audit_events'::regclass and datname = current_database();
 
 -- 'select count(*)::int as strays from audit_events_rest…'() → strays integer
 select count(*)::int as strays from audit_events_rest;
 
 -- 'select current_setting('server_version_num')::int as "versio…'(numeric) → versionNumber integer, version text, encoding text, isStandby boolean, readOnly boolean, fsync boolean, fullPageWrites boolean, synchronousCommit text, skewSeconds double precision, role name
 select current_setting('server_version_num')::int as "versionNumber",
-          current_setting('server_version') as version,
-          current_setting('server_encoding') as encoding,
-          pg_is_in_recovery() as "isStandby",
-          current_setting('transaction_read_only') = 'on' as "readOnly",
-          current_setting('fsync') = 'on' as fsync,
-          current_setting('full_page_writes') = 'on' as "fullPageWrites",
-          current_setting('synchronous_commit') as "synchronousCommit",
-          abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
-          current_user as role;
+         current_setting('server_version') as version,
+         current_setting('server_encoding') as encoding,
+         pg_is_in_recovery() as "isStandby",
+         current_setting('transaction_read_only') = 'on' as "readOnly",
+         current_setting('fsync') = 'on' as fsync,
+         current_setting('full_page_writes') = 'on' as "fullPageWrites",
+         current_setting('synchronous_commit') as "synchronousCommit",
+         abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
+         current_user as role;
 
 -- 'select distinct g.grant_id as id, g.user_id as "userId" from…'(uuid[], timestamp with time zone[], boolean[]) → id uuid, userId uuid
 select distinct g.grant_id as id, g.user_id as "userId"
@@ -26,9 +26,9 @@ select distinct g.grant_id as id, g.user_id as "userId"
 
 -- 'select format('indexes were made with version %s of the data…'() → text text, remedy text
 select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
-          format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
-     from pg_database, pg_database_collation_actual_version(oid) as now
-    where datname = current_database() and datcollversion <> now;
+         format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
+    from pg_database, pg_database_collation_actual_version(oid) as now
+   where datname = current_database() and datcollversion <> now;
 
 -- 'select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from", …'() → name text, from text, to text
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
@@ -57,13 +57,13 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
 
 -- 'select relname as name from pg_class c join pg_namespace n o…'() → name name
 select relname as name from pg_class c join pg_namespace n on n.oid = relnamespace
-    where nspname = current_schema() and relkind in ('r', 'p') and not exists (
-          select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
-    order by 1 limit 3;
+   where nspname = current_schema() and relkind in ('r', 'p') and not exists (
+         select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
+   order by 1 limit 3;
 
 -- 'select string_agg(quote_ident(attname), ', ') as columns fro…'(regclass, name) → columns text
 select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
-    where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
+   where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
 
 -- 'with ours as ( select c.oid, relacl, relowner from unnest($1…'(text[]) → role text
 with ours as (
@@ -184,7 +184,7 @@ select * from (
 
 -- audit-note-act(text, text, uuid, text, text, jsonb) → nothing
 insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
-   values ($1, $2, $3, $4, $5, $6);
+  values ($1, $2, $3, $4, $5, $6);
 
 -- audit-owns-tables() → nothing
 select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage');
@@ -199,10 +199,10 @@ select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri"
 
 -- client-insert(text, text, text, boolean, text[], json, text, text, boolean, boolean, boolean) → nothing
 insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
-                        user_limits, oauth21)
-   values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
-           $10, $11)
-   on conflict do nothing;
+                       user_limits, oauth21)
+  values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
+          $10, $11)
+  on conflict do nothing;
 
 -- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
@@ -222,39 +222,39 @@ select n::int as n, encode(body, 'base64') as body from unnest($1::text[], $2::t
 
 -- client-logo-put(text, text, bytea) → nothing
 insert into client_logos (client_id, file, body) values ($1, $2, $3)
-   on conflict (client_id) do update set file = excluded.file, body = excluded.body;
+  on conflict (client_id) do update set file = excluded.file, body = excluded.body;
 
 -- client-secret-insert(text, text, bytea) → nothing
 insert into client_secrets (client_id, secret_id, secret_hash) values ($1, $2, $3);
 
 -- client-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
 select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-              retired_at as "retiredAt"
-         from client_secrets where client_id = $1 order by created_at, secret_id;
+             retired_at as "retiredAt"
+        from client_secrets where client_id = $1 order by created_at, secret_id;
 
 -- client-secret-retire(text, text, boolean) → found boolean, retired boolean
 with accepted as (
-         select secret_id from client_secrets s where client_id = $1 and s.retired_at is null order by secret_id for update
-       ), retired as (
-         update client_secrets s set retired_at = clock_timestamp()
-          where client_id = $1 and secret_id = $2 and s.retired_at is null
-            and ($3 or (select count(*) from accepted) > 1)
-         returning secret_id
-       )
-       select exists (select from accepted where secret_id = $2) as found,
-              exists (select from retired) as retired;
+        select secret_id from client_secrets s where client_id = $1 and s.retired_at is null order by secret_id for update
+      ), retired as (
+        update client_secrets s set retired_at = clock_timestamp()
+         where client_id = $1 and secret_id = $2 and s.retired_at is null
+           and ($3 or (select count(*) from accepted) > 1)
+        returning secret_id
+      )
+      select exists (select from accepted where secret_id = $2) as found,
+             exists (select from retired) as retired;
 
 -- client-set-status(text, text) → changed boolean
 with changed as (
-       update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
-     )
-     select exists (select from changed) as changed from clients where client_id = $2;
+      update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
+    )
+    select exists (select from changed) as changed from clients where client_id = $2;
 
 -- client-write(text, text, text[], json, text, text, boolean, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
-          most_days = ($4::json ->> 'days')::int, most_sum = ($4::json ->> 'sum')::numeric, site = $5, logo = $6, reviewed = $7, user_limits = $8,
-          oauth21 = $9, revision = revision + 1
-    where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+         most_days = ($4::json ->> 'days')::int, most_sum = ($4::json ->> 'sum')::numeric, site = $5, logo = $6, reviewed = $7, user_limits = $8,
+         oauth21 = $9, revision = revision + 1
+   where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
 
@@ -453,7 +453,7 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
 
 -- grant-find-approval(uuid, bytea, text) → isUsable boolean, isLive boolean
 select g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive"
-     from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
+    from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
 
 -- grant-find-of-token(bytea, uuid) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, login text, clientName text, refused text
 select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
@@ -461,9 +461,9 @@ select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId"
   to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
   g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
   clock_timestamp() as now, u.login, c.name as "clientName",
-          case when g.token_hash is distinct from $1 then 'replaced by a later authorization, or never issued'
-               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
-     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = $2;
+         case when g.token_hash is distinct from $1 then 'replaced by a later authorization, or never issued'
+              when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
+    from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = $2;
 
 -- grant-mark-used(uuid[], bytea[]) → nothing
 update grants set last_used_on = (clock_timestamp() at time zone 'UTC')::date
@@ -588,7 +588,7 @@ select exists (select from revoked) as revoked, late from moment;
 
 -- health-tables() → readOnly boolean
 select current_setting('transaction_read_only') = 'on' as "readOnly"
-           from (select) one left join (select from clients limit 0) ours on true;
+    from (select) one left join (select from clients limit 0) ours on true;
 
 -- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
@@ -778,8 +778,8 @@ select name, role, created_at as "createdAt", expires_at as "expiresAt", retired
 
 -- operator-insert(text, text, bytea, integer, timestamp with time zone) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 insert into operators (name, role, token_hash, expires_at)
-   values ($1, $2, $3, least(clock_timestamp() + $4::int * interval '1 day', $5))
-   on conflict (name) do nothing returning name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  values ($1, $2, $3, least(clock_timestamp() + $4::int * interval '1 day', $5))
+  on conflict (name) do nothing returning name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn";
 
 -- operator-list() → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
@@ -791,10 +791,10 @@ update operators set retired_at = clock_timestamp() where name = $1 and retired_
 
 -- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
-     from refusals r left join clients using (client_id)
-    where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
-      and at > clock_timestamp() - interval '7 days'
-    order by at desc limit 50;
+    from refusals r left join clients using (client_id)
+   where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
+     and at > clock_timestamp() - interval '7 days'
+   order by at desc limit 50;
 
 -- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[], text[]) → nothing
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
@@ -825,8 +825,8 @@ insert into resource_secrets (resource_id, secret_id, secret_hash) values ($1, $
 
 -- resource-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
 select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-              retired_at as "retiredAt"
-         from resource_secrets where resource_id = $1 order by created_at, secret_id;
+             retired_at as "retiredAt"
+        from resource_secrets where resource_id = $1 order by created_at, secret_id;
 
 -- resource-secret-mark-used(text[], bytea[]) → nothing
 update resource_secrets set last_used_on = current_date
@@ -837,25 +837,25 @@ update resource_secrets set last_used_on = current_date
 
 -- resource-secret-retire(text, text, boolean) → found boolean, retired boolean
 with accepted as (
-         select secret_id from resource_secrets s where resource_id = $1 and s.retired_at is null order by secret_id for update
-       ), retired as (
-         update resource_secrets s set retired_at = clock_timestamp()
-          where resource_id = $1 and secret_id = $2 and s.retired_at is null
-            and ($3 or (select count(*) from accepted) > 1)
-         returning secret_id
-       )
-       select exists (select from accepted where secret_id = $2) as found,
-              exists (select from retired) as retired;
+        select secret_id from resource_secrets s where resource_id = $1 and s.retired_at is null order by secret_id for update
+      ), retired as (
+        update resource_secrets s set retired_at = clock_timestamp()
+         where resource_id = $1 and secret_id = $2 and s.retired_at is null
+           and ($3 or (select count(*) from accepted) > 1)
+        returning secret_id
+      )
+      select exists (select from accepted where secret_id = $2) as found,
+             exists (select from retired) as retired;
 
 -- resource-set-status(text, text) → changed boolean
 with changed as (
-       update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
-     )
-     select exists (select from changed) as changed from resources where resource_id = $2;
+      update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
+    )
+    select exists (select from changed) as changed from resources where resource_id = $2;
 
 -- schema-exists() → found boolean
 select exists (select from pg_attribute
-                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found;
+                  where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found;
 
 -- schema-facts() → schemaVersion integer, monthsAhead integer
 select (select max(version)::int from schema_migrations) as "schemaVersion", (select count(*)::int from (
@@ -1010,7 +1010,7 @@ delete from users where user_id = $1 returning user_id;
 
 -- user-find(text, text) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
 select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where user_id = case when $1 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $1::uuid end or login_key = $2
-    order by login_key = $2 limit 1;
+   order by login_key = $2 limit 1;
 
 -- user-find-by-external-id(text) → userId uuid, login text, name text, status text, externalId text
 select user_id as "userId", login, name, status, external_id as "externalId" from users where external_id = $1;
@@ -1030,9 +1030,9 @@ select hash from (table near union all table any_users) found(hash)
 
 -- user-insert(text, text, text, text, text) → userId uuid
 insert into users (login, login_key, name, password_hash, payment_password_hash)
-   select $1, $2, $3, $4, $5
-    where not exists (select from users where user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
-   on conflict (login_key) do nothing returning user_id as "userId";
+  select $1, $2, $3, $4, $5
+   where not exists (select from users where user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
+  on conflict (login_key) do nothing returning user_id as "userId";
 
 -- user-insert-external(text, text, text, text, text[], text, text) → userId uuid, login text, name text, status text, externalId text
 with made as (
@@ -1074,35 +1074,35 @@ insert into audit_events (kind, user_id, address, reference)
 
 -- user-session-list(bytea, uuid) → sessionId text, isCurrent boolean, createdAt timestamp with time zone, seenAt timestamp with time zone, browser text, system text, network text
 select substr(encode(sha256(s.session_hash), 'hex'), 1, 32) as "sessionId", s.session_hash = $1 as "isCurrent", s.created_at as "createdAt",
-          s.seen_at as "seenAt", s.browser, s.system, s.network
-     from sessions s where s.user_id = $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+         s.seen_at as "seenAt", s.browser, s.system, s.network
+    from sessions s where s.user_id = $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours')
-    order by s.session_hash = $1 desc, s.seen_at desc, s.session_hash;
+   order by s.session_hash = $1 desc, s.seen_at desc, s.session_hash;
 
 -- user-set-language(text, uuid) → nothing
 update users set language = $1 where user_id = $2 and language is distinct from $1;
 
 -- user-set-passwords(text, text, uuid) → changed boolean
 update users set password_hash = $1,
-                    payment_password_hash = coalesce($2, payment_password_hash)
-    where user_id = $3 returning true as changed;
+                   payment_password_hash = coalesce($2, payment_password_hash)
+   where user_id = $3 returning true as changed;
 
 -- user-set-status(text, uuid) → changed boolean
 with changed as (
-       update users set status = $1 where user_id = $2 and status <> $1 returning user_id
-     )
-     select exists (select from changed) as changed from users where user_id = $2;
+      update users set status = $1 where user_id = $2 and status <> $1 returning user_id
+    )
+    select exists (select from changed) as changed from users where user_id = $2;
 
 -- user-update(text, text, text, text, uuid) → userId uuid, login text, name text, status text, externalId text
 update users u set login = coalesce($1, login), login_key = coalesce($2, login_key), name = coalesce($3, name),
-          external_id = nullif(coalesce($4, external_id), '')
-    where user_id = $5 and not exists (
-      select from users where user_id <> u.user_id
-         and (login_key = $2 or external_id = $4 or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
-   returning user_id as "userId", login, name, status, external_id as "externalId";
+         external_id = nullif(coalesce($4, external_id), '')
+   where user_id = $5 and not exists (
+     select from users where user_id <> u.user_id
+        and (login_key = $2 or external_id = $4 or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
+  returning user_id as "userId", login, name, status, external_id as "externalId";
 
 -- user-update-external-name(text, uuid, text, text) → nothing
 with renamed as (
-     update users set name = $1 where user_id = $2 and name <> $1 and status = 'active' returning user_id)
-   insert into audit_events (kind, user_id, detail, address, reference)
+    update users set name = $1 where user_id = $2 and name <> $1 and status = 'active' returning user_id)
+  insert into audit_events (kind, user_id, detail, address, reference)
   select 'user_updated', user_id, '{"by": "provider", "fields": ["name"]}'::jsonb, $3, $4 from renamed;

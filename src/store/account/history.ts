@@ -53,12 +53,9 @@ const CURSOR_TIME = timeOf('@micros');
 export const findHistory = findAll<
   { userId: string; micros: string | null; skip: number; most: number },
   HistoryRow
->(
-  'history-find',
-  select(`
+>('history-find')`${select(`
 select * from audit_events where ${OF_HISTORY} and at <= coalesce(${CURSOR_TIME}, 'infinity') order by at desc, ctid
-offset (select count(*) from (select from audit_events where ${OF_HISTORY} and at = ${CURSOR_TIME} limit @skip) passed) limit @most`),
-);
+offset (select count(*) from (select from audit_events where ${OF_HISTORY} and at = ${CURSOR_TIME} limit @skip) passed) limit @most`)}`;
 
 export const WARNING_DAYS = 30;
 /** Events of each kind that are searched for warnings. */
@@ -109,8 +106,8 @@ export interface WarningRow extends HistoryRow {
 /** Warnings of the last days, unseen in the browser, newest first, at most so many. */
 export const findWarningEvents = findAll<SeenByUser & { most: number }, WarningRow>(
   'history-find-warnings',
-  select(
-    `
+)`${select(
+  `
 select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_EVENTS_READ}) over () as has_more from (
   select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
          count(*) over (partition by kind) as read_of_kind
@@ -127,8 +124,7 @@ select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_EVENTS_READ})
      order by at desc limit ${MAX_EVENTS_READ}) newest
    order by alike, at desc) one_of_each
  order by row_number() over (partition by kind order by at desc), at desc limit @most`,
-    `,
+  `,
        a.times, a.first_at as "firstAt", concat_ws('-', a.alike, ${microsOf('a.first_at')}, ${microsOf('a.at')}) as seen,
        a.has_more as "hasMore"`,
-  ),
-);
+)}`;

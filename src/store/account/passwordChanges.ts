@@ -17,14 +17,10 @@ interface PasswordChange extends PasswordHashes, Caller {
   readonly newHash: string;
 }
 
-const lockUser = write<{ userId: string }>(
-  'user-lock',
-  'select from users where user_id = @userId for no key update',
-);
+const lockUser = write<{ userId: string }>('user-lock')`
+  select from users where user_id = @userId for no key update`;
 
-const change = decision<PasswordChange, { changed: boolean }>(
-  'user-change-passwords',
-  `
+const change = decision<PasswordChange, { changed: boolean }>('user-change-passwords')`
 with locked as materialized (
   select user_id from users
    where user_id = @userId and status = 'active' and password_hash is not distinct from @passwordHash
@@ -45,8 +41,7 @@ with locked as materialized (
 ), logged as (
   ${recordEvents({ kind: '@kind', user_id: 'user_id', ...OF_CALLER }, 'changed')}
 )
-select exists (select from changed) as changed, late from moment`,
-);
+select exists (select from changed) as changed, late from moment`;
 
 /**
  * Changes a password, and ends every other session of the user. A first statement locks the user, so that the second sees a

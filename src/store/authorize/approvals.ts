@@ -98,9 +98,10 @@ const approve = batchedDecision<ApprovalResult, Approval>(
     confirming_id: ['text', ({ proof }) => proof.externalId],
     ...CALLER_COLUMNS,
   },
-  (input) => `
+  ({ userId }) => userId,
+)`
 with requests as materialized (
-  select * from ${input}
+  select * from @input
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
@@ -173,9 +174,7 @@ select j.n::int as n,
        w.grant_id is not null as written, w.grant_id is not null and j.was_live is true as annulled,
        -- an approval that is retried after a lost answer is there already
        w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= @deadline::timestamptz as late
-  from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`,
-  ({ userId }) => userId,
-);
+  from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`;
 
 /** Writes an approval once: the same form sent twice is one approval with one response. @throws {OverloadedError} */
 export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
@@ -192,8 +191,6 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
 export const findApproval = findOne<
   Pick<Approval, 'grantId' | 'codeHash' | 'scope'>,
   { isUsable: boolean; isLive: boolean }
->(
-  'grant-find-approval',
-  `select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive"
-     from grants g where g.grant_id = @grantId and (g.code_hash, g.scope) = (@codeHash, @scope)`,
-);
+>('grant-find-approval')`
+  select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive"
+    from grants g where g.grant_id = @grantId and (g.code_hash, g.scope) = (@codeHash, @scope)`;

@@ -8,12 +8,8 @@ import { write } from '../database/query.ts';
 /** An application's picture, as named by its address: in ASCII. */
 type LogoName = NonNullable<ReturnType<typeof parseLogoPath>>;
 
-const find = findBatched<LogoName, { body: string }>(
-  'client-logo-find',
-  { client_id: 'text', file: 'text' },
-  (input) =>
-    `select n::int as n, encode(body, 'base64') as body from ${input} join client_logos using (client_id, file)`,
-);
+const find = findBatched<LogoName, { body: string }>('client-logo-find', { client_id: 'text', file: 'text' })`
+  select n::int as n, encode(body, 'base64') as body from @input join client_logos using (client_id, file)`;
 
 /** A logo's bytes; null if the application has no such logo. */
 export async function findLogo(pool: pg.Pool, name: LogoName): Promise<Buffer | null> {
@@ -21,16 +17,12 @@ export async function findLogo(pool: pg.Pool, name: LogoName): Promise<Buffer | 
   return row && Buffer.from(row.body, 'base64');
 }
 
-const put = write<LogoName & { body: Buffer }>(
-  'client-logo-put',
-  `insert into client_logos (client_id, file, body) values (@clientId, @file, @body)
-   on conflict (client_id) do update set file = excluded.file, body = excluded.body`,
-);
+const put = write<LogoName & { body: Buffer }>('client-logo-put')`
+  insert into client_logos (client_id, file, body) values (@clientId, @file, @body)
+  on conflict (client_id) do update set file = excluded.file, body = excluded.body`;
 
-const remove = write<{ clientId: string }>(
-  'client-logo-delete',
-  'delete from client_logos where client_id = @clientId',
-);
+const remove = write<{ clientId: string }>('client-logo-delete')`
+  delete from client_logos where client_id = @clientId`;
 
 /** Sets or removes a logo, within the transaction that names it in `clients` and has locked that row. */
 export async function writeLogo(db: Database, clientId: string, logo: Logo | null): Promise<void> {

@@ -8,16 +8,11 @@ export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "r
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
 /** By `client_id`; null if unknown. */
-export const findClient = findBatched<string, Client>(
-  'client-find',
-  { client_id: ['text', asciiOnly] },
-  (input) => `select n::int as n, ${CLIENT_COLUMNS} from ${input} join clients using (client_id)`,
-);
+export const findClient = findBatched<string, Client>('client-find', { client_id: ['text', asciiOnly] })`
+  select n::int as n, ${CLIENT_COLUMNS} from @input join clients using (client_id)`;
 
-export const listClients = findAll<void, Client>(
-  'client-list',
-  `select ${CLIENT_COLUMNS} from clients order by created_at, client_id`,
-);
+export const listClients = findAll<void, Client>('client-list')`
+  select ${CLIENT_COLUMNS} from clients order by created_at, client_id`;
 
 type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
 
@@ -25,27 +20,21 @@ type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
 const [MOST_DAYS, MOST_SUM] = [`(@most::json ->> 'days')::int`, `(@most::json ->> 'sum')::numeric`];
 
 /** @returns the number inserted: none if the `client_id` is taken */
-export const insertClient = write<NewClient>(
-  'client-insert',
-  `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
-                        user_limits, oauth21)
-   values (@clientId, @name, @redirectUri, @verified, @allowedRights, ${MOST_DAYS}, ${MOST_SUM}, @site, @logo, @reviewed,
-           @userLimits, @oauth21)
-   on conflict do nothing`,
-);
+export const insertClient = write<NewClient>('client-insert')`
+  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
+                       user_limits, oauth21)
+  values (@clientId, @name, @redirectUri, @verified, @allowedRights, ${MOST_DAYS}, ${MOST_SUM}, @site, @logo, @reviewed,
+          @userLimits, @oauth21)
+  on conflict do nothing`;
 
-const lock = findOne<Pick<Client, 'clientId'>, Client>(
-  'client-lock',
-  `select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`,
-);
+const lock = findOne<Pick<Client, 'clientId'>, Client>('client-lock')`
+  select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`;
 
-const update = findRow<Client, Client>(
-  'client-write',
-  `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
-          most_days = ${MOST_DAYS}, most_sum = ${MOST_SUM}, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
-          oauth21 = @oauth21, revision = revision + 1
-    where client_id = @clientId returning ${CLIENT_COLUMNS}`,
-);
+const update = findRow<Client, Client>('client-write')`
+  update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
+         most_days = ${MOST_DAYS}, most_sum = ${MOST_SUM}, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
+         oauth21 = @oauth21, revision = revision + 1
+   where client_id = @clientId returning ${CLIENT_COLUMNS}`;
 
 /** Within a transaction. @returns the application before and after, the same object if unchanged; null if unknown */
 export async function updateClient(db: Database, clientId: string, change: Partial<ClientSettings>) {

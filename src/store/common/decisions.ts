@@ -34,10 +34,8 @@ export const MAY_DECIDE = `${DECISIONS} < ${MAX_DECISIONS}`;
 /** For `update users u set`: counts one. It also locks the user. */
 export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
 
-const count = write<{ userId: string }>(
-  'user-count-decision',
-  `update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`,
-);
+const count = write<{ userId: string }>('user-count-decision')`
+  update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`;
 
 /** Counts a decision written elsewhere. @returns true if the user may make it now */
 export async function countDecision(db: Database, userId: string): Promise<boolean> {

@@ -14,14 +14,11 @@ const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySe
 // `skip locked`: neither blocks nor is blocked.
 /** @param key of the table @param condition for unused rows */
 const removing = (table: string, key: string, condition: string) =>
-  write<void>(
-    `expired-remove-${table}`,
-    `
+  write<void>(`expired-remove-${table}`)`
 with alone as materialized (select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as is_alone)
 delete from ${table} where ${key} = any (array(
   select ${key} from ${table} where (select is_alone from alone) and ${condition}
-   limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`,
-  );
+   limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`;
 
 /** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
 export const removeExpired = {

@@ -70,16 +70,18 @@ const MAX_BESIDE = 1_000;
 const NEWEST = `(select * from grants where user_id = input.user_id
                   order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
 
-const find = findBatched<Instance, InstanceRow>(
-  'grant-find',
-  { grant_id: 'uuid', user_id: 'uuid', client_id: 'text', max_instances: 'bigint' },
-  (input) => `
+const find = findBatched<Instance, InstanceRow>('grant-find', {
+  grant_id: 'uuid',
+  user_id: 'uuid',
+  client_id: 'text',
+  max_instances: 'bigint',
+})`
 select input.n::int as n, ${GRANT_COLUMNS},
        coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
        g.grant_id is null and beside.known = 0 as "firstSeen",
        case when beside.read < input.max_instances + ${MAX_BESIDE} and length(beside.scopes::text) <= ${MAX_SUMMED_SCOPE_CHARACTERS}
             then beside.scopes end as others
-  from ${input}
+  from @input
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
@@ -87,8 +89,7 @@ select input.n::int as n, ${GRANT_COLUMNS},
       from (select *, is_other and ${IS_LIVE} as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from ${NEWEST} newest) g) g
-  ) beside`,
-);
+  ) beside`;
 
 export async function findInstance(pool: pg.Pool, instance: Instance) {
   const found = required(await find(pool, instance), 'grant-find');
@@ -101,8 +102,8 @@ type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | 
 /** A token's grant, and the reason why the token is refused in any state; null if unknown. */
 export const findGrantOfToken = findOne<Pick<TokenLookup, 'grantId' | 'hash'>, GrantOfToken>(
   'grant-find-of-token',
-  `select ${GRANT_COLUMNS}, u.login, c.name as "clientName",
-          case when g.token_hash is distinct from @hash then 'replaced by a later authorization, or never issued'
-               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
-     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = @grantId`,
-);
+)`
+  select ${GRANT_COLUMNS}, u.login, c.name as "clientName",
+         case when g.token_hash is distinct from @hash then 'replaced by a later authorization, or never issued'
+              when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
+    from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = @grantId`;

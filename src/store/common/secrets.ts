@@ -31,34 +31,28 @@ function statementsOf(owner: SecretOwner) {
   const [table, id] = [`${owner}_secrets`, `${owner}_id`];
   return {
     /** `secretHash` is the SHA-256 of the secret. */
-    insert: write<{ ownerId: string; secretId: string; secretHash: Digest }>(
-      `${owner}-secret-insert`,
-      `insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
-    ),
+    insert: write<{ ownerId: string; secretId: string; secretHash: Digest }>(`${owner}-secret-insert`)`
+      insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
     /** An owner's secrets, accepted and retired, oldest first. */
-    list: findAll<{ ownerId: string }, Secret>(
-      `${owner}-secret-list`,
-      `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-              retired_at as "retiredAt"
-         from ${table} where ${id} = @ownerId order by created_at, secret_id`,
-    ),
+    list: findAll<{ ownerId: string }, Secret>(`${owner}-secret-list`)`
+      select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+             retired_at as "retiredAt"
+        from ${table} where ${id} = @ownerId order by created_at, secret_id`,
     /** Retires a secret; the last accepted one only if forced, since its owner couldn't authenticate without one. */
     retire: findRow<
       { ownerId: string; secretId: string; force: boolean },
       { found: boolean; retired: boolean }
-    >(
-      `${owner}-secret-retire`,
-      `with accepted as (
-         select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
-       ), retired as (
-         update ${table} s set retired_at = clock_timestamp()
-          where ${id} = @ownerId and secret_id = @secretId and ${IS_ACCEPTED}
-            and (@force or (select count(*) from accepted) > 1)
-         returning secret_id
-       )
-       select exists (select from accepted where secret_id = @secretId) as found,
-              exists (select from retired) as retired`,
-    ),
+    >(`${owner}-secret-retire`)`
+      with accepted as (
+        select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
+      ), retired as (
+        update ${table} s set retired_at = clock_timestamp()
+         where ${id} = @ownerId and secret_id = @secretId and ${IS_ACCEPTED}
+           and (@force or (select count(*) from accepted) > 1)
+        returning secret_id
+      )
+      select exists (select from accepted where secret_id = @secretId) as found,
+             exists (select from retired) as retired`,
   };
 }
 

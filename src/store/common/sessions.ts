@@ -59,7 +59,7 @@ const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'brows
  */
 export const insertSession = decision<NewSession & Caller, { valid: boolean; language: string | null }>(
   'session-insert',
-  `
+)`
 with locked as (
   select user_id, language from users
    where user_id = @userId and (password_hash = @passwordHash or external_id = @externalId) and status = 'active' for share
@@ -77,20 +77,18 @@ with locked as (
 ), logged as (
   ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', detail: ORIGIN, ...OF_CALLER }, 'locked, moment where not late')}
 )
-select exists (select from locked) as valid, (select language from locked) as language, late from moment`,
-);
+select exists (select from locked) as valid, (select language from locked) as language, late from moment`;
 
 // `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics: an ANALYZE during a bulk load finds a table
 // empty, and a join planned by that reads the whole table for each request.
-const find = findBatched<Digest, Omit<Session, 'user'> & User>(
-  'session-find',
-  { session_hash: ['bytea', (hash) => hash] },
-  (input) => `
+const find = findBatched<Digest, Omit<Session, 'user'> & User>('session-find', {
+  session_hash: ['bytea', (hash) => hash],
+})`
 with found as (
   select input.n, s.session_hash, s.user_id,
          u.login, u.name, u.status, u.external_id, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
-    from ${input}
+    from @input
    cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
    cross join lateral (select * from users where user_id = s.user_id offset 0) u
    where u.status = 'active' and not ${HAS_ENDED}
@@ -103,8 +101,7 @@ with found as (
 )
 select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status, external_id as "externalId",
        payment_password_hash as "paymentPasswordHash", clock_timestamp() as now
-  from found`,
-);
+  from found`;
 
 /** The session of a cookie; null if it is unknown, expired or idle for too long, or its user is blocked. */
 export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session | null> {
@@ -115,16 +112,11 @@ export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session 
   return { user: { userId, login, name, status, externalId, hasPaymentPassword }, ...session };
 }
 
-export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>(
-  'session-delete',
-  `
+export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>('session-delete')`
 with ended as (
   delete from sessions where session_hash = @sessionHash returning user_id
 )
-${recordEvents({ kind: `'signed_out'`, user_id: 'user_id', ...OF_CALLER }, 'ended')}`,
-);
+${recordEvents({ kind: `'signed_out'`, user_id: 'user_id', ...OF_CALLER }, 'ended')}`;
 
-export const deleteSessionsOfUser = write<{ userId: string }>(
-  'session-delete-of-user',
-  'delete from sessions where user_id = @userId',
-);
+export const deleteSessionsOfUser = write<{ userId: string }>('session-delete-of-user')`
+  delete from sessions where user_id = @userId`;

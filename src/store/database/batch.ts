@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { Batcher } from './batcher.ts';
 import { isConnectionLost } from './errors.ts';
 import { findEach } from './query.ts';
-import type { Batch } from './statement.ts';
+import type { Columns, Sql } from './statement.ts';
 
 export const BATCHES = new Set<string>();
 
@@ -38,7 +38,6 @@ export function batched<Request, Result>(
 }
 
 /** Turns a {@link batchStatement} that only reads into a function for one caller, see {@link batched}: its row, null for none. */
-export function findBatched<Request, Row extends object>(...batch: Batch<Request>) {
-  const [name] = batch;
-  return batched(name, findEach<Request, Row>(...batch));
+export function findBatched<Request, Row extends object>(name: string, columns: Columns<Request>) {
+  return (...sql: Sql) => batched(name, findEach<Request, Row>(name, columns)(...sql));
 }

@@ -1,52 +1,61 @@
 import pg from 'pg';
 import { begin, runAlone, runWithin } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
-import { type Batch, batchStatement, type Query, statement } from './statement.ts';
+import { batchStatement, type Columns, type Query, type Sql, statement, textOf } from './statement.ts';
 
 /** A statement as a function, which binds values and runs it. */
 type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
 
 /**
- * Turns one SQL statement, see {@link statement}, into a function that returns its rows. `Row` describes the select list,
- * checked by the tests against the real database.
+ * Turns one SQL statement, see {@link statement}, into a function that returns its rows. The text is a tagged template:
+ * ``findAll('user-list')`select …` ``. `Row` describes the select list, checked by the tests against the real database.
  */
-export function findAll<Values, Row extends object>(name: string, text: string): Run<Values, Row[]> {
-  const made = statement<Values>(name, text);
-  return async (db, values) => (await query<Row>(db, made(values))).rows;
+export function findAll<Values, Row extends object>(name: string) {
+  return (...sql: Sql): Run<Values, Row[]> => {
+    const made = statement<Values>(name, textOf(sql));
+    return async (db, values) => (await query<Row>(db, made(values))).rows;
+  };
 }
 
 /** Like {@link findAll}, for a statement with one row or none. */
-export function findOne<Values, Row extends object>(name: string, text: string): Run<Values, Row | null> {
-  const find = findAll<Values, Row>(name, text);
-  return async (db, values) => (await find(db, values))[0] ?? null;
+export function findOne<Values, Row extends object>(name: string) {
+  return (...sql: Sql): Run<Values, Row | null> => {
+    const find = findAll<Values, Row>(name)(...sql);
+    return async (db, values) => (await find(db, values))[0] ?? null;
+  };
 }
 
 /** Like {@link findAll}, for a statement with exactly one row. */
-export function findRow<Values, Row extends object>(name: string, text: string): Run<Values, Row> {
-  const find = findOne<Values, Row>(name, text);
-  return async (db, values) => required(await find(db, values), name);
+export function findRow<Values, Row extends object>(name: string) {
+  return (...sql: Sql): Run<Values, Row> => {
+    const find = findOne<Values, Row>(name)(...sql);
+    return async (db, values) => required(await find(db, values), name);
+  };
 }
 
 /** Like {@link findAll}, for a statement whose rows are irrelevant: returns how many it wrote or found. */
-export function write<Values>(name: string, text: string): Run<Values, number> {
-  const made = statement<Values>(name, text);
-  return async (db, values) => (await query(db, made(values))).rowCount ?? 0;
+export function write<Values>(name: string) {
+  return (...sql: Sql): Run<Values, number> => {
+    const made = statement<Values>(name, textOf(sql));
+    return async (db, values) => (await query(db, made(values))).rowCount ?? 0;
+  };
 }
 
 /** Like {@link findAll}, for a {@link batchStatement}: each request's row, null for none. */
-export function findEach<Request, Row extends object>(
-  ...batch: Batch<Request>
-): Run<readonly Request[], (Row | null)[]> {
-  const made = batchStatement(...batch);
-  return async (db, requests) => {
-    return inOrder((await query<Row & { n: number }>(db, made(requests))).rows, requests.length);
+export function findEach<Request, Row extends object>(name: string, columns: Columns<Request>) {
+  return (...sql: Sql): Run<readonly Request[], (Row | null)[]> => {
+    const made = batchStatement(name, columns, textOf(sql));
+    return async (db, requests) =>
+      inOrder((await query<Row & { n: number }>(db, made(requests))).rows, requests.length);
   };
 }
 
 /** Like {@link write}, for a {@link batchStatement}. */
-export function writeEach<Request>(...batch: Batch<Request>): Run<readonly Request[], number> {
-  const made = batchStatement(...batch);
-  return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
+export function writeEach<Request>(name: string, columns: Columns<Request>) {
+  return (...sql: Sql): Run<readonly Request[], number> => {
+    const made = batchStatement(name, columns, textOf(sql));
+    return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
+  };
 }
 
 /** The rows of a batch in request order, by their column `n`; null for a request without one. */
@@ -99,9 +108,11 @@ export async function queryLong<Row extends object>(db: Database, asked: Query, 
 }
 
 /** Like {@link write}, without a time limit. Its text returns the written rows. */
-export function writeLong<Values>(name: string, text: string): Run<Values, number> {
-  const made = statement<Values>(name, text);
-  return async (db, values) => (await queryLong(db, made(values))).length;
+export function writeLong<Values>(name: string) {
+  return (...sql: Sql): Run<Values, number> => {
+    const made = statement<Values>(name, textOf(sql));
+    return async (db, values) => (await queryLong(db, made(values))).length;
+  };
 }
 
 const PAGE_ROWS = 500;

@@ -9,6 +9,11 @@ export interface Query {
 
 export const STATEMENTS = new Set<string>();
 
+/** The arguments of a tag: a template with SQL, whose parts are SQL too. */
+export type Sql = [strings: TemplateStringsArray, ...parts: readonly (string | number)[]];
+
+export const textOf = ([strings, ...parts]: Sql): string => String.raw({ raw: strings }, ...parts);
+
 /** `@deadline` of a deciding statement, always its last parameter: set at run time (see `deadline.ts`). */
 const DEADLINE = 'deadline';
 
@@ -37,14 +42,14 @@ export type Columns<Request> = Readonly<
 >;
 
 /**
- * One SQL statement for any number of requests. They are a table: `input` has a row for each, numbered by its column `n` from 1
- * on. A single column is a parameter too: an array of that name, such as `@grant_id`.
- * @param textOf takes the table, for its `from` @returns binds the statement's requests; throws if one lacks a value
+ * One SQL statement for any number of requests. They are the table `@input`, with a row for each, numbered by its column `n`
+ * from 1 on. A single column is a parameter too: an array of that name, such as `@grant_id`.
+ * @returns binds the statement's requests; throws if one lacks a value
  */
 export function batchStatement<Request>(
   name: string,
   columns: Columns<Request>,
-  textOf: (input: string) => string,
+  batchText: string,
 ): (requests: readonly Request[]) => Query {
   if (name !== '') STATEMENTS.add(name);
   const arrays = Object.entries(columns).map(([column, how]) => {
@@ -52,7 +57,7 @@ export function batchStatement<Request>(
   });
   const names = Object.keys(columns).join(', ');
   const input = `unnest(${arrays.join(', ')}) with ordinality as input (${names}, n)`;
-  const { parameters, text } = compile(textOf(input));
+  const { parameters, text } = compile(batchText.replaceAll('@input', input));
   const getters = parameters.map((parameter) => {
     const column = columns[parameter];
     if (column === undefined) throw new Error(`the statement ${name} has no column ${parameter}`);
@@ -62,9 +67,6 @@ export function batchStatement<Request>(
   });
   return (requests) => ({ name, text, values: getters.map((get) => requests.map(get)) });
 }
-
-/** What makes a {@link batchStatement}: its name, columns and text. */
-export type Batch<Request> = Parameters<typeof batchStatement<Request>>;
 
 /** Excludes casts (`::`) and PostgreSQL's operators such as `@>` or `<@`. */
 const PARAMETER = /(?<![\w<@])@([a-z]\w*)/g;

@@ -156,10 +156,8 @@ select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is 
 const GRANT_ID = `encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
          coalesce(to_json(r.instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid`;
 
-const lockClients = findAll<{ ids: readonly unknown[] }, Client>(
-  'import-lock-clients',
-  `select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`,
-);
+const lockClients = findAll<{ ids: readonly unknown[] }, Client>('import-lock-clients')`
+  select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`;
 
 /** Judges each scope like one that its application requests now, and completes it. */
 async function judgeScopes(connection: pg.PoolClient, given: readonly object[], offer: Offer) {

@@ -63,9 +63,9 @@ export interface GrantEnd {
 const findEnded = batchStatement<GrantEnd>(
   '',
   { grant_id: 'uuid', at: 'timestamptz', is_approval: 'boolean' },
-  (input) => `
+  `
 select distinct g.grant_id as id, g.user_id as "userId"
-  from ${input} join grants g using (grant_id)
+  from @input join grants g using (grant_id)
  where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
 );
 

@@ -4,13 +4,11 @@ import { findOne, writeLong } from '../database/query.ts';
 // What operators register has some statements alike.
 
 const setStatus = (kind: string) =>
-  findOne<{ id: string; status: Status }, { changed: boolean }>(
-    `${kind}-set-status`,
-    `with changed as (
-       update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
-     )
-     select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
-  );
+  findOne<{ id: string; status: Status }, { changed: boolean }>(`${kind}-set-status`)`
+    with changed as (
+      update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
+    )
+    select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`;
 
 /** Blocks or unblocks, at once for every endpoint. @returns `changed`: the status differed; null without such a row */
 export const updateStatus = {
@@ -20,10 +18,8 @@ export const updateStatus = {
 };
 
 const remove = (kind: string) =>
-  writeLong<{ id: string }>(
-    `${kind}-delete`,
-    `delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`,
-  );
+  writeLong<{ id: string }>(`${kind}-delete`)`
+    delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`;
 
 /** Deletes a row with its secrets, sessions and grants. @returns the number deleted: one or none */
 export const deleteRegistered = {

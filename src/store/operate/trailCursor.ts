@@ -29,14 +29,11 @@ const MARGIN = `interval '5 minutes'`;
 const DAY_MICROS = 86_400_000_000n;
 
 // By its own id a transaction knows which others began before it.
-const findNow = findRow<void, Record<'oldest' | 'own' | 'at' | 'installation', string>>(
-  'audit-cursor-now',
-  `
+const findNow = findRow<void, Record<'oldest' | 'own' | 'at' | 'installation', string>>('audit-cursor-now')`
 select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
        ${microsOf('clock_timestamp()')}::text as at,
        (select ${microsOf('min(applied_at)')}::text from schema_migrations) as installation
-  from pg_current_snapshot() s`,
-);
+  from pg_current_snapshot() s`;
 
 // A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
 // which its time excludes. Times have an end, too: rows from before the clock was set back must not recur each time.

@@ -17,10 +17,8 @@ export const MIN_MONTHS_AHEAD = 3;
 /** The same as in `migrations/0001_schema.sql` for the partition of the rest. */
 const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
 
-const owned = write<void>(
-  'audit-owns-tables',
-  `select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`,
-);
+const owned = write<void>('audit-owns-tables')`
+  select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`;
 
 /** True for a role that may change the tables. */
 export const ownsTables = async (db: Database): Promise<boolean> => (await owned(db)) > 0;
@@ -47,29 +45,22 @@ interface TrailFacts {
 }
 
 /** @throws without an audit trail */
-export const findTrailFacts = findRow<void, TrailFacts>(
-  '',
-  `
+export const findTrailFacts = findRow<void, TrailFacts>('')`
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
-       ${MONTHS_LEFT} as "monthsAhead"`,
-);
+       ${MONTHS_LEFT} as "monthsAhead"`;
 
 /** Facts that the server's role may read. */
 export type SchemaFacts = Readonly<Record<'schemaVersion' | 'monthsAhead', number>>;
 
 /** @throws without an audit trail */
-export const findSchemaFacts = findRow<void, SchemaFacts>(
-  'schema-facts',
-  `select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`,
-);
+export const findSchemaFacts = findRow<void, SchemaFacts>('schema-facts')`
+  select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`;
 
 // The first month without a partition, from the oldest row outside all of them to some future month. A row too old for one
 // stays outside: its time may be wrong.
-const findNextMonth = findOne<void, { name: string; from: string; to: string }>(
-  '',
-  `
+const findNextMonth = findOne<void, { name: string; from: string; to: string }>('')`
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
        to_char(month + interval '1 month', 'YYYY-MM-DD 00:00Z') as "to"
   from generate_series(
@@ -78,14 +69,11 @@ select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
          ${THIS_MONTH} + make_interval(months => ${MONTHS_AHEAD}), '1 month') as month,
        to_char(month, '"audit_events_"YYYY_MM') as name
  where to_regclass(name) is null
- order by month limit 1`,
-);
+ order by month limit 1`;
 
 /** The number of events outside all months' partitions, for the owner of the tables. */
-export const countStrays = findRow<void, { readonly strays: number }>(
-  '',
-  'select count(*)::int as strays from audit_events_rest',
-);
+export const countStrays = findRow<void, { readonly strays: number }>('')`
+  select count(*)::int as strays from audit_events_rest`;
 
 /** Makes the trail's missing partitions, if the tables are ours. @returns their names; `busy` if a reader prevented others */
 export const preparePartitions = (pool: pg.Pool) => untilDoneOrBusy(pool, preparePartition);

@@ -6,9 +6,7 @@ import { findAll } from '../database/query.ts';
  * A role's attributes, memberships and possessions, and where it may create something; null for our own role. `what`: such as
  * `it is a member of pg_read_all_data`; `remedy`: the SQL statement that revokes it, for the role's owner or a superuser.
  */
-export const findExcessPrivileges = findAll<{ role: string | null }, Record<'what' | 'remedy', string>>(
-  '',
-  `
+export const findExcessPrivileges = findAll<{ role: string | null }, Record<'what' | 'remedy', string>>('')`
 with role as (select *, quote_ident(rolname) as name from pg_roles where rolname = coalesce(@role, current_user)::name),
 places (place, name, acl) as (
   select 'schema', nspname, coalesce(nspacl, acldefault('n', nspowner)) from pg_namespace
@@ -31,5 +29,4 @@ union all
 select distinct format('it may create %sin the %s %I', case privilege_type when 'TEMPORARY' then 'temporary tables ' end, place, places.name),
        format('revoke %s on %s %I from %s', lower(privilege_type), place, places.name, case grantee when 0 then 'public' else role.name end)
   from role, places, aclexplode(acl)
- where privilege_type in ('CREATE', 'TEMPORARY') and grantee in (0, role.oid)`,
-);
+ where privilege_type in ('CREATE', 'TEMPORARY') and grantee in (0, role.oid)`;

@@ -23,20 +23,14 @@ export async function listMigrations() {
 }
 
 /** By a column, because other programs have tables of this name. */
-const findSchema = findRow<void, { found: boolean }>(
-  'schema-exists',
-  `select exists (select from pg_attribute
-                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found`,
-);
-const findVersion = findRow<void, { version: number }>(
-  'schema-version',
-  'select coalesce(max(version), 0)::int as version from schema_migrations',
-);
+const findSchema = findRow<void, { found: boolean }>('schema-exists')`
+  select exists (select from pg_attribute
+                  where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found`;
+const findVersion = findRow<void, { version: number }>('schema-version')`
+  select coalesce(max(version), 0)::int as version from schema_migrations`;
 
-const findOldestBuild = findRow<{ known: number }, { oldest: number }>(
-  'schema-oldest-build',
-  'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
-);
+const findOldestBuild = findRow<{ known: number }, { oldest: number }>('schema-oldest-build')`
+  select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known`;
 
 /**
  * `version`: 0 without tables of ours. `known`: this build's version. It `serves` an older schema after a migration, a newer one

@@ -7,19 +7,15 @@ import { withMigrationLock } from './migrationLock.ts';
 import { findDeviations, TABLES } from './tablePrivileges.ts';
 
 /** The location of our tables, quoted if necessary, and whether we own the database; no row without the role. */
-const findPlace = findOne<{ role: string }, { schema: string; database: string; isOurs: boolean }>(
-  '',
-  `select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as database,
-          pg_has_role(datdba, 'usage') as "isOurs"
-     from pg_roles r, pg_class c, pg_database d
-    where r.rolname = @role and c.oid = 'audit_events'::regclass and datname = current_database()`,
-);
+const findPlace = findOne<{ role: string }, { schema: string; database: string; isOurs: boolean }>('')`
+  select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as database,
+         pg_has_role(datdba, 'usage') as "isOurs"
+    from pg_roles r, pg_class c, pg_database d
+   where r.rolname = @role and c.oid = 'audit_events'::regclass and datname = current_database()`;
 
-const findColumns = findRow<{ table: string; clocked: string | null }, { columns: string }>(
-  '',
-  `select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
-    where attrelid = @table::regclass and attnum > 0 and not attisdropped and attname is distinct from @clocked`,
-);
+const findColumns = findRow<{ table: string; clocked: string | null }, { columns: string }>('')`
+  select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
+   where attrelid = @table::regclass and attnum > 0 and not attisdropped and attname is distinct from @clocked`;
 
 /**
  * Gives a role exactly the server's rights on our tables. TEMPORARY, which PostgreSQL gives every role, is revoked from PUBLIC

@@ -25,9 +25,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
 ];
 
 // Each privilege on each column, or on the table if there are none on columns; partitions need none.
-const find = findAll<{ tables: string; role: string | null }, { lacks: boolean; privilege: string }>(
-  '',
-  `
+const find = findAll<{ tables: string; role: string | null }, { lacks: boolean; privilege: string }>('')`
 with role (name) as (select coalesce(@role, current_user)::name), ours (oid, privileges, clocked) as (
   select name::regclass::oid, string_to_array(privileges, ', '), clocked
     from jsonb_to_recordset(@tables::jsonb) as needed (name text, privileges text, clocked text)
@@ -47,8 +45,7 @@ select needed as lacks,
          || ' on ' || oid::regclass as privilege
   from (select *, case when needed then count(*) filter (where needed) over place else count(*) over place end as most
           from cells window place as (partition by oid, privilege)) cells
- where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`,
-);
+ where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`;
 
 /** A role's (undefined for ours, or `public`) differences from a server's needs, such as `INSERT on grants`. */
 export async function findDeviations(db: Database, role?: string) {
@@ -58,9 +55,7 @@ export async function findDeviations(db: Database, role?: string) {
   return { lacking: those(true), beyond: those(false) };
 }
 
-const findRoles = findAll<{ tables: readonly string[] }, { role: string }>(
-  '',
-  `
+const findRoles = findAll<{ tables: readonly string[] }, { role: string }>('')`
 with ours as (
   select c.oid, relacl, relowner from unnest(@tables::text[]) as name join pg_class c on c.oid = name::regclass
   union all
@@ -70,8 +65,7 @@ select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee):
          select grantee from aclexplode(relacl)
          union all
          select grantee from pg_attribute, aclexplode(attacl) where attrelid = ours.oid and not attisdropped) as given
- where grantee <> relowner order by 1`,
-);
+ where grantee <> relowner order by 1`;
 
 /** The roles with rights on our tables, except their owner; `public` for every role. */
 export const findGrantees = (db: Database) => findRoles(db, { tables: TABLES.map(({ name }) => name) });

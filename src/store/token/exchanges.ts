@@ -76,9 +76,10 @@ export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
     token_hash: 'bytea',
     ...CALLER_COLUMNS,
   },
-  (input) => `
+  ({ grantId }) => grantId,
+)`
 with requests as materialized (
-  select * from ${input}
+  select * from @input
 ), locked as materialized (
   select * from grants where grant_id = any (@grant_id::uuid[])
    order by grant_id for no key update
@@ -113,6 +114,4 @@ select j.n::int as n,
        j.verdict = 'late' as late,
        coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt",
        case when j.lowered and (i.n is not null or j.verdict = 'issued') then j.scope end as scope
-  from judged j left join issued i on i.n = j.n`,
-  ({ grantId }) => grantId,
-);
+  from judged j left join issued i on i.n = j.n`;

@@ -17,16 +17,12 @@ interface GrantUse {
 }
 
 // Locks only grants, without waiting: a locked row is being noted, or decided on, and is noted with its next use.
-const markUsed = writeEach<GrantUse>(
-  'grant-mark-used',
-  { grant_id: 'uuid', token_hash: 'bytea' },
-  () => `
+const markUsed = writeEach<GrantUse>('grant-mark-used', { grant_id: 'uuid', token_hash: 'bytea' })`
 update grants set last_used_on = ${TODAY}
  where grant_id = any (array(
    select g.grant_id from grants g
     where g.grant_id = any (@grant_id::uuid[]) and g.token_hash = any (@token_hash::bytea[]) and ${IS_FIRST_USE_OF_GRANT}
-      for no key update skip locked))`,
-);
+      for no key update skip locked))`;
 
 /** Rows that one statement locks: an exchange or an approval of one of them waits for some tens of milliseconds. */
 const MAX_ROWS_A_STATEMENT = 500;

@@ -10,12 +10,10 @@ import { findBatched } from '../database/batch.ts';
 export const grantOfImported = (hash: string) =>
   `select i.grant_id from imported_tokens i where i.token_hash = ${hash}`;
 
-const find = findBatched<Digest, { readonly grantId: string }>(
-  'imported-token-find',
-  { token_hash: ['bytea', (hash) => hash] },
-  (input) =>
-    `select n::int as n, grant_id as "grantId" from ${input} join imported_tokens using (token_hash)`,
-);
+const find = findBatched<Digest, { readonly grantId: string }>('imported-token-find', {
+  token_hash: ['bytea', (hash) => hash],
+})`
+  select n::int as n, grant_id as "grantId" from @input join imported_tokens using (token_hash)`;
 
 /** An access token's digest, and the grant that it names or was imported with; null for neither. */
 export async function locateToken(pool: pg.Pool, accessToken: string) {

@@ -31,15 +31,17 @@ export interface IssuedToken {
 
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it so, whatever PostgreSQL's statistics (see `../common/sessions.ts`).
-const find = findEach<IntrospectionRequest, TokenRow>(
-  'token-find',
-  { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
-  (input) => `
+const find = findEach<IntrospectionRequest, TokenRow>('token-find', {
+  resource_id: 'text',
+  secret_hash: 'bytea',
+  grant_id: 'uuid',
+  token_hash: 'bytea',
+})`
 select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
        g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
        g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now
-  from ${input}
+  from @input
   left join (
     select s.resource_id, s.secret_hash, ${IS_FIRST_USE} as first_use
       from resource_secrets s join resources using (resource_id)
@@ -51,8 +53,7 @@ select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.
      cross join lateral (select status from clients where client_id = g.client_id offset 0) c
      cross join lateral (select status, login, external_id from users where user_id = g.user_id offset 0) u
      where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
-  ) g on r.resource_id is not null`,
-);
+  ) g on r.resource_id is not null`;
 
 /** A missing token's columns are null. */
 type TokenRow = (IssuedToken | { readonly grantId: null }) & {
@@ -62,11 +63,11 @@ type TokenRow = (IssuedToken | { readonly grantId: null }) & {
   readonly firstUseOfGrant: boolean | null;
 };
 
-const markUsed = writeEach<IntrospectionRequest>(
-  'resource-secret-mark-used',
-  { resource_id: 'text', secret_hash: 'bytea' },
-  (input) => noteUse('resource', `select resource_id, secret_hash from ${input}`),
-);
+const markUsed = writeEach<IntrospectionRequest>('resource-secret-mark-used', {
+  resource_id: 'text',
+  secret_hash: 'bytea',
+})`
+  ${noteUse('resource', `select resource_id, secret_hash from @input`)}`;
 
 /** Looks up a token, null if invalid, and authenticates the resource server in the same statement. Notes first uses of the day. */
 export const findToken = batched(
