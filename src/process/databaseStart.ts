@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DatabaseConfig } from '../config/config.ts';
-import { openDatabase } from '../store/database/database.ts';
+import { type Gate, gateOf, openDatabase } from '../store/database/database.ts';
 import { passesByWaiting } from '../store/database/errors.ts';
-import { type Gate, gateOf } from '../store/database/gate.ts';
 import { MigrationError } from '../store/schema/schemaState.ts';
 import { migrateAndTell, type StoreLog } from './openStore.ts';
 

@@ -10,7 +10,7 @@ import { findClient, listClients } from '../store/common/clients.ts';
 import { findUser, listUsers, type User } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { lockForTransaction } from '../store/database/query.ts';
-import { findResource } from '../store/operate/resources.ts';
+import { findResource } from '../store/operate/registered.ts';
 import { readOrMake } from './postgres/readOrMake.ts';
 
 /** The advisory lock for making the demo: of servers that start together, only one makes it. */

@@ -43,44 +43,31 @@ const CONNECTION_LOST =
 const TOO_LATE =
   /ETIMEDOUT|Query read timeout|due to connection timeout|timeout exceeded when trying to connect/i;
 
-/** SQLSTATE classes that one caller's data can cause; the other requests of a batch must not fail because of it. */
-const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
-
-/** True if one request of a batch may have caused the error: data, constraint, deadlock or lock. */
+/** True if one request of a batch may have caused the error, by its data, a constraint, a deadlock or a lock: others must not fail. */
 export function isOneCallersFault(error: unknown): boolean {
-  return ONE_CALLERS_FAULT.test(codeOf(error));
+  return /^(22|23|40|55)/.test(codeOf(error));
 }
 
-/** SQLSTATEs that require a new connection: PostgreSQL restarts, or became a standby by a failover. */
-const CONNECTION_ENDED = /^(08|57P0|25006)/;
-
-/** True if the connection was lost, or must be replaced. */
+/** True if the connection was lost, or must be replaced: PostgreSQL restarts, or became a standby by a failover. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
-  return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
+  return /^(08|57P0|25006)/.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
 }
 
 /** SQLSTATE of a lock that was not free within `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-/** SQLSTATEs of a statement that waited for a lock in vain: lock timeout, deadlock. */
-const LOCK = /^(55P03|40P01)$/;
-/** SQLSTATE of `statement_timeout`, and of a statement cancelled by hand. */
-const CANCELED = '57014';
-
 export function failureOf(error: unknown): StatementFailure {
   const code = codeOf(error);
-  if (LOCK.test(code)) return 'lock';
-  if (code === CANCELED || TOO_LATE.test(messageOf(error))) return 'timeout';
+  if (code === LOCK_NOT_AVAILABLE || code === '40P01') return 'lock'; // or a deadlock
+  // `statement_timeout`, or cancelled by hand
+  if (code === '57014' || TOO_LATE.test(messageOf(error))) return 'timeout';
   return isConnectionLost(error) ? 'connection' : 'other';
 }
 
-/** SQLSTATEs of manual mistakes: the role, its password, the name of the database. */
-const TO_BE_CORRECTED = /^(28|3D000$)/;
-
 /** True if a starting server should wait for the database: not for a wrong role, password, database name or certificate. */
 export function passesByWaiting(error: unknown): boolean {
-  return !TO_BE_CORRECTED.test(codeOf(error)) && isUnanswered(error);
+  return !/^(28|3D000$)/.test(codeOf(error)) && isUnanswered(error);
 }
 
 /** True if PostgreSQL was unreachable or couldn't respond, so that a retry may help. */

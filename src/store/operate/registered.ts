@@ -1,7 +1,7 @@
 import type { Status } from '../../rules/request/client.ts';
-import { findOne, writeLong } from '../database/query.ts';
+import { findAll, findOne, write, writeLong } from '../database/query.ts';
 
-// What operators register has some statements alike.
+// What operators register has some statements alike; clients and users have files in `../common/`.
 
 const setStatus = (kind: string) =>
   findOne<{ id: string; status: Status }, { changed: boolean }>(`${kind}-set-status`)`
@@ -27,3 +27,21 @@ export const deleteRegistered = {
   resource: remove('resource'),
   user: remove('user'),
 };
+
+/** A server of the payment API that may introspect tokens. */
+export interface Resource {
+  readonly resourceId: string;
+  readonly name: string;
+  readonly status: Status;
+}
+
+const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';
+
+export const findResource = findOne<Pick<Resource, 'resourceId'>, Resource>('resource-find')`
+  select ${RESOURCE_COLUMNS} from resources where resource_id = @resourceId`;
+
+export const listResources = findAll<void, Resource>('resource-list')`
+  select ${RESOURCE_COLUMNS} from resources order by created_at, resource_id`;
+
+export const insertResource = write<Pick<Resource, 'resourceId' | 'name'>>('resource-insert')`
+  insert into resources (resource_id, name) values (@resourceId, @name)`;

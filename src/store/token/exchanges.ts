@@ -1,10 +1,15 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
-import { IS_FIRST_USE, noteUse } from '../common/secrets.ts';
+import {
+  IS_FIRST_USE,
+  IS_UNKNOWN_OR_BLOCKED,
+  JOIN_CLIENT,
+  noteUse,
+  SECRET_IS_WRONG,
+} from '../common/secrets.ts';
 import { batchedDecision, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
-import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 
 export interface ExchangeRequest {
   /** Null for a code that this server can't have issued: it is judged the same way, the client first. */

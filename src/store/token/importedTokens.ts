@@ -6,10 +6,6 @@ import { findBatched } from '../database/batch.ts';
 // Tokens of an earlier service (`assent grant import`) name no grant, so that a table has it. Only tokens without our form are
 // looked up. The grant's own `token_hash` decides, as for ours: after a new authorization it is another one.
 
-/** A query for the grant of an imported token, by its digest in SQL. */
-export const grantOfImported = (hash: string) =>
-  `select i.grant_id from imported_tokens i where i.token_hash = ${hash}`;
-
 const find = findBatched<Digest, { readonly grantId: string }>('imported-token-find', {
   token_hash: ['bytea', (hash) => hash],
 })`

@@ -4,10 +4,10 @@ import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { CALLER_COLUMNS, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { IS_LIVE } from '../common/grants.ts';
+import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from '../common/secrets.ts';
 import type { Database } from '../database/database.ts';
 import { batchedDecision, decision, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
-import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 
 /** One kind of revocation, in SQL. */
 interface Revocation {
