@@ -2,14 +2,14 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { Refusal } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
-import { isUuid } from '../secrets/uuid.ts';
+import { isUuid } from '../secrets/tokens.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { findAuditEvents } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
-import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
+import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
 import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
 import { found, listing, type OperationContext, operation } from './operation.ts';
 

@@ -4,7 +4,7 @@ import { grantState } from '../rules/account/grantState.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
-import { isUuid } from '../secrets/uuid.ts';
+import { isUuid } from '../secrets/tokens.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findUser } from '../store/common/users.ts';

@@ -1,6 +1,5 @@
-import { sha256 } from './digest.ts';
+import { hexOf, sha256 } from './digest.ts';
 import { randomSecret } from './random.ts';
-import { formatUuid, parseUuid } from './uuid.ts';
 
 /**
  * A code or token is a prefix, then base64url of `grant_id` (16 bytes), user slot (1 byte) and 31 secret bytes. The id only
@@ -50,4 +49,24 @@ export function parseToken(kind: TokenKind, token: string) {
   const bytes = Buffer.from(encoded, 'base64url');
   const grantId = formatUuid(bytes.toString('hex', 0, GRANT_ID_BYTES));
   return { grantId, userSlot: bytes.readUInt8(GRANT_ID_BYTES), hash };
+}
+
+/** The uuid of these three's only grant (contract 1.5, section 8), from a SHA-256 over JSON; null for no instance. */
+export function grantIdFor(userId: string, clientId: string, instanceName: string | null): string {
+  return formatUuid(hexOf(sha256(JSON.stringify([userId, clientId, instanceName]))).slice(0, 32));
+}
+
+/** @param hex 32 hex digits @returns the uuid in PostgreSQL's text form */
+export function formatUuid(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** @param uuid in PostgreSQL's form @returns its 16 bytes */
+export function parseUuid(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+}
+
+/** True for a uuid in PostgreSQL's form. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

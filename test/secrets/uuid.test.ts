@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatUuid, isUuid, parseUuid } from '../../src/secrets/uuid.ts';
+import { formatUuid, isUuid, parseUuid } from '../../src/secrets/tokens.ts';
 import { forAny } from '../rules/arbitraries.ts';
 
 it('writes 16 bytes as a uuid, and reads them back', () => {
