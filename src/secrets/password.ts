@@ -107,7 +107,7 @@ export class Turns {
         reject(refusal(queue));
         continue;
       }
-      if (queue !== 'hashing') passwordStarted.send({ queue, waitSeconds: (now - since) / 1000 });
+      if (queue !== 'hashing') passwordStarted.publish({ queue, waitSeconds: (now - since) / 1000 });
       this.#used.threads += 1;
       this.#used.bytes += bytes;
       start(turn);
@@ -139,7 +139,7 @@ export function requireRoom({ queue, key }: QueueTicket): void {
 }
 
 function refusal(queue: Place['queue']): OverloadedError {
-  if (queue !== 'hashing') passwordRefused.send({ queue });
+  if (queue !== 'hashing') passwordRefused.publish({ queue });
   return new OverloadedError('too many passwords are waiting to be checked');
 }
 

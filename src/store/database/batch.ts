@@ -141,9 +141,9 @@ class Batcher<Request, Result> {
 
   async #run(batch: readonly Call<Request, Result>[]): Promise<void> {
     this.#inFlight += 1;
-    if (batchSent.isHeard) {
+    if (batchSent.hasSubscribers) {
       const longest = performance.now() - Math.min(...batch.map(({ since }) => since));
-      batchSent.send({ name: this.#name, size: batch.length, waitSeconds: longest / 1000 });
+      batchSent.publish({ name: this.#name, size: batch.length, waitSeconds: longest / 1000 });
     }
     await this.#answer(batch);
     this.#inFlight -= 1;
@@ -212,7 +212,7 @@ class Batcher<Request, Result> {
   }
 
   #refuse({ reject }: Pick<Call<Request, Result>, 'reject'>): void {
-    batchRefused.send({ name: this.#name });
+    batchRefused.publish({ name: this.#name });
     reject(new OverloadedError('too many requests are waiting for the database'));
   }
 }

@@ -107,14 +107,14 @@ export function runWithin<Row extends pg.QueryResultRow>(
 ): Promise<pg.QueryResult<Row>> {
   const config = traitsOf(connection).keepsNames && name ? { name, ...query } : query;
   const result = connection.query<Row>(config);
-  return statementEnded.isHeard ? timed(name, result) : result;
+  return statementEnded.hasSubscribers ? timed(name, result) : result;
 }
 
 /** Reports the duration of a statement, including the round trip to PostgreSQL. */
 function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
   const since = performance.now();
   const report = (failure: StatementFailure | null) =>
-    statementEnded.send({ name, seconds: (performance.now() - since) / 1000, failure });
+    statementEnded.publish({ name, seconds: (performance.now() - since) / 1000, failure });
   result.then(
     () => report(null),
     (error: unknown) => report(failureOf(error)),
