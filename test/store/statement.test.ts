@@ -15,11 +15,11 @@ describe('a statement with named parameters', () => {
 });
 
 it('a batch statement with an unknown column fails at load', () => {
-  const load = () => batchStatement<number>('ids', { id: ['int', (id) => id] }, 'select @other');
+  const load = () => batchStatement<number>('ids', 'select @other from @input(id int)', { id: (id) => id });
   expect(load).toThrow('the statement ids has no column other');
 });
 
 it('a batch statement fails when a request lacks a value', () => {
-  const find = batchStatement<{ userId?: number }>('find', { user_id: 'int' }, 'table @input');
+  const find = batchStatement<{ userId?: number }>('find', 'table @input(user_id int)');
   expect(() => find([{ userId: 1 }, {}])).toThrow('the statement find lacks a value for userId');
 });

@@ -218,7 +218,8 @@ select client_id as "clientId", name, redirect_uri as "redirectUri", verified, s
 delete from client_logos where client_id = $1;
 
 -- client-logo-find(text[], text[]) → n integer, body text
-select n::int as n, encode(body, 'base64') as body from unnest($1::text[], $2::text[]) with ordinality as input (client_id, file, n) join client_logos using (client_id, file);
+select n::int as n, encode(body, 'base64') as body
+    from unnest($1::text[], $2::text[]) with ordinality as input (client_id, file, n) join client_logos using (client_id, file);
 
 -- client-logo-put(text, text, bytea) → nothing
 insert into client_logos (client_id, file, body) values ($1, $2, $3)
@@ -395,7 +396,7 @@ with requests as materialized (
       else 'to_issue'
     end as verdict
   from requests r
- cross join moment m 
+ cross join moment m
   left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
   left join locked g on g.grant_id = r.grant_id
@@ -549,7 +550,7 @@ select (select count(*)::int from revoked) as revoked, late from moment;
 -- grant-revoke-by-token(uuid[], bytea[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, authenticated boolean, revoked boolean, late boolean
 with requests as materialized (
   select r.*, r.client_id is null or not (c.status is distinct from 'active' or c.verified and s.secret_hash is null) as authenticated
-    from (select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality as input (grant_id, token_hash, client_id, secret_hash, address, reference, n)) r 
+    from (select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality as input (grant_id, token_hash, client_id, secret_hash, address, reference, n)) r
   left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
 ), locked as (
@@ -800,7 +801,8 @@ select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", 
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
 select network, at, reference, method, path, status, error, rule, rule_id,
        (select client_id from clients where client_id = r.client_id)
-  from (select *, row_number() over (partition by network order by n) as place from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[], $10::text[]) with ordinality as input (network, at, reference, method, path, status, error, rule, rule_id, client_id, n)) r
+  from (select *, row_number() over (partition by network order by n) as place
+          from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[], $10::text[]) with ordinality as input (network, at, reference, method, path, status, error, rule, rule_id, client_id, n)) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - interval '600000 milliseconds'
                                        limit 60) recent) <= 60
 on conflict (slot) do update

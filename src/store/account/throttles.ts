@@ -19,14 +19,9 @@ insert into throttles as t (slot) select input.slot from unnest(@slots::int[]) a
 on conflict (slot) do update set level = t.level
 returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now`;
 
-export const updateThrottles = writeEach<CounterState>('throttle-update', {
-  slot: 'int',
-  level: 'float8',
-  counted_at: 'timestamptz',
-  free_at: 'timestamptz',
-})`
+export const updateThrottles = writeEach<CounterState>('throttle-update')`
 update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
-  from @input where t.slot = input.slot`;
+  from @input(slot int, level float8, counted_at timestamptz, free_at timestamptz) where t.slot = input.slot`;
 
 // A separate statement, not part of counting: an attempt that is cleared again must not use up the hour's event.
 /** Records guessing of a password, at most hourly for each counter; nothing for a null `userId`, in nearly the same time. */

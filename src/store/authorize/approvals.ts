@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { tell } from '../../signals/happenings.ts';
-import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
+import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
@@ -74,34 +74,16 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
 // not locked before: it may not exist yet, and two first approvals would both find nothing to lock. The conflict of the insert locks
 // it, and `where` judges the row as it is then. `judged` locks nothing. A user's decisions wait for each other: `may_hold` and
 // `answer_to` see the earlier ones (docs/develop/runtime.md#locks).
-const approve = batchedDecision<ApprovalResult, Approval>(
-  'grant-approve',
-  {
-    grant_id: 'uuid',
-    user_id: 'uuid',
-    client_id: 'text',
-    client_revision: 'int',
-    instance_name: 'text',
-    revision: 'int',
-    scope: 'text',
-    asked_scope: 'text',
-    limits: 'jsonb',
-    redirect_uri: 'text',
-    code_hash: 'bytea',
-    code_lifetime_seconds: 'float8',
-    code_challenge: 'text',
-    session_hash: 'bytea',
-    page: 'bytea',
-    max_instances: 'int',
-    confirms_payments: 'boolean',
-    confirming_hash: ['text', ({ proof }) => proof.paymentPasswordHash],
-    confirming_id: ['text', ({ proof }) => proof.externalId],
-    ...CALLER_COLUMNS,
-  },
-  ({ userId }) => userId,
-)`
+const approve = batchedDecision<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
+  confirming_hash: ({ proof }) => proof.paymentPasswordHash,
+  confirming_id: ({ proof }) => proof.externalId,
+  ...CALLER_VALUES,
+})`
 with requests as materialized (
-  select * from @input
+  select * from @input(
+    grant_id uuid, user_id uuid, client_id text, client_revision int, instance_name text, revision int, scope text, asked_scope text,
+    limits jsonb, redirect_uri text, code_hash bytea, code_lifetime_seconds float8, code_challenge text, session_hash bytea,
+    page bytea, max_instances int, confirms_payments boolean, confirming_hash text, confirming_id text, ${CALLER_COLUMNS})
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,

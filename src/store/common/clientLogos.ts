@@ -8,8 +8,9 @@ import { write } from '../database/query.ts';
 /** An application's picture, as named by its address: in ASCII. */
 type LogoName = NonNullable<ReturnType<typeof parseLogoPath>>;
 
-const find = findBatched<LogoName, { body: string }>('client-logo-find', { client_id: 'text', file: 'text' })`
-  select n::int as n, encode(body, 'base64') as body from @input join client_logos using (client_id, file)`;
+const find = findBatched<LogoName, { body: string }>('client-logo-find')`
+  select n::int as n, encode(body, 'base64') as body
+    from @input(client_id text, file text) join client_logos using (client_id, file)`;
 
 /** A logo's bytes; null if the application has no such logo. */
 export async function findLogo(pool: pg.Pool, name: LogoName): Promise<Buffer | null> {

@@ -8,8 +8,8 @@ export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "r
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
 /** By `client_id`; null if unknown. */
-export const findClient = findBatched<string, Client>('client-find', { client_id: ['text', asciiOnly] })`
-  select n::int as n, ${CLIENT_COLUMNS} from @input join clients using (client_id)`;
+export const findClient = findBatched<string, Client>('client-find', { client_id: asciiOnly })`
+  select n::int as n, ${CLIENT_COLUMNS} from @input(client_id text) join clients using (client_id)`;
 
 export const listClients = findAll<void, Client>('client-list')`
   select ${CLIENT_COLUMNS} from clients order by created_at, client_id`;

@@ -70,18 +70,13 @@ const MAX_BESIDE = 1_000;
 const NEWEST = `(select * from grants where user_id = input.user_id
                   order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
 
-const find = findBatched<Instance, InstanceRow>('grant-find', {
-  grant_id: 'uuid',
-  user_id: 'uuid',
-  client_id: 'text',
-  max_instances: 'bigint',
-})`
+const find = findBatched<Instance, InstanceRow>('grant-find')`
 select input.n::int as n, ${GRANT_COLUMNS},
        coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
        g.grant_id is null and beside.known = 0 as "firstSeen",
        case when beside.read < input.max_instances + ${MAX_BESIDE} and length(beside.scopes::text) <= ${MAX_SUMMED_SCOPE_CHARACTERS}
             then beside.scopes end as others
-  from @input
+  from @input(grant_id uuid, user_id uuid, client_id text, max_instances bigint)
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,

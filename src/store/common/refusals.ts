@@ -27,22 +27,13 @@ const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
 // No lock: processes that write at the same time may keep a few too many.
 /** Keeps refusals, with a limit per network; if all slots are taken, replaces the oldest. */
-export const insertRefusals = writeEach<RefusalOf>('refusal-insert', {
-  network: 'bigint',
-  at: 'timestamptz',
-  reference: 'text',
-  method: 'text',
-  path: 'text',
-  status: 'int',
-  error: 'text',
-  rule: 'text',
-  rule_id: 'text',
-  client_id: 'text',
-})`
+export const insertRefusals = writeEach<RefusalOf>('refusal-insert')`
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
 select network, at, reference, method, path, status, error, rule, rule_id,
        (select client_id from clients where client_id = r.client_id)
-  from (select *, row_number() over (partition by network order by n) as place from @input) r
+  from (select *, row_number() over (partition by network order by n) as place
+          from @input(network bigint, at timestamptz, reference text, method text, path text, status int, error text,
+                      rule text, rule_id text, client_id text)) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
                                        limit ${MAX_REFUSALS_KEPT}) recent) <= ${MAX_REFUSALS_KEPT}
 on conflict (slot) do update

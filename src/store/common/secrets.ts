@@ -30,8 +30,7 @@ export const noteUse = (owner: SecretOwner, used: string) => `
 // An application authenticates in a statement over a batch `r` with `client_id` and `secret_hash` (contract 4.2).
 
 /** Joins the application `c` and, if it is the right one, the secret `s`. */
-export const JOIN_CLIENT = `
-  left join clients c on c.client_id = r.client_id
+export const JOIN_CLIENT = `left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and ${IS_ACCEPTED}`;
 
 export const IS_UNKNOWN_OR_BLOCKED = `c.status is distinct from 'active'`;

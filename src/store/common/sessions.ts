@@ -82,13 +82,13 @@ select exists (select from locked) as valid, (select language from locked) as la
 // `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics: an ANALYZE during a bulk load finds a table
 // empty, and a join planned by that reads the whole table for each request.
 const find = findBatched<Digest, Omit<Session, 'user'> & User>('session-find', {
-  session_hash: ['bytea', (hash) => hash],
+  session_hash: (hash) => hash,
 })`
 with found as (
   select input.n, s.session_hash, s.user_id,
          u.login, u.name, u.status, u.external_id, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
-    from @input
+    from @input(session_hash bytea)
    cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
    cross join lateral (select * from users where user_id = s.user_id offset 0) u
    where u.status = 'active' and not ${HAS_ENDED}

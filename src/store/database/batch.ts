@@ -4,7 +4,7 @@ import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { batchRefused, batchSent } from '../../signals/timings.ts';
 import { isConnectionLost, isOneCallersFault } from './errors.ts';
 import { findEach } from './query.ts';
-import type { Columns, Sql } from './statement.ts';
+import type { Computed, Sql } from './statement.ts';
 
 export const BATCHES = new Set<string>();
 
@@ -40,8 +40,8 @@ export function batched<Request, Result>(
 }
 
 /** Turns a {@link batchStatement} that only reads into a function for one caller, see {@link batched}: its row, null for none. */
-export function findBatched<Request, Row extends object>(name: string, columns: Columns<Request>) {
-  return (...sql: Sql) => batched(name, findEach<Request, Row>(name, columns)(...sql));
+export function findBatched<Request, Row extends object>(name: string, computed?: Computed<Request>) {
+  return (...sql: Sql) => batched(name, findEach<Request, Row>(name, computed)(...sql));
 }
 
 const MAX_BATCH = 128;

@@ -6,7 +6,7 @@ import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
 import { inOrder, onConnection, required } from './query.ts';
-import { batchStatement, type Columns, type Query, type Sql, statement, textOf } from './statement.ts';
+import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
 
 // Deciding statements. A 503 means "not done" to the caller: its statement, reaching PostgreSQL later, must not undo the caller's
 // later acts. A timeout on our side ends the waiting, not the statement, and `statement_timeout` begins only when PostgreSQL has the
@@ -30,11 +30,11 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
  */
 export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
-  columns: Columns<Request>,
   rowOf: (request: Request) => string | null,
+  computed: Computed<Request>,
 ) {
   return (...sql: Sql): ((pool: pg.Pool, request: Request) => Promise<Row>) => {
-    const made = batchStatement(name, columns, textOf(sql));
+    const made = batchStatement(name, textOf(sql), computed);
     const run = async (pool: pg.Pool, requests: readonly Request[]) => {
       const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
       const rows = await decide<Row & { n: number }>(pool, made(requests), decideBy);

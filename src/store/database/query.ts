@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { begin, runAlone, runWithin } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
-import { batchStatement, type Columns, type Query, type Sql, statement, textOf } from './statement.ts';
+import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
 
 /** A statement as a function, which binds values and runs it. */
 type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
@@ -42,18 +42,18 @@ export function write<Values>(name: string) {
 }
 
 /** Like {@link findAll}, for a {@link batchStatement}: each request's row, null for none. */
-export function findEach<Request, Row extends object>(name: string, columns: Columns<Request>) {
+export function findEach<Request, Row extends object>(name: string, computed?: Computed<Request>) {
   return (...sql: Sql): Run<readonly Request[], (Row | null)[]> => {
-    const made = batchStatement(name, columns, textOf(sql));
+    const made = batchStatement(name, textOf(sql), computed);
     return async (db, requests) =>
       inOrder((await query<Row & { n: number }>(db, made(requests))).rows, requests.length);
   };
 }
 
 /** Like {@link write}, for a {@link batchStatement}. */
-export function writeEach<Request>(name: string, columns: Columns<Request>) {
+export function writeEach<Request>(name: string, computed?: Computed<Request>) {
   return (...sql: Sql): Run<readonly Request[], number> => {
-    const made = batchStatement(name, columns, textOf(sql));
+    const made = batchStatement(name, textOf(sql), computed);
     return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
   };
 }

@@ -62,10 +62,9 @@ export interface GrantEnd {
 // An authorization precedes its own event, by at most its statement's time.
 const findEnded = batchStatement<GrantEnd>(
   '',
-  { grant_id: 'uuid', at: 'timestamptz', is_approval: 'boolean' },
   `
 select distinct g.grant_id as id, g.user_id as "userId"
-  from @input join grants g using (grant_id)
+  from @input(grant_id uuid, at timestamptz, is_approval boolean) join grants g using (grant_id)
  where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
 );
 

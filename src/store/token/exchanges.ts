@@ -1,6 +1,6 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
+import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
 import {
   IS_FIRST_USE,
   IS_UNKNOWN_OR_BLOCKED,
@@ -71,20 +71,16 @@ type ExchangeResult =
 /** Judges a token request. Repeated with one token hash it has one result: a connection lost after the commit loses nothing. */
 export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
   'grant-exchange',
-  {
-    grant_id: 'uuid',
-    code_hash: 'bytea',
-    client_id: ['text', ({ clientId }) => asciiOnly(clientId)],
-    secret_hash: 'bytea',
-    redirect_uri: ['text', ({ redirectUri }) => asciiOnly(redirectUri)],
-    challenge: 'text',
-    token_hash: 'bytea',
-    ...CALLER_COLUMNS,
-  },
   ({ grantId }) => grantId,
+  {
+    client_id: ({ clientId }) => asciiOnly(clientId),
+    redirect_uri: ({ redirectUri }) => asciiOnly(redirectUri),
+    ...CALLER_VALUES,
+  },
 )`
 with requests as materialized (
-  select * from @input
+  select * from @input(grant_id uuid, code_hash bytea, client_id text, secret_hash bytea, redirect_uri text, challenge text,
+                       token_hash bytea, ${CALLER_COLUMNS})
 ), locked as materialized (
   select * from grants where grant_id = any (@grant_id::uuid[])
    order by grant_id for no key update
@@ -96,7 +92,8 @@ with requests as materialized (
       else 'to_issue'
     end as verdict
   from requests r
- cross join moment m ${JOIN_CLIENT}
+ cross join moment m
+  ${JOIN_CLIENT}
   left join locked g on g.grant_id = r.grant_id
   left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see ../common/sessions.ts
 ), issued as (

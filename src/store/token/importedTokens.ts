@@ -7,9 +7,9 @@ import { findBatched } from '../database/batch.ts';
 // looked up. The grant's own `token_hash` decides, as for ours: after a new authorization it is another one.
 
 const find = findBatched<Digest, { readonly grantId: string }>('imported-token-find', {
-  token_hash: ['bytea', (hash) => hash],
+  token_hash: (hash) => hash,
 })`
-  select n::int as n, grant_id as "grantId" from @input join imported_tokens using (token_hash)`;
+  select n::int as n, grant_id as "grantId" from @input(token_hash bytea) join imported_tokens using (token_hash)`;
 
 /** An access token's digest, and the grant that it names or was imported with; null for neither. */
 export async function locateToken(pool: pg.Pool, accessToken: string) {

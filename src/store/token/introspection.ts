@@ -19,7 +19,7 @@ interface GrantUse {
 }
 
 // Locks only grants, without waiting: a locked row is being noted, or decided on, and is noted with its next use.
-const markGrantsUsed = writeEach<GrantUse>('grant-mark-used', { grant_id: 'uuid', token_hash: 'bytea' })`
+const markGrantsUsed = writeEach<GrantUse>('grant-mark-used')`
 update grants set last_used_on = ${TODAY}
  where grant_id = any (array(
    select g.grant_id from grants g
@@ -81,17 +81,12 @@ export interface IssuedToken {
 
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it so, whatever PostgreSQL's statistics (see `../common/sessions.ts`).
-const find = findEach<IntrospectionRequest, TokenRow>('token-find', {
-  resource_id: 'text',
-  secret_hash: 'bytea',
-  grant_id: 'uuid',
-  token_hash: 'bytea',
-})`
+const find = findEach<IntrospectionRequest, TokenRow>('token-find')`
 select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
        g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
        g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now
-  from @input
+  from @input(resource_id text, secret_hash bytea, grant_id uuid, token_hash bytea)
   left join (
     select s.resource_id, s.secret_hash, ${IS_FIRST_USE} as first_use
       from resource_secrets s join resources using (resource_id)
@@ -113,11 +108,8 @@ type TokenRow = (IssuedToken | { readonly grantId: null }) & {
   readonly firstUseOfGrant: boolean | null;
 };
 
-const markSecretsUsed = writeEach<IntrospectionRequest>('resource-secret-mark-used', {
-  resource_id: 'text',
-  secret_hash: 'bytea',
-})`
-  ${noteUse('resource', `select resource_id, secret_hash from @input`)}`;
+const markSecretsUsed = writeEach<IntrospectionRequest>('resource-secret-mark-used')`
+  ${noteUse('resource', `select resource_id, secret_hash from @input(resource_id text, secret_hash bytea)`)}`;
 
 /** Looks up a token, null if invalid, and authenticates the resource server in the same statement. Notes first uses of the day. */
 export const findToken = batched(

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
-import { CALLER_COLUMNS, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
+import { CALLER_COLUMNS, CALLER_VALUES, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { IS_LIVE } from '../common/grants.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from '../common/secrets.ts';
 import type { Database } from '../database/database.ts';
@@ -89,19 +89,14 @@ interface TokenRevocation {
 
 const byToken = batchedDecision<{ authenticated: boolean; revoked: boolean }, TokenRevocation>(
   'grant-revoke-by-token',
-  {
-    grant_id: 'uuid',
-    token_hash: 'bytea',
-    client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
-    secret_hash: 'bytea',
-    ...CALLER_COLUMNS,
-  },
   ({ grantId }) => grantId,
+  { client_id: ({ clientId }) => clientId && asciiOnly(clientId), ...CALLER_VALUES },
 )`${revocation({
   kind: 'revoked_by_application',
   tables: `requests as materialized (
   select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated
-    from (select * from @input) r ${JOIN_CLIENT}
+    from (select * from @input(grant_id uuid, token_hash bytea, client_id text, secret_hash bytea, ${CALLER_COLUMNS})) r
+  ${JOIN_CLIENT}
 ),`,
   where: `grant_id = any (@grant_id::uuid[]) and exists (
    select from requests r
