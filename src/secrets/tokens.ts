@@ -14,13 +14,6 @@ export const newOperatorToken = () => `assent_op_${randomSecret().toString('base
 
 export const isOperatorToken = (text: string) => /^assent_op_[A-Za-z0-9_-]{43}$/.test(text);
 
-/** The location of a code's or token's row. */
-interface TokenPlace {
-  readonly grantId: string;
-  /** See {@link userSlotOf}. */
-  readonly userSlot: number;
-}
-
 /**
  * The user's one of 256 equal slots, 0 to 255. Nothing reads it yet: tokens live for three years, so they already name the
  * future PostgreSQL of their row among several (docs/operate/scaling.md).
@@ -32,8 +25,12 @@ export function userSlotOf(userId: string): number {
 export type TokenKind = keyof typeof PREFIXES;
 
 /** @param secret 32 bytes; the slot replaces the first @returns 74 characters of `[A-Za-z0-9_-]` */
-export function formatToken(kind: TokenKind, { grantId, userSlot }: TokenPlace, secret: Buffer): string {
-  const bytes = [parseUuid(grantId), Buffer.of(userSlot), secret.subarray(1)];
+export function formatToken(
+  kind: TokenKind,
+  row: { grantId: string; userSlot: number },
+  secret: Buffer,
+): string {
+  const bytes = [parseUuid(row.grantId), Buffer.of(row.userSlot), secret.subarray(1)];
   return PREFIXES[kind] + Buffer.concat(bytes).toString('base64url');
 }
 

@@ -4,6 +4,11 @@ select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as dat
     from pg_roles r, pg_class c, pg_database d
    where r.rolname = $1 and c.oid = 'audit_events'::regclass and datname = current_database();
 
+-- 'select coalesce(sum(rows), 0)::float8 as rows, string_agg(mo…'(integer) → rows double precision, months text
+select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by month) as months from (
+  select to_char(at at time zone 'UTC', 'YYYY-MM') as month, count(*) as rows from audit_events
+   where at < (select (date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)) at time zone 'UTC') group by 1) old;
+
 -- 'select count(*)::int as strays from audit_events_rest…'() → strays integer
 select count(*)::int as strays from audit_events_rest;
 
@@ -29,6 +34,14 @@ select format('indexes were made with version %s of the database''s collation, w
          format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
     from pg_database, pg_database_collation_actual_version(oid) as now
    where datname = current_database() and datcollversion <> now;
+
+-- 'select name, to_char(month, 'YYYY-MM') as month from ( selec…'(integer) → name name, month text
+select name, to_char(month, 'YYYY-MM') as month from (
+         select inhrelid as id, relname as name,
+                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
+           from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = 'audit_events'::regclass) as partitions
+   where month < date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1) order by partitions.month limit 1;
 
 -- 'select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from", …'() → name text, from text, to text
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
@@ -64,6 +77,12 @@ select relname as name from pg_class c join pg_namespace n on n.oid = relnamespa
 -- 'select string_agg(quote_ident(attname), ', ') as columns fro…'(regclass, name) → columns text
 select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
    where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
+
+-- 'with gone as ( delete from audit_events_rest where at < (dat…'(integer) → month text
+with gone as (
+    delete from audit_events_rest
+     where at < (date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)) at time zone 'UTC' returning at)
+  select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone;
 
 -- 'with ours as ( select c.oid, relacl, relowner from unnest($1…'(text[]) → role text
 with ours as (
@@ -449,7 +468,7 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
       from (select *, is_other and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from (select * from grants where user_id = input.user_id
-                  order by confirmed_at desc limit input.max_instances + 1000) newest) g) g
+                             order by confirmed_at desc limit input.max_instances + 1000) newest) g) g
   ) beside;
 
 -- grant-find-approval(uuid, bytea, text) → isUsable boolean, isLive boolean
@@ -866,11 +885,9 @@ select (select max(version)::int from schema_migrations) as "schemaVersion", (se
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
 
--- schema-oldest-build(integer) → oldest integer
-select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > $1;
-
--- schema-version() → version integer
-select coalesce(max(version), 0)::int as version from schema_migrations;
+-- schema-version(integer) → version integer, oldest integer
+select coalesce(max(version), 0)::int as version,
+         max(coalesce(oldest_build, version)) filter (where version > $1) as oldest from schema_migrations;
 
 -- session-delete(bytea, text, text) → nothing
 with ended as (
@@ -1004,8 +1021,8 @@ update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epo
 
 -- user-count-foreign-hashes() → form text, count integer
 select readable_form(hash) as form, count(*)::int as count
-     from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
-    where hash_form(hash) is not null group by 1 order by 2 desc, 1;
+    from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
+   where hash_form(hash) is not null group by 1 order by 2 desc, 1;
 
 -- user-delete(uuid) → user_id uuid
 delete from users where user_id = $1 returning user_id;

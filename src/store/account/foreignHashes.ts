@@ -1,6 +1,4 @@
-import type pg from 'pg';
-import { findOne, queryLong } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { findLong, findOne } from '../database/query.ts';
 
 // A foreign hash is another service's, of an imported user. `hash_form` is its form with all parameters, null for ours, and
 // `readable_form` the same, null for what `foreignHash.js` can't read: that may be anything, even a password.
@@ -26,13 +24,10 @@ update users set password_hash = case password_hash when @hash then @newHash els
  where user_id = @userId and status = 'active'
 returning case @guarded when 'password' then password_hash else payment_password_hash end as hash`;
 
-const count = statement(
-  'user-count-foreign-hashes',
-  `select readable_form(hash) as form, count(*)::int as count
-     from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
-    where hash_form(hash) is not null group by 1 order by 2 desc, 1`,
-);
-
 /** Numbers of foreign hashes by form, null for unknown ones; payment passwords too. It reads all users. */
-export const countForeignHashes = (pool: pg.Pool) =>
-  queryLong<{ form: string | null; count: number }>(pool, count());
+export const countForeignHashes = findLong<void, { form: string | null; count: number }>(
+  'user-count-foreign-hashes',
+)`
+  select readable_form(hash) as form, count(*)::int as count
+    from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
+   where hash_form(hash) is not null group by 1 order by 2 desc, 1`;

@@ -20,18 +20,14 @@ export const WARNING_KINDS = [
   'signed_in',
 ] as const satisfies readonly HistoryKind[];
 
-/** An event for its user; only sign-ins have a device. */
-export interface HistoryRow extends Device {
+/** An event for its user; only sign-ins have a device. `clientName` is null also for a deleted application. */
+export interface HistoryRow
+  extends Device,
+    Readonly<Record<'clientId' | 'clientName' | 'instanceName' | 'scope' | 'address', string | null>> {
   readonly kind: HistoryKind;
   readonly at: Date;
   /** The same in microseconds since 1970. */
   readonly micros: string;
-  readonly clientId: string | null;
-  /** Null also for a deleted application. */
-  readonly clientName: string | null;
-  readonly instanceName: string | null;
-  readonly scope: string | null;
-  readonly address: string | null;
   /** Of an approval that spends; null also if nothing had to confirm it. */
   readonly confirmedBy: 'payment_password' | 'provider' | null;
 }

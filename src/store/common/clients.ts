@@ -1,4 +1,11 @@
-import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
+import type pg from 'pg';
+import type { Logo } from '../../rules/face/logo.ts';
+import {
+  type Client,
+  type ClientSettings,
+  effectiveChange,
+  type parseLogoPath,
+} from '../../rules/request/client.ts';
 import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, findRow, write } from '../database/query.ts';
@@ -14,13 +21,11 @@ export const findClient = findBatched<string, Client>('client-find', { client_id
 export const listClients = findAll<void, Client>('client-list')`
   select ${CLIENT_COLUMNS} from clients order by created_at, client_id`;
 
-type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
-
 /** The ceiling `most` takes two columns; both are null without one. */
 const [MOST_DAYS, MOST_SUM] = [`(@most::json ->> 'days')::int`, `(@most::json ->> 'sum')::numeric`];
 
 /** @returns the number inserted: none if the `client_id` is taken */
-export const insertClient = write<NewClient>('client-insert')`
+export const insertClient = write<Omit<Client, 'status' | 'revision' | 'createdAt'>>('client-insert')`
   insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
                        user_limits, oauth21)
   values (@clientId, @name, @redirectUri, @verified, @allowedRights, ${MOST_DAYS}, ${MOST_SUM}, @site, @logo, @reviewed,
@@ -43,4 +48,30 @@ export async function updateClient(db: Database, clientId: string, change: Parti
   const news = effectiveChange(before, change);
   if (Object.keys(news).length === 0) return { before, after: before };
   return { before, after: await update(db, { ...before, ...news }) };
+}
+
+/** An application's picture, as named by its address: in ASCII. */
+type LogoName = NonNullable<ReturnType<typeof parseLogoPath>>;
+
+const logo = findBatched<LogoName, { body: string }>('client-logo-find')`
+  select n::int as n, encode(body, 'base64') as body
+    from @input(client_id text, file text) join client_logos using (client_id, file)`;
+
+/** A logo's bytes; null if the application has no such logo. */
+export async function findLogo(pool: pg.Pool, name: LogoName): Promise<Buffer | null> {
+  const row = await logo(pool, name);
+  return row && Buffer.from(row.body, 'base64');
+}
+
+const putLogo = write<LogoName & { body: Buffer }>('client-logo-put')`
+  insert into client_logos (client_id, file, body) values (@clientId, @file, @body)
+  on conflict (client_id) do update set file = excluded.file, body = excluded.body`;
+
+const removeLogo = write<{ clientId: string }>('client-logo-delete')`
+  delete from client_logos where client_id = @clientId`;
+
+/** Sets or removes a logo, within the transaction that names it in `clients` and has locked that row. */
+export async function writeLogo(db: Database, clientId: string, logo: Logo | null): Promise<void> {
+  if (logo === null) await removeLogo(db, { clientId });
+  else await putLogo(db, { clientId, file: logo.file, body: logo.body });
 }

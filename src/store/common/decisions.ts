@@ -4,14 +4,10 @@ import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
+import type { Grant } from './grants.ts';
 
 /** Stored for every decision, Allow or Reject. */
-export interface Decision {
-  readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
-  readonly instanceName: string | null;
-  readonly scope: string;
+export interface Decision extends Pick<Grant, 'grantId' | 'userId' | 'clientId' | 'instanceName' | 'scope'> {
   /** The limits of the scope, as JSON: for the audit trail, independent of later rules. */
   readonly limits: string;
   /** The hash of the code for Allow. */

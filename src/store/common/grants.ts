@@ -44,11 +44,7 @@ export const spendsIn = (scope: string) =>
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
 
-interface Instance {
-  /** The only id that its grant can have. */
-  readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
+interface Instance extends Pick<Grant, 'grantId' | 'userId' | 'clientId'> {
   /** The user's maximum of live ones for this application. */
   readonly maxInstances: number;
 }
@@ -66,10 +62,6 @@ interface InstanceRow extends Grant {
 /** Grants read beyond the allowed ones: bounds the cost of a page. */
 const MAX_BESIDE = 1_000;
 
-/** The user's newest grants, including those beyond the maximum of live ones. */
-const NEWEST = `(select * from grants where user_id = input.user_id
-                  order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
-
 const find = findBatched<Instance, InstanceRow>('grant-find')`
 select input.n::int as n, ${GRANT_COLUMNS},
        coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
@@ -83,7 +75,8 @@ select input.n::int as n, ${GRANT_COLUMNS},
            coalesce(json_agg(scope) filter (where is_live and ${spendsIn('g.scope')}), '[]') as scopes
       from (select *, is_other and ${IS_LIVE} as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
-                      from ${NEWEST} newest) g) g
+                      from (select * from grants where user_id = input.user_id
+                             order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE}) newest) g) g
   ) beside`;
 
 export async function findInstance(pool: pg.Pool, instance: Instance) {

@@ -2,15 +2,11 @@ import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import { findAll, writeEach } from '../database/query.ts';
 
 /** The reason of a refused request: its log line's contents, without the user. */
-export interface KeptRefusal {
+interface KeptRefusal extends Readonly<Record<'reference' | 'method' | 'error' | 'rule', string>> {
   readonly at: Date;
-  readonly reference: string;
-  readonly method: string;
   /** The requested path of ours; never a query. */
   readonly path: string;
   readonly status: number;
-  readonly error: string;
-  readonly rule: string;
   /** Null for a note about the proxy. */
   readonly ruleId: string | null;
   /** The application named by the request: any text before storing, then a registered one or null. */

@@ -102,11 +102,14 @@ export const insertUser = findOne<
    where not exists (select from users where user_id = ${userIdIn('@key')})
   on conflict (login_key) do nothing returning user_id as "userId"`;
 
-/** New values; null leaves one as it is, and an empty external id removes it. */
-type UserUpdate = Record<'login' | 'name' | 'externalId', string | null>;
-
-/** @param key of the new login @returns null if the user was deleted, or the login is another user's or an id, or the external id is another's */
-export const updateUser = findOne<UserUpdate & { userId: string; key: string | null }, User>('user-update')`
+/**
+ * Sets new values: null leaves one as it is, and an empty external id removes it. `key` is the new login's.
+ * @returns null if the user was deleted, or the login is another user's or an id, or the external id is another's
+ */
+export const updateUser = findOne<
+  Record<'login' | 'name' | 'externalId' | 'key', string | null> & { userId: string },
+  User
+>('user-update')`
   update users u set login = coalesce(@login, login), login_key = coalesce(@key, login_key), name = coalesce(@name, name),
          external_id = nullif(coalesce(@externalId, external_id), '')
    where user_id = @userId and not exists (

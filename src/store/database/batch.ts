@@ -8,7 +8,7 @@ import type { Computed, Sql } from './statement.ts';
 
 export const BATCHES = new Set<string>();
 
-/** Returns results in request order, an error for one that fails alone. */
+/** An error is the result of one request. */
 type RunBatch<Request, Result> = (
   pool: pg.Pool,
   requests: readonly Request[],
@@ -18,8 +18,7 @@ type RunBatch<Request, Result> = (
  * Turns a statement over arrays into a function for one caller. Requests that arrive while statements are in flight share the
  * next one, and so one commit; a single request leaves at the end of the same turn. Each pool has its own batches.
  * @param runBatch must be repeatable, as it runs again after a lost connection, when the first may have been carried out
- * @param rowOf the row that a request changes: two about one row are never in flight together, so that no statement has to judge
- * a request by the effect of another one in it
+ * @param rowOf the row that a request changes: two about one row are never in flight together
  * @returns rejects with {@link OverloadedError} if the response would be too late
  */
 export function batched<Request, Result>(
@@ -61,10 +60,7 @@ interface Call<Request, Result> {
   reject(error: unknown): void;
 }
 
-/**
- * The requests for one statement to one database. A batch is what arrived while earlier statements were under way, so it grows with
- * the load, and a single request waits for nothing. Collecting for a fixed time would delay each request of a quiet server.
- */
+/** The requests for one statement to one database. Collecting for a fixed time would delay each request of a quiet server. */
 class Batcher<Request, Result> {
   readonly #name: string;
   readonly #runBatch: (requests: readonly Request[]) => ReturnType<RunBatch<Request, Result>>;

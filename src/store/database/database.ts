@@ -87,7 +87,6 @@ export async function withConnection<Result>(
   }
 }
 
-/** Runs `work` in one transaction: all or nothing is written. */
 export function transaction<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,

@@ -1,8 +1,6 @@
 import pg from 'pg';
 import { codeOf, isDatabaseAway, messageOf } from './errors.ts';
 
-// Database errors in words for the operator: in the log, and in a command's output.
-
 const UNTRUSTED = [
   'the certificate of PostgreSQL has an untrusted CA',
   'set sslrootcert in DATABASE_URL to the file with its CA',

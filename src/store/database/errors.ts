@@ -1,7 +1,5 @@
 import type { StatementFailure } from '../../signals/timings.ts';
 
-// The meaning of a database error: database unreachable, connection lost, one request wrong.
-
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
 
 /** Of a host that takes no writes. The code is PostgreSQL's own for a write on one. */
@@ -43,7 +41,7 @@ const CONNECTION_LOST =
 const TOO_LATE =
   /ETIMEDOUT|Query read timeout|due to connection timeout|timeout exceeded when trying to connect/i;
 
-/** True if one request of a batch may have caused the error, by its data, a constraint, a deadlock or a lock: others must not fail. */
+/** True if one request of a batch may have caused the error, by data, constraint, deadlock or lock: others must not fail. */
 export function isOneCallersFault(error: unknown): boolean {
   return /^(22|23|40|55)/.test(codeOf(error));
 }

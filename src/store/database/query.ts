@@ -75,7 +75,7 @@ function query<Row extends object>(db: Database, asked: Query): Promise<pg.Query
   return onConnection(db, (connection, run) => run<Row>(connection, asked));
 }
 
-/** Gives `work` a connection and a function that runs a statement there: within the transaction `db`, or alone. */
+/** Gives `work` a connection, and the function that runs a statement there: within the transaction `db`, or alone. */
 export function onConnection<Result>(
   db: Database,
   work: (connection: pg.PoolClient, run: typeof runAlone) => Promise<Result>,
@@ -107,11 +107,11 @@ export async function queryLong<Row extends object>(db: Database, asked: Query, 
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }
 
-/** Like {@link write}, without a time limit. Its text returns the written rows. */
-export function writeLong<Values>(name: string) {
-  return (...sql: Sql): Run<Values, number> => {
+/** Like {@link findAll}, without a time limit. */
+export function findLong<Values, Row extends object>(name: string) {
+  return (...sql: Sql): Run<Values, Row[]> => {
     const made = statement<Values>(name, textOf(sql));
-    return async (db, values) => (await queryLong(db, made(values))).length;
+    return (db, values) => queryLong<Row>(db, made(values));
   };
 }
 

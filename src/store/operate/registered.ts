@@ -1,5 +1,6 @@
 import type { Status } from '../../rules/request/client.ts';
-import { findAll, findOne, write, writeLong } from '../database/query.ts';
+import type { Database } from '../database/database.ts';
+import { findAll, findLong, findOne, write } from '../database/query.ts';
 
 // What operators register has some statements alike; clients and users have files in `../common/`.
 
@@ -17,9 +18,11 @@ export const updateStatus = {
   user: setStatus('user'),
 };
 
-const remove = (kind: string) =>
-  writeLong<{ id: string }>(`${kind}-delete`)`
+function remove(kind: string) {
+  const deleted = findLong<{ id: string }, object>(`${kind}-delete`)`
     delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`;
+  return async (db: Database, row: { id: string }) => (await deleted(db, row)).length;
+}
 
 /** Deletes a row with its secrets, sessions and grants. @returns the number deleted: one or none */
 export const deleteRegistered = {

@@ -3,7 +3,7 @@ import { AUDIT_KEPT_MONTHS } from '../../rules/common/lifetimes.ts';
 import { LOCK_MS } from '../../rules/common/timeouts.ts';
 import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
-import { executeLong, findOne, findRow, queryLong, write } from '../database/query.ts';
+import { executeLong, findAll, findLong, findOne, findRow, queryLong, write } from '../database/query.ts';
 import { untilDoneOrBusy } from './migrationLock.ts';
 import { schemaState } from './schemaState.ts';
 
@@ -14,9 +14,6 @@ import { schemaState } from './schemaState.ts';
 const MONTHS_AHEAD = 12;
 /** Fewer are a warning: time to find the owner of the tables. */
 export const MIN_MONTHS_AHEAD = 3;
-
-/** The same as in `migrations/0001_schema.sql` for the partition of the rest. */
-const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
 
 const owned = write<void>('audit-owns-tables')`
   select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`;
@@ -36,17 +33,10 @@ const PARTITIONS = `(
 
 const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
 
-interface TrailFacts {
-  /** Formatted, such as `12 MB`. */
-  readonly size: string;
-  /** The size of last month's partition; null without one. */
-  readonly lastMonth: string | null;
-  /** Partitions of future months. */
-  readonly monthsAhead: number;
-}
-
-/** @throws without an audit trail */
-export const findTrailFacts = findRow<void, TrailFacts>('')`
+/** Sizes, such as `12 MB`, of all and of last month's partition, and the number of future ones. @throws without an audit trail */
+export const findTrailFacts = findRow<void, { size: string; lastMonth: string | null; monthsAhead: number }>(
+  '',
+)`
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
@@ -94,7 +84,8 @@ async function preparePartition(connection: pg.PoolClient): Promise<string | nul
   await executeLong(
     connection,
     `set local lock_timeout = ${LOCK_MS};
-    create table ${name} (like audit_events including defaults) with (${MONTH_SETTINGS});
+    create table ${name} (like audit_events including defaults)  -- with the settings of audit_events_rest
+      with (autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000);
     alter table audit_events_rest disable trigger append_only;
     with moved as (delete from audit_events_rest where at >= '${from}' and at < '${to}' returning *)
       insert into ${name} select * from moved;
@@ -127,40 +118,35 @@ export async function pruneAuditPartitions(pool: pg.Pool, months: number, operat
   return { months: [...new Set(done.flat())].sort(), busy };
 }
 
+// In a subquery the clock is read once, so that only old partitions are read.
 /** The number of rows that this would drop, and their months, such as `2026-10, 2026-11`; null for none. */
-export async function findPrunable(pool: pg.Pool, months: number) {
-  // In a subquery the clock is read once, so that only old partitions are read.
-  const text = `
+export const findPrunable = findLong<{ months: number }, { rows: number; months: string | null }>('')`
 select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by month) as months from (
   select to_char(at at time zone 'UTC', 'YYYY-MM') as month, count(*) as rows from audit_events
-   where at < (select (${THIS_MONTH} - make_interval(months => $1)) at time zone 'UTC') group by 1) old`;
-  const values = [months];
-  return (await queryLong<{ rows: number; months: string | null }>(pool, { name: '', text, values }))[0];
-}
+   where at < (select (${THIS_MONTH} - make_interval(months => @months)) at time zone 'UTC') group by 1) old`;
+
+const findOldest = findOne<{ months: number }, { name: string; month: string }>('')`
+  select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
+   where month < ${THIS_MONTH} - make_interval(months => @months) order by partitions.month limit 1`;
 
 /** @returns its month; null if no partition is that old */
 async function dropOldest(connection: pg.PoolClient, months: number): Promise<string[] | null> {
-  const { rows } = await connection.query<{ name: string; month: string }>(
-    `select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
-      where month < ${THIS_MONTH} - make_interval(months => $1) order by partitions.month limit 1`,
-    [months],
-  );
-  const [oldest] = rows;
-  if (oldest === undefined) return null;
+  const oldest = await findOldest(connection, { months });
+  if (oldest === null) return null;
   await connection.query(`drop table ${oldest.name}`);
   return [oldest.month];
 }
 
+const deleteStrays = findAll<{ months: number }, { month: string }>('')`
+  with gone as (
+    delete from audit_events_rest
+     where at < (${THIS_MONTH} - make_interval(months => @months)) at time zone 'UTC' returning at)
+  select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone`;
+
 /** @returns the months of the deleted rows; null for none */
 async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[] | null> {
   await connection.query('alter table audit_events_rest disable trigger append_only');
-  const { rows } = await connection.query<{ month: string }>(
-    `with gone as (
-       delete from audit_events_rest
-        where at < (${THIS_MONTH} - make_interval(months => $1)) at time zone 'UTC' returning at)
-     select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone`,
-    [months],
-  );
+  const rows = await deleteStrays(connection, { months });
   await connection.query('alter table audit_events_rest enable trigger append_only');
   return rows.length === 0 ? null : rows.map(({ month }) => month);
 }

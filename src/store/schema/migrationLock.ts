@@ -16,10 +16,7 @@ const PAUSE_MS = 2_000;
 
 type Step<Result> = (connection: pg.PoolClient) => Promise<Result>;
 
-/**
- * Runs one step while no other process runs one, by a transaction's lock, which holds behind a pooler too. Statements
- * queue behind a step that waits for a table: it gives up soon, lets them pass, and retries.
- */
+/** Runs one step at a time of all processes. Statements queue behind one that waits for a table: it lets them pass, and retries. */
 export async function withMigrationLock<Result>(
   pool: pg.Pool,
   step: Step<Result>,

@@ -26,25 +26,23 @@ export async function listMigrations() {
 const findSchema = findRow<void, { found: boolean }>('schema-exists')`
   select exists (select from pg_attribute
                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found`;
-const findVersion = findRow<void, { version: number }>('schema-version')`
-  select coalesce(max(version), 0)::int as version from schema_migrations`;
-
-const findOldestBuild = findRow<{ known: number }, { oldest: number }>('schema-oldest-build')`
-  select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known`;
+/** `oldest`: the oldest build that later migrations than `known` allow; null without any. */
+const findVersion = findRow<{ known: number }, { version: number; oldest: number | null }>('schema-version')`
+  select coalesce(max(version), 0)::int as version,
+         max(coalesce(oldest_build, version)) filter (where version > @known) as oldest from schema_migrations`;
 
 /**
  * `version`: 0 without tables of ours. `known`: this build's version. It `serves` an older schema after a migration, a newer one
  * if all later migrations say so. `text` says this in words, and `remedy` what to do if the versions differ.
  */
 export async function schemaState(db: Database) {
-  const { found } = await findSchema(db);
-  const version = found ? (await findVersion(db)).version : 0;
   const { length: known } = await listMigrations();
+  const { found } = await findSchema(db);
+  const { version, oldest } = found ? await findVersion(db, { known }) : { version: 0, oldest: null };
   const state = (serves: boolean, text: string, remedy: string) => ({ version, known, serves, text, remedy });
   if (version === 0)
     return state(true, 'this database has no tables of Assent', 'check DATABASE_URL, or run assent migrate');
   const text = `schema version ${version}, this build's is ${known}`;
-  if (version <= known || (await findOldestBuild(db, { known })).oldest <= known)
-    return state(true, text, 'run assent migrate, or the build of the servers');
+  if ((oldest ?? 0) <= known) return state(true, text, 'run assent migrate, or the build of the servers');
   return state(false, `${text}, which this build does not support`, 'run a newer build');
 }

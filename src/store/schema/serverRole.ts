@@ -115,11 +115,7 @@ const findColumns = findRow<{ table: string; clocked: string | null }, { columns
   select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
    where attrelid = @table::regclass and attnum > 0 and not attisdropped and attname is distinct from @clocked`;
 
-/**
- * Gives a role exactly the server's rights on our tables. TEMPORARY, which PostgreSQL gives every role, is revoked from PUBLIC
- * and the role if the database is the owner's.
- * @throws {Error} if there is no such role, or it has further powers; then nothing has changed
- */
+/** Gives a role exactly the server's rights on our tables. @throws {Error} if it is missing, or has further powers: nothing changes */
 export function grantServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
   return withMigrationLock(pool, (connection) => giveRights(connection, role, operator));
 }
@@ -142,6 +138,7 @@ async function giveRights(connection: pg.PoolClient, role: string, operator: str
       `there is no role ${role}: create it, and set its password with \\password in psql\n  create role ${name} login;`,
     );
   }
+  // PostgreSQL gives it to every role.
   if (place.isOurs)
     await connection.query(`revoke temporary on database ${place.database} from public, ${name}`);
   await refuseExcess(connection, role);

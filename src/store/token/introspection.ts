@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
-import { IS_LIVE } from '../common/grants.ts';
+import { parseToken } from '../../secrets/tokens.ts';
+import { type Grant, IS_LIVE } from '../common/grants.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from '../common/secrets.ts';
-import { batched } from '../database/batch.ts';
+import type { User } from '../common/users.ts';
+import { batched, findBatched } from '../database/batch.ts';
 import { findEach, required, writeEach } from '../database/query.ts';
 
 const TODAY = `(clock_timestamp() at time zone 'UTC')::date`;
@@ -66,17 +68,10 @@ interface IntrospectionRequest {
 }
 
 /** An issued token, neither replaced nor revoked. The caller checks its expiry. */
-export interface IssuedToken {
-  readonly grantId: string;
-  readonly scope: string;
-  readonly clientId: string;
-  readonly instanceName: string | null;
-  readonly userId: string;
-  readonly login: string;
-  /** The user's id in another system; null for none. */
-  readonly externalId: string | null;
+export interface IssuedToken
+  extends Pick<Grant, 'grantId' | 'scope' | 'clientId' | 'instanceName' | 'userId' | 'now'>,
+    Pick<User, 'login' | 'externalId'> {
   readonly tokenIssuedAt: Date;
-  readonly now: Date;
 }
 
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
@@ -130,3 +125,17 @@ export const findToken = batched(
     });
   },
 );
+
+// Tokens of an earlier service (`assent grant import`) name no grant, so that a table has it. Only tokens without our form are
+// looked up. The grant's own `token_hash` decides, as for ours: after a new authorization it is another one.
+
+const findImported = findBatched<Digest, { readonly grantId: string }>('imported-token-find', {
+  token_hash: (hash) => hash,
+})`
+  select n::int as n, grant_id as "grantId" from @input(token_hash bytea) join imported_tokens using (token_hash)`;
+
+/** An access token's digest, and the grant that it names or was imported with; null for neither. */
+export async function locateToken(pool: pg.Pool, accessToken: string) {
+  const { grantId, hash } = parseToken('token', accessToken);
+  return { grantId: grantId ?? (await findImported(pool, hash))?.grantId ?? null, hash };
+}
