@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
-import { countForeignHashes } from '../store/account/foreignHashes.ts';
+import { countForeignHashes } from '../store/account/passwords.ts';
 import { listClients } from '../store/common/clients.ts';
 import { findRefusals } from '../store/common/refusals.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';

@@ -34,10 +34,7 @@ export function formatToken(
   return PREFIXES[kind] + Buffer.concat(bytes).toString('base64url');
 }
 
-/** The key for finding a code or token; without a location for foreign text. */
-export type TokenLookup = Readonly<ReturnType<typeof parseToken>>;
-
-/** Never fails: a malformed token counts as an unknown one. */
+/** The key for finding a code or token. Never fails: a malformed one has no location, and counts as unknown. */
 export function parseToken(kind: TokenKind, token: string) {
   const hash = sha256(token);
   const encoded = token.startsWith(PREFIXES[kind]) ? token.slice(PREFIXES[kind].length) : '';

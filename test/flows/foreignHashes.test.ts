@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
-import { findForeignHash } from '../../src/store/account/foreignHashes.ts';
+import { findForeignHash } from '../../src/store/account/passwords.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { findBroken } from '../../src/store/schema/invariants.ts';

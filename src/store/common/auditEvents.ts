@@ -102,7 +102,6 @@ const note = write<Record<keyof Act, string | object | null>>('audit-note-act')`
   insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
   values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`;
 
-/** Records an operator's act, within the act's transaction. */
 export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
   await note(connection, { userId: null, clientId: null, resourceId: null, detail: null, ...act });
 }

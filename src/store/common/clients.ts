@@ -14,7 +14,6 @@ export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "r
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
-/** By `client_id`; null if unknown. */
 export const findClient = findBatched<string, Client>('client-find', { client_id: asciiOnly })`
   select n::int as n, ${CLIENT_COLUMNS} from @input(client_id text) join clients using (client_id)`;
 
@@ -57,7 +56,6 @@ const logo = findBatched<LogoName, { body: string }>('client-logo-find')`
   select n::int as n, encode(body, 'base64') as body
     from @input(client_id text, file text) join client_logos using (client_id, file)`;
 
-/** A logo's bytes; null if the application has no such logo. */
 export async function findLogo(pool: pg.Pool, name: LogoName): Promise<Buffer | null> {
   const row = await logo(pool, name);
   return row && Buffer.from(row.body, 'base64');

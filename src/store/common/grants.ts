@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { GrantTimes } from '../../rules/account/grantState.ts';
 import { MAX_SUMMED_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { BUILT_IN_RIGHTS } from '../../rules/scope/rights.ts';
-import type { TokenLookup } from '../../secrets/tokens.ts';
+import type { Digest } from '../../secrets/digest.ts';
 import { findBatched } from '../database/batch.ts';
 import { findOne, required } from '../database/query.ts';
 
@@ -88,7 +88,7 @@ export async function findInstance(pool: pg.Pool, instance: Instance) {
 type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | null>;
 
 /** A token's grant, and the reason why the token is refused in any state; null if unknown. */
-export const findGrantOfToken = findOne<Pick<TokenLookup, 'grantId' | 'hash'>, GrantOfToken>(
+export const findGrantOfToken = findOne<{ grantId: string | null; hash: Digest }, GrantOfToken>(
   'grant-find-of-token',
 )`
   select ${GRANT_COLUMNS}, u.login, c.name as "clientName",

@@ -41,7 +41,6 @@ export const SECRET_IS_WRONG = 'c.verified and s.secret_hash is null';
 function statementsOf(owner: SecretOwner) {
   const [table, id] = [`${owner}_secrets`, `${owner}_id`];
   return {
-    /** `secretHash` is the SHA-256 of the secret. */
     insert: write<{ ownerId: string; secretId: string; secretHash: Digest }>(`${owner}-secret-insert`)`
       insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
     /** An owner's secrets, accepted and retired, oldest first. */

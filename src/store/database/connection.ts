@@ -88,7 +88,6 @@ async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
   return translated;
 }
 
-/** @throws {Error} before {@link prepareConnection} */
 export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
   const found = traits.get(connection);
   if (found === undefined) throw new Error('this connection to PostgreSQL was not prepared');
@@ -109,7 +108,6 @@ export function runWithin<Row extends pg.QueryResultRow>(
   return statementEnded.hasSubscribers ? timed(name, result) : result;
 }
 
-/** The round trip to PostgreSQL is included. */
 function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
   const since = performance.now();
   const report = (failure: StatementFailure | null) =>

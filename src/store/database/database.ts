@@ -55,7 +55,6 @@ export interface Gate {
   cause?: unknown;
 }
 
-/** The closed gates. */
 export const gateOf = new WeakMap<pg.Pool, Gate>();
 
 /** @throws the gate's cause; {@link ConnectError} if the migration takes more than 2 seconds */

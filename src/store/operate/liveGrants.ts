@@ -72,7 +72,6 @@ select distinct g.grant_id as id, g.user_id as "userId"
 export const findEndedGrants = (pool: pg.Pool, ends: readonly GrantEnd[]) =>
   queryLong<{ id: string; userId: string }>(pool, findEnded(ends));
 
-/** The number of live grants, and of their users. */
 export async function countLiveGrants(pool: pg.Pool, filter: GrantFilter) {
   const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
   const query = select(filter, counts, `and ${IS_LIVE}`);

@@ -36,6 +36,5 @@ with used as (
 select ${COLUMNS} from operators
  where token_hash = @tokenHash and retired_at is null and expires_at > clock_timestamp()`;
 
-/** @returns the number retired: one or none */
 export const retireOperator = write<Pick<Operator, 'name'>>('operator-retire')`
   update operators set retired_at = clock_timestamp() where name = @name and retired_at is null`;

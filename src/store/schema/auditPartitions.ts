@@ -4,8 +4,7 @@ import { LOCK_MS } from '../../rules/common/timeouts.ts';
 import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
 import { executeLong, findAll, findLong, findOne, findRow, queryLong, write } from '../database/query.ts';
-import { untilDoneOrBusy } from './migrationLock.ts';
-import { schemaState } from './schemaState.ts';
+import { schemaState, untilDoneOrBusy } from './schemaState.ts';
 
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.
@@ -18,10 +17,8 @@ export const MIN_MONTHS_AHEAD = 3;
 const owned = write<void>('audit-owns-tables')`
   select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`;
 
-/** True for a role that may change the tables. */
 export const ownsTables = async (db: Database): Promise<boolean> => (await owned(db)) > 0;
 
-/** This month, in UTC and without a time zone. */
 const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
 
 /** The partitions: `id`, `name`, and `month` as a date, which is null for the default one. */

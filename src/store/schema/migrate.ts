@@ -3,8 +3,14 @@ import type pg from 'pg';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
 import { executeLong, findAll } from '../database/query.ts';
 import { preparePartitions } from './auditPartitions.ts';
-import { withMigrationLock } from './migrationLock.ts';
-import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
+import {
+  FOLDER,
+  listMigrations,
+  type Migration,
+  MigrationError,
+  schemaState,
+  withMigrationLock,
+} from './schemaState.ts';
 
 /** By SQLSTATE: a missing privilege, a name that is taken, a lock that isn't free. */
 const ADVICE: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
 import { findAll, findOne, findRow } from '../database/query.ts';
-import { withMigrationLock } from './migrationLock.ts';
+import { withMigrationLock } from './schemaState.ts';
 
 /**
  * The rights of a server and its commands: reading and writing rows. Rows of `grants` are deleted only with their user or client.

@@ -13,7 +13,6 @@ const TODAY = `(clock_timestamp() at time zone 'UTC')::date`;
 /** For `grants g`: true if a use now is the day's (UTC) first of a valid authorization. */
 const IS_FIRST_USE_OF_GRANT = `g.last_used_on is distinct from ${TODAY} and ${IS_LIVE}`;
 
-/** An introspected token. */
 interface GrantUse {
   readonly grantId: string;
   /** With another token the row is another authorization, which was not used. */
