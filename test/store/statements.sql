@@ -281,25 +281,31 @@ update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
 -- expired-remove-refusals() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from refusals where slot = any (array(
-  select slot from refusals where (select is_alone from alone) and at < clock_timestamp() - interval '7 days'
+  select slot from refusals where (select is_alone from alone)
+   and at < clock_timestamp() - interval '7 days'
    limit 1000 for update skip locked));
 
 -- expired-remove-rejections() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from rejections where page_hash = any (array(
-  select page_hash from rejections where (select is_alone from alone) and expires_at < clock_timestamp() order by expires_at
+  select page_hash from rejections where (select is_alone from alone)
+   and expires_at < clock_timestamp() order by expires_at
    limit 1000 for update skip locked));
 
 -- expired-remove-sessions() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from sessions where session_hash = any (array(
-  select session_hash from sessions where (select is_alone from alone) and created_at < clock_timestamp() - interval '12 hours' order by created_at
+  select session_hash from sessions where (select is_alone from alone)
+   and 
+    created_at < clock_timestamp() - interval '12 hours' order by created_at
    limit 1000 for update skip locked));
 
 -- expired-remove-throttles() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from throttles where slot = any (array(
-  select slot from throttles where (select is_alone from alone) and greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
+  select slot from throttles where (select is_alone from alone)
+   and 
+    greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
    limit 1000 for update skip locked));
 
 -- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], integer[], boolean[], text[], text[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean

@@ -20,7 +20,8 @@ const removing =
     write<void>(`expired-remove-${table}`)`
 with alone as materialized (select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as is_alone)
 delete from ${table} where ${key} = any (array(
-  select ${key} from ${table} where (select is_alone from alone) and ${textOf(condition)}
+  select ${key} from ${table} where (select is_alone from alone)
+   and ${textOf(condition)}
    limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`;
 
 /** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */

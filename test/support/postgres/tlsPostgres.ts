@@ -4,8 +4,12 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../../src/trial/postgres/cluster.ts';
-import { createCluster } from '../../../src/trial/postgres/cluster.ts';
+import {
+  CLEAN_ENVIRONMENT,
+  createCluster,
+  findBinaries,
+  openBinaries,
+} from '../../../src/trial/postgres/cluster.ts';
 import { findPlace } from '../../../src/trial/postgres/place.ts';
 import { makeDataDir, removeDataDir } from '../process/folder.ts';
 import { startProgram } from '../process/program.ts';
