@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sha256 } from '../dist/secrets/digest.js';
-import { grantIdFor } from '../dist/secrets/grantId.js';
-import { formatToken } from '../dist/secrets/tokens.js';
+import { formatToken, grantIdFor } from '../dist/secrets/tokens.js';
 
 /**
  * The users of the benchmark's databases: numbered, each with one grant for every client. Everything about them

@@ -4,8 +4,13 @@ import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../dist/trial/postgres/binaries.js';
-import { createCluster, DATABASE_USER } from '../../dist/trial/postgres/cluster.js';
+import {
+  CLEAN_ENVIRONMENT,
+  createCluster,
+  DATABASE_USER,
+  findBinaries,
+  openBinaries,
+} from '../../dist/trial/postgres/cluster.js';
 import { findPlace } from '../../dist/trial/postgres/place.js';
 import { freePort } from '../program.mjs';
 

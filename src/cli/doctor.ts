@@ -4,7 +4,7 @@ import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from 
 import { type OperationContext, perform } from '../operations/operation.ts';
 import { openServerStore } from '../process/openStore.ts';
 import { isLoopback } from '../rules/common/network.ts';
-import { explainTrouble } from '../store/database/errorTexts.ts';
+import { explainTrouble } from '../store/database/errors.ts';
 import type { Options } from './commands.ts';
 import { fieldLines, type Shell } from './shell.ts';
 

@@ -19,7 +19,7 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
     else await (await import('./program.ts')).runCommand(argv, shell, version);
     return shell.exitCode;
   } catch (error) {
-    const { explainTrouble } = await import('../store/database/errorTexts.ts');
+    const { explainTrouble } = await import('../store/database/errors.ts');
     shell.complain(inOptions(explainTrouble(error)));
     return error instanceof Refusal && USAGE.includes(error.reason) ? EXIT_USAGE : EXIT_FAILED;
   }

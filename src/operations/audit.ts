@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
-import { isUuid } from '../secrets/uuid.ts';
+import { isUuid } from '../secrets/tokens.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
-import { findAuditEvents } from '../store/operate/auditTrail.ts';
+import { findAuditEvents, findTrailPart, type TrailCursor } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
-import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
-import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
+import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
 import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
 import { found, listing, type OperationContext, operation } from './operation.ts';
 
@@ -125,7 +124,7 @@ export const prune = operation({
 
 export function confirmPruning({ db, confirm }: OperationContext, keep: number): Promise<void> {
   return confirm(async () => {
-    const { rows = 0, months } = (await findPrunable(db, keep)) ?? {};
+    const { rows = 0, months } = (await findPrunable(db, { months: keep }))[0] ?? {};
     const counted = `${rows} row${rows === 1 ? '' : 's'}`;
     return { deed: `drop ${counted} of the audit trail${months ? `, all of ${months}` : ''}`, count: rows };
   });

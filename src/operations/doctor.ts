@@ -1,16 +1,15 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
-import { countForeignHashes } from '../store/account/foreignHashes.ts';
+import { countForeignHashes } from '../store/account/passwords.ts';
 import { listClients } from '../store/common/clients.ts';
 import { findRefusals } from '../store/common/refusals.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
-import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
 import { findBroken, notRead } from '../store/schema/invariants.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
-import { findDeviations, findGrantees } from '../store/schema/tablePrivileges.ts';
+import { findDeviations, findExcessPrivileges, findGrantees } from '../store/schema/serverRole.ts';
 import { FORWARDED } from '../watch/refusals.ts';
 import { upTo } from './fields.ts';
 import { operation } from './operation.ts';

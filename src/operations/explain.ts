@@ -6,7 +6,7 @@ import { remedyFor } from '../rules/common/refusals.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
 import { findRefusals, MAX_FOUND } from '../store/common/refusals.ts';
-import { locateToken } from '../store/token/importedTokens.ts';
+import { locateToken } from '../store/token/introspection.ts';
 import { ID, text } from './fields.ts';
 import { describeGrant, GRANT } from './grants.ts';
 import { found, listing, operation } from './operation.ts';

@@ -5,7 +5,7 @@ import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
-import { isUuid } from '../secrets/uuid.ts';
+import { isUuid } from '../secrets/tokens.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { Refusal } from '../rules/common/error.ts';
 import { EXPIRING_TABLES, removeAllExpired } from '../store/common/expired.ts';
-import { analyzeTrail, countStrays, ownsTables, preparePartitions } from '../store/schema/auditPartitions.ts';
-import { pruneAuditPartitions } from '../store/schema/auditPruning.ts';
+import {
+  analyzeTrail,
+  countStrays,
+  ownsTables,
+  preparePartitions,
+  pruneAuditPartitions,
+} from '../store/schema/auditPartitions.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
 import { confirmPruning } from './audit.ts';
 import { upTo } from './fields.ts';

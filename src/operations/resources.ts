@@ -4,8 +4,12 @@ import { checkName } from '../rules/account/registration.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
-import { deleteRegistered } from '../store/operate/registered.ts';
-import { findResource, insertResource, listResources } from '../store/operate/resources.ts';
+import {
+  deleteRegistered,
+  findResource,
+  insertResource,
+  listResources,
+} from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { AFTER, ID, STATUS, text } from './fields.ts';
 import { found, listing, operation, rowsAfter } from './operation.ts';

@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { endMs } from '../rules/common/timeouts.ts';
 
-// Repeats change nothing: a terminal and npm both forward Ctrl-C. Every command handles these, since PID 1 has no default
-// for them. Fatal signals (SIGSEGV, SIGTRAP …) keep their default: a handler would return to the same fault.
+// Every command handles these, since PID 1 has no default for them. Fatal signals (SIGSEGV, SIGTRAP …) keep their default: a
+// handler would return to the same fault.
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const PARENT = process.ppid;
@@ -48,7 +48,7 @@ export async function closeAll(how: End): Promise<void> {
   }
 }
 
-/** Closes all resources and exits, at the latest after {@link endMs}. Repeats change nothing. */
+/** Closes all and exits, at the latest after {@link endMs}. Repeats change nothing: a terminal and npm both forward Ctrl-C. */
 export function end(signal: End['signal']): void {
   if (isEnding) return;
   isEnding = true;

@@ -1,9 +1,11 @@
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DatabaseConfig } from '../config/config.ts';
 import { Refusal } from '../rules/common/error.ts';
-import { openDatabase } from '../store/database/database.ts';
+import { type Gate, gateOf, openDatabase } from '../store/database/database.ts';
+import { passesByWaiting } from '../store/database/errors.ts';
 import { migrate } from '../store/schema/migrate.ts';
-import { schemaState } from '../store/schema/schemaState.ts';
+import { MigrationError, schemaState } from '../store/schema/schemaState.ts';
 import { ensureServerRole } from '../store/schema/serverRole.ts';
 import { onEnd } from './ending.ts';
 
@@ -66,4 +68,46 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
   if (version > known)
     log.warn(`the schema is at version ${version}, newer than this build's ${known}, which supports it`);
   return { version };
+}
+
+/** The mean pause between two attempts. */
+const PAUSE_MS = 1_000;
+
+/**
+ * Queues all statements of unused pools until another pool has migrated its database; trial mode's owner already has.
+ * @returns migrates it once it is reachable; throws errors that waiting doesn't solve
+ */
+export function queueUntilMigrated(
+  queued: readonly pg.Pool[],
+  { databaseUrl, databasePassword }: DatabaseConfig,
+) {
+  if (databaseUrl === null) return async () => {};
+  let noteTried = () => {};
+  const tried = new Promise<void>((resolve) => {
+    noteTried = resolve;
+  });
+  const gate: Gate = { tried };
+  for (const pool of queued) gateOf.set(pool, gate);
+  const isMigrated = async (pool: pg.Pool, log: StoreLog) => {
+    try {
+      await migrateAndTell(pool, log);
+      for (const each of queued) gateOf.delete(each);
+      return true;
+    } catch (error) {
+      gate.cause = error instanceof MigrationError ? error.cause : error;
+      if (!passesByWaiting(gate.cause)) throw error;
+      return false;
+    } finally {
+      noteTried();
+    }
+  };
+  return async (log: StoreLog) => {
+    const pool = openDatabase(databaseUrl, databasePassword);
+    try {
+      // Random, so that many servers do not return all at once. Meanwhile the watch reports the database.
+      while (!(await isMigrated(pool, log))) await setTimeout(PAUSE_MS * (0.5 + Math.random()));
+    } finally {
+      void pool.end();
+    }
+  };
 }

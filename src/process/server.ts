@@ -10,9 +10,8 @@ import { addressesOf, listenAt, tryPort } from '../http/connections/listen.ts';
 import { buildMetricsApp } from '../http/metrics/server.ts';
 import { DRAIN_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
-import { queueUntilMigrated } from './databaseStart.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
-import { openServerStore, type Store } from './openStore.ts';
+import { openServerStore, queueUntilMigrated, type Store } from './openStore.ts';
 
 /** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {

@@ -3,16 +3,14 @@ import { hash } from 'node:crypto';
 /** A SHA-256 in PostgreSQL's form of 32 bytes: `\x` and 64 hex digits, compared and stored without a conversion. */
 export type Digest = `\\x${string}`;
 
-const PREFIX = '\\x';
-
 /** Replaces each of our secrets in the database: 256 random bits need no slow hash. Passwords: `password.ts`. */
 export function sha256(data: string | Uint8Array): Digest {
-  return `${PREFIX}${hash('sha256', data, 'hex')}`;
+  return `\\x${hash('sha256', data, 'hex')}`;
 }
 
 /** The 64 hex digits of a digest. */
 export function hexOf(digest: Digest): string {
-  return digest.slice(PREFIX.length);
+  return digest.slice(2);
 }
 
 export function bytesOf(digest: Digest): Buffer {

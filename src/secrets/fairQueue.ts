@@ -1,7 +1,6 @@
 /** Keys with a known use; a further one evicts the key whose last turn is oldest. */
 const MAX_COUNTED = 10_000;
 
-/** A task whose turn it is. */
 export interface Turn<Task> {
   readonly task: Task;
   /** To be called once, with the time that the task took: 0 for none. */

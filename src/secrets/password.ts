@@ -11,15 +11,11 @@ import { isOwn, readHash } from './foreignHash.js';
 /** Bytes of a check of our form, and of its thread besides. */
 const OWN_BYTES = 19 * 2 ** 20;
 const THREAD_BYTES = 13 * 2 ** 20;
-/** All work may take this part of the memory: of the limit of a container, or else of the machine. */
-const MEMORY_PART = 1 / 3;
-const MEMORY = Math.min(process.constrainedMemory() || Infinity, totalmem());
+/** All work may take a third of the memory: of the limit of a container, or else of the machine. */
+const MAX_BYTES = Math.min(process.constrainedMemory() || Infinity, totalmem()) / 3;
 /** One core stays free. */
 const MAX_THREADS = Math.max(1, availableParallelism() - 1);
-const NICENESS = 10;
 const CAPACITY = 100;
-/** An idle thread ends and frees its memory. */
-const IDLE_MS = 60_000;
 
 /** Loaded for the first password: most commands need none. */
 const threads = onFirstUse(async (): Promise<Piscina> => {
@@ -28,8 +24,8 @@ const threads = onFirstUse(async (): Promise<Piscina> => {
     filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
     minThreads: 0,
     maxThreads: MAX_THREADS,
-    idleTimeout: IDLE_MS,
-    niceIncrement: NICENESS,
+    idleTimeout: 60_000, // then a thread ends and frees its memory
+    niceIncrement: 10,
   });
 });
 
@@ -107,7 +103,7 @@ export class Turns {
         reject(refusal(queue));
         continue;
       }
-      if (queue !== 'hashing') passwordStarted.send({ queue, waitSeconds: (now - since) / 1000 });
+      if (queue !== 'hashing') passwordStarted.publish({ queue, waitSeconds: (now - since) / 1000 });
       this.#used.threads += 1;
       this.#used.bytes += bytes;
       start(turn);
@@ -123,7 +119,7 @@ export class Turns {
   }
 }
 
-const turns = new Turns({ threads: MAX_THREADS, bytes: MEMORY * MEMORY_PART });
+const turns = new Turns({ threads: MAX_THREADS, bytes: MAX_BYTES });
 
 const decoyHash = onFirstUse(() => hashPassword('a decoy'));
 
@@ -139,7 +135,7 @@ export function requireRoom({ queue, key }: QueueTicket): void {
 }
 
 function refusal(queue: Place['queue']): OverloadedError {
-  if (queue !== 'hashing') passwordRefused.send({ queue });
+  if (queue !== 'hashing') passwordRefused.publish({ queue });
   return new OverloadedError('too many passwords are waiting to be checked');
 }
 

@@ -1,4 +1,4 @@
-import { Signal } from './signal.ts';
+import { signal } from './signal.ts';
 
 /** Counted events, each with its outcomes: few and fixed, since they are labels of metrics. */
 export const HAPPENINGS = {
@@ -32,7 +32,7 @@ export const HAPPENINGS = {
 export type Happening = keyof typeof HAPPENINGS;
 type Outcome<What extends Happening> = (typeof HAPPENINGS)[What][number];
 
-export const happened = new Signal<{
+export const happened = signal<{
   readonly what: Happening;
   readonly outcome: string;
   readonly times: number;
@@ -40,5 +40,5 @@ export const happened = new Signal<{
 
 /** Reports an event. Call it after the commit, and not again for a retry. */
 export function tell<What extends Happening>(what: What, outcome: Outcome<What>, times = 1): void {
-  if (times > 0 && happened.isHeard) happened.send({ what, outcome, times });
+  if (times > 0 && happened.hasSubscribers) happened.publish({ what, outcome, times });
 }

@@ -10,15 +10,13 @@ import { findClient, listClients } from '../store/common/clients.ts';
 import { findUser, listUsers, type User } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { lockForTransaction } from '../store/database/query.ts';
-import { findResource } from '../store/operate/resources.ts';
+import { findResource } from '../store/operate/registered.ts';
 import { readOrMake } from './postgres/readOrMake.ts';
 
 /** The advisory lock for making the demo: of servers that start together, only one makes it. */
 const DEMO_LOCK = 7_274_827;
 const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
-const HOUR_MS = 60 * 60 * 1000;
 const NAME = 'Demo Shop';
-const PAYMENT_API = 'Demo Shop’s payment API';
 /** Two, to try what the other sees; the second has no payment password. */
 const FIRST = { login: 'demo', name: 'Dana Demo' };
 const SECOND = { login: 'robin', name: 'Robin Demo' };
@@ -71,7 +69,7 @@ async function register(pool: pg.Pool, redirectUri: string) {
   const users = [await registerAccount(pool, FIRST, easyToType()), await registerAccount(pool, SECOND, null)];
   const client = { name: NAME, redirectUri, verified: true };
   const { clientId, clientSecret = '' } = await perform(clients.create, callerOf(pool), client);
-  const resource = await perform(resources.create, callerOf(pool), { name: PAYMENT_API });
+  const resource = await perform(resources.create, callerOf(pool), { name: `${NAME}’s payment API` });
   return { application: { clientId, clientSecret }, users, resource };
 }
 
@@ -98,7 +96,7 @@ export async function prepareRegistering(pool: pg.Pool, file: string) {
     const asked = { name, redirectUri, verified: true, force: true };
     const { clientId, clientSecret = '' } = await perform(clients.create, caller, asked);
     write(file, [...registered(), clientId]);
-    setTimeout(() => void remove(clientId).catch(() => {}), HOUR_MS).unref();
+    setTimeout(() => void remove(clientId).catch(() => {}), 3_600_000).unref();
     return { clientId, clientSecret };
   };
 }

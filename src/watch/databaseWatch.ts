@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import type { Context } from '../flows/common/context.ts';
 import { onceAMinute } from '../signals/onceAMinute.ts';
-import { isConnectionLost } from '../store/database/errors.ts';
-import { explainTrouble, isRefusal, nameTrouble } from '../store/database/errorTexts.ts';
-import { gateOf } from '../store/database/gate.ts';
+import { gateOf } from '../store/database/database.ts';
+import { explainTrouble, isConnectionLost, isRefusal, nameTrouble } from '../store/database/errors.ts';
 import { checkTables } from '../store/schema/health.ts';
 
 /** A database with a slower simplest query serves no request in time either. */

@@ -1,19 +1,13 @@
 import type pg from 'pg';
 import { whyUnavailable } from '../flows/common/unavailable.ts';
 import { EXPIRING_TABLES, type ExpiringTable, removeAllExpired } from '../store/common/expired.ts';
-import { explainTrouble } from '../store/database/errorTexts.ts';
+import { explainTrouble } from '../store/database/errors.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, preparePartitions } from '../store/schema/auditPartitions.ts';
 
 const ROUND_MS = 60_000;
-const HOURLY = 60;
-const DAILY = 24 * HOURLY;
-/** Rounds between two cleanings of a table. Hourly ones have a fixed number of rows and are read completely. */
-const ROUNDS: Record<ExpiringTable, number> = {
-  sessions: 1,
-  rejections: 1,
-  refusals: HOURLY,
-  throttles: HOURLY,
-};
+const ROUNDS_AN_HOUR = 60;
+/** Others are cleaned in each round. These have a fixed number of rows and are read completely. */
+const HOURLY: readonly ExpiringTable[] = ['refusals', 'throttles'];
 /** Statements for one table in one round: bounds its work; the rest waits for the next. */
 const MAX_STATEMENTS = 20;
 
@@ -50,8 +44,9 @@ export class Housekeeping {
     try {
       const goesOn = (statements: number) => statements < MAX_STATEMENTS && !this.#stopped;
       for (const table of EXPIRING_TABLES)
-        if (round % ROUNDS[table] === 0) await removeAllExpired(this.#db, table, goesOn);
-      if (round % DAILY === 0) await this.#prepareTrail();
+        if (round % ROUNDS_AN_HOUR === 0 || !HOURLY.includes(table))
+          await removeAllExpired(this.#db, table, goesOn);
+      if (round % (24 * ROUNDS_AN_HOUR) === 0) await this.#prepareTrail();
     } catch (error) {
       if (whyUnavailable(error) === null)
         this.#log.warn(`could not remove expired rows: ${explainTrouble(error)}`);

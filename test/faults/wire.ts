@@ -1,6 +1,5 @@
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
-import { grantIdFor } from '../../src/secrets/grantId.ts';
-import { parseToken } from '../../src/secrets/tokens.ts';
+import { grantIdFor, parseToken } from '../../src/secrets/tokens.ts';
 import type { Answer } from '../support/http/agent.ts';
 import type { Act, Asked, Entry } from './journal.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { grantIdFor } from '../../src/secrets/grantId.ts';
+import { grantIdFor } from '../../src/secrets/tokens.ts';
 import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
 import { rejectGrant } from '../../src/store/authorize/rejections.ts';
 import { openDatabase } from '../../src/store/database/database.ts';

@@ -5,7 +5,7 @@ import { Piscina } from 'piscina';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signInStep, signIn as signInVerb } from '../../src/flows/signIn/signIn.ts';
 import { isOwn, readHash } from '../../src/secrets/foreignHash.js';
-import { findForeignHash } from '../../src/store/account/foreignHashes.ts';
+import { findForeignHash } from '../../src/store/account/passwords.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { doctor } from '../processes/findings.ts';

@@ -3,7 +3,7 @@ import { introspect as ask } from '../../src/flows/token/introspect.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
 import { transaction } from '../../src/store/database/database.ts';
-import { noteGrantUses } from '../../src/store/token/grantUse.ts';
+import { noteGrantUses } from '../../src/store/token/introspection.ts';
 import { actorsAt } from '../support/account.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { doingBefore } from '../support/postgres/intercept.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findUserSessions } from '../../src/flows/account/userSessions.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { grantIdFor } from '../../src/secrets/grantId.ts';
+import { grantIdFor } from '../../src/secrets/tokens.ts';
 import { type Approval, approveGrant, type Proof } from '../../src/store/authorize/approvals.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { transaction } from '../../src/store/database/database.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { grantIdFor } from '../../src/secrets/grantId.ts';
+import { grantIdFor } from '../../src/secrets/tokens.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
 import { waitForLocks } from '../support/postgres/locks.ts';

@@ -6,7 +6,7 @@ import { MAX_CODE_SECONDS, MAX_SESSION_HOURS } from '../../src/rules/common/life
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { findBroken, readInvariants } from '../../src/store/schema/invariants.ts';
-import { TABLES } from '../../src/store/schema/tablePrivileges.ts';
+import { TABLES } from '../../src/store/schema/serverRole.ts';
 import { follow } from '../support/account.ts';
 import {
   confirm,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { grantIdFor } from '../../src/secrets/grantId.ts';
+import { grantIdFor } from '../../src/secrets/tokens.ts';
 import { forAny } from '../rules/arbitraries.ts';
 
 describe('contract 1.5 and 8: one grant for a user, an application and an instance', () => {

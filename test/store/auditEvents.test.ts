@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countStrays } from '../../src/store/schema/auditPartitions.ts';
-import { pruneAuditPartitions } from '../../src/store/schema/auditPruning.ts';
+import { countStrays, pruneAuditPartitions } from '../../src/store/schema/auditPartitions.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import { fieldsFor } from '../support/account.ts';
 import { obtainCode, obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';

@@ -26,10 +26,8 @@ function urlOf(role: string, ...hosts: OwnPostgres[]): string {
   return `postgres://${role}@${places.join(',')}/postgres`;
 }
 
-const findFolder = findRow<void, { folder: string }>(
-  '',
-  `select current_setting('unix_socket_directories') as folder`,
-);
+const findFolder = findRow<void, { folder: string }>('')`
+  select current_setting('unix_socket_directories') as folder`;
 
 /** Which of them a statement gets to. */
 async function reached(pool: pg.Pool): Promise<OwnPostgres | undefined> {

@@ -1,23 +1,28 @@
 -- 'select c.relnamespace::regnamespace::text as schema, quote_i…'(name) → schema text, database text, isOurs boolean
 select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as database,
-          pg_has_role(datdba, 'usage') as "isOurs"
-     from pg_roles r, pg_class c, pg_database d
-    where r.rolname = $1 and c.oid = 'audit_events'::regclass and datname = current_database();
+         pg_has_role(datdba, 'usage') as "isOurs"
+    from pg_roles r, pg_class c, pg_database d
+   where r.rolname = $1 and c.oid = 'audit_events'::regclass and datname = current_database();
+
+-- 'select coalesce(sum(rows), 0)::float8 as rows, string_agg(mo…'(integer) → rows double precision, months text
+select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by month) as months from (
+  select to_char(at at time zone 'UTC', 'YYYY-MM') as month, count(*) as rows from audit_events
+   where at < (select (date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)) at time zone 'UTC') group by 1) old;
 
 -- 'select count(*)::int as strays from audit_events_rest…'() → strays integer
 select count(*)::int as strays from audit_events_rest;
 
 -- 'select current_setting('server_version_num')::int as "versio…'(numeric) → versionNumber integer, version text, encoding text, isStandby boolean, readOnly boolean, fsync boolean, fullPageWrites boolean, synchronousCommit text, skewSeconds double precision, role name
 select current_setting('server_version_num')::int as "versionNumber",
-          current_setting('server_version') as version,
-          current_setting('server_encoding') as encoding,
-          pg_is_in_recovery() as "isStandby",
-          current_setting('transaction_read_only') = 'on' as "readOnly",
-          current_setting('fsync') = 'on' as fsync,
-          current_setting('full_page_writes') = 'on' as "fullPageWrites",
-          current_setting('synchronous_commit') as "synchronousCommit",
-          abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
-          current_user as role;
+         current_setting('server_version') as version,
+         current_setting('server_encoding') as encoding,
+         pg_is_in_recovery() as "isStandby",
+         current_setting('transaction_read_only') = 'on' as "readOnly",
+         current_setting('fsync') = 'on' as fsync,
+         current_setting('full_page_writes') = 'on' as "fullPageWrites",
+         current_setting('synchronous_commit') as "synchronousCommit",
+         abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
+         current_user as role;
 
 -- 'select distinct g.grant_id as id, g.user_id as "userId" from…'(uuid[], timestamp with time zone[], boolean[]) → id uuid, userId uuid
 select distinct g.grant_id as id, g.user_id as "userId"
@@ -26,9 +31,17 @@ select distinct g.grant_id as id, g.user_id as "userId"
 
 -- 'select format('indexes were made with version %s of the data…'() → text text, remedy text
 select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
-          format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
-     from pg_database, pg_database_collation_actual_version(oid) as now
-    where datname = current_database() and datcollversion <> now;
+         format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
+    from pg_database, pg_database_collation_actual_version(oid) as now
+   where datname = current_database() and datcollversion <> now;
+
+-- 'select name, to_char(month, 'YYYY-MM') as month from ( selec…'(integer) → name name, month text
+select name, to_char(month, 'YYYY-MM') as month from (
+         select inhrelid as id, relname as name,
+                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
+           from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = 'audit_events'::regclass) as partitions
+   where month < date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1) order by partitions.month limit 1;
 
 -- 'select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from", …'() → name text, from text, to text
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
@@ -57,13 +70,19 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
 
 -- 'select relname as name from pg_class c join pg_namespace n o…'() → name name
 select relname as name from pg_class c join pg_namespace n on n.oid = relnamespace
-    where nspname = current_schema() and relkind in ('r', 'p') and not exists (
-          select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
-    order by 1 limit 3;
+   where nspname = current_schema() and relkind in ('r', 'p') and not exists (
+         select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
+   order by 1 limit 3;
 
 -- 'select string_agg(quote_ident(attname), ', ') as columns fro…'(regclass, name) → columns text
 select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
-    where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
+   where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
+
+-- 'with gone as ( delete from audit_events_rest where at < (dat…'(integer) → month text
+with gone as (
+    delete from audit_events_rest
+     where at < (date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)) at time zone 'UTC' returning at)
+  select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone;
 
 -- 'with ours as ( select c.oid, relacl, relowner from unnest($1…'(text[]) → role text
 with ours as (
@@ -184,7 +203,7 @@ select * from (
 
 -- audit-note-act(text, text, uuid, text, text, jsonb) → nothing
 insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
-   values ($1, $2, $3, $4, $5, $6);
+  values ($1, $2, $3, $4, $5, $6);
 
 -- audit-owns-tables() → nothing
 select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage');
@@ -199,10 +218,10 @@ select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri"
 
 -- client-insert(text, text, text, boolean, text[], json, text, text, boolean, boolean, boolean) → nothing
 insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
-                        user_limits, oauth21)
-   values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
-           $10, $11)
-   on conflict do nothing;
+                       user_limits, oauth21)
+  values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
+          $10, $11)
+  on conflict do nothing;
 
 -- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
@@ -218,68 +237,75 @@ select client_id as "clientId", name, redirect_uri as "redirectUri", verified, s
 delete from client_logos where client_id = $1;
 
 -- client-logo-find(text[], text[]) → n integer, body text
-select n::int as n, encode(body, 'base64') as body from unnest($1::text[], $2::text[]) with ordinality as input (client_id, file, n) join client_logos using (client_id, file);
+select n::int as n, encode(body, 'base64') as body
+    from unnest($1::text[], $2::text[]) with ordinality as input (client_id, file, n) join client_logos using (client_id, file);
 
 -- client-logo-put(text, text, bytea) → nothing
 insert into client_logos (client_id, file, body) values ($1, $2, $3)
-   on conflict (client_id) do update set file = excluded.file, body = excluded.body;
+  on conflict (client_id) do update set file = excluded.file, body = excluded.body;
 
 -- client-secret-insert(text, text, bytea) → nothing
 insert into client_secrets (client_id, secret_id, secret_hash) values ($1, $2, $3);
 
 -- client-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
 select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-              retired_at as "retiredAt"
-         from client_secrets where client_id = $1 order by created_at, secret_id;
+             retired_at as "retiredAt"
+        from client_secrets where client_id = $1 order by created_at, secret_id;
 
 -- client-secret-retire(text, text, boolean) → found boolean, retired boolean
 with accepted as (
-         select secret_id from client_secrets s where client_id = $1 and s.retired_at is null order by secret_id for update
-       ), retired as (
-         update client_secrets s set retired_at = clock_timestamp()
-          where client_id = $1 and secret_id = $2 and s.retired_at is null
-            and ($3 or (select count(*) from accepted) > 1)
-         returning secret_id
-       )
-       select exists (select from accepted where secret_id = $2) as found,
-              exists (select from retired) as retired;
+        select secret_id from client_secrets s where client_id = $1 and s.retired_at is null order by secret_id for update
+      ), retired as (
+        update client_secrets s set retired_at = clock_timestamp()
+         where client_id = $1 and secret_id = $2 and s.retired_at is null
+           and ($3 or (select count(*) from accepted) > 1)
+        returning secret_id
+      )
+      select exists (select from accepted where secret_id = $2) as found,
+             exists (select from retired) as retired;
 
 -- client-set-status(text, text) → changed boolean
 with changed as (
-       update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
-     )
-     select exists (select from changed) as changed from clients where client_id = $2;
+      update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
+    )
+    select exists (select from changed) as changed from clients where client_id = $2;
 
 -- client-write(text, text, text[], json, text, text, boolean, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
-          most_days = ($4::json ->> 'days')::int, most_sum = ($4::json ->> 'sum')::numeric, site = $5, logo = $6, reviewed = $7, user_limits = $8,
-          oauth21 = $9, revision = revision + 1
-    where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+         most_days = ($4::json ->> 'days')::int, most_sum = ($4::json ->> 'sum')::numeric, site = $5, logo = $6, reviewed = $7, user_limits = $8,
+         oauth21 = $9, revision = revision + 1
+   where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
 
 -- expired-remove-refusals() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from refusals where slot = any (array(
-  select slot from refusals where (select is_alone from alone) and at < clock_timestamp() - interval '7 days'
+  select slot from refusals where (select is_alone from alone)
+   and at < clock_timestamp() - interval '7 days'
    limit 1000 for update skip locked));
 
 -- expired-remove-rejections() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from rejections where page_hash = any (array(
-  select page_hash from rejections where (select is_alone from alone) and expires_at < clock_timestamp() order by expires_at
+  select page_hash from rejections where (select is_alone from alone)
+   and expires_at < clock_timestamp() order by expires_at
    limit 1000 for update skip locked));
 
 -- expired-remove-sessions() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from sessions where session_hash = any (array(
-  select session_hash from sessions where (select is_alone from alone) and created_at < clock_timestamp() - interval '12 hours' order by created_at
+  select session_hash from sessions where (select is_alone from alone)
+   and 
+    created_at < clock_timestamp() - interval '12 hours' order by created_at
    limit 1000 for update skip locked));
 
 -- expired-remove-throttles() → nothing
 with alone as materialized (select pg_try_advisory_xact_lock(7274828) as is_alone)
 delete from throttles where slot = any (array(
-  select slot from throttles where (select is_alone from alone) and greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
+  select slot from throttles where (select is_alone from alone)
+   and 
+    greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
    limit 1000 for update skip locked));
 
 -- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], integer[], boolean[], text[], text[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
@@ -395,7 +421,7 @@ with requests as materialized (
       else 'to_issue'
     end as verdict
   from requests r
- cross join moment m 
+ cross join moment m
   left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
   left join locked g on g.grant_id = r.grant_id
@@ -448,12 +474,12 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
       from (select *, is_other and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from (select * from grants where user_id = input.user_id
-                  order by confirmed_at desc limit input.max_instances + 1000) newest) g) g
+                             order by confirmed_at desc limit input.max_instances + 1000) newest) g) g
   ) beside;
 
 -- grant-find-approval(uuid, bytea, text) → isUsable boolean, isLive boolean
 select g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive"
-     from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
+    from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
 
 -- grant-find-of-token(bytea, uuid) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, login text, clientName text, refused text
 select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
@@ -461,9 +487,9 @@ select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId"
   to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
   g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
   clock_timestamp() as now, u.login, c.name as "clientName",
-          case when g.token_hash is distinct from $1 then 'replaced by a later authorization, or never issued'
-               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
-     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = $2;
+         case when g.token_hash is distinct from $1 then 'replaced by a later authorization, or never issued'
+              when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
+    from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = $2;
 
 -- grant-mark-used(uuid[], bytea[]) → nothing
 update grants set last_used_on = (clock_timestamp() at time zone 'UTC')::date
@@ -549,7 +575,7 @@ select (select count(*)::int from revoked) as revoked, late from moment;
 -- grant-revoke-by-token(uuid[], bytea[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, authenticated boolean, revoked boolean, late boolean
 with requests as materialized (
   select r.*, r.client_id is null or not (c.status is distinct from 'active' or c.verified and s.secret_hash is null) as authenticated
-    from (select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality as input (grant_id, token_hash, client_id, secret_hash, address, reference, n)) r 
+    from (select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality as input (grant_id, token_hash, client_id, secret_hash, address, reference, n)) r
   left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
 ), locked as (
@@ -588,7 +614,7 @@ select exists (select from revoked) as revoked, late from moment;
 
 -- health-tables() → readOnly boolean
 select current_setting('transaction_read_only') = 'on' as "readOnly"
-           from (select) one left join (select from clients limit 0) ours on true;
+    from (select) one left join (select from clients limit 0) ours on true;
 
 -- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, confirmedBy text, browser text, system text
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
@@ -778,8 +804,8 @@ select name, role, created_at as "createdAt", expires_at as "expiresAt", retired
 
 -- operator-insert(text, text, bytea, integer, timestamp with time zone) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 insert into operators (name, role, token_hash, expires_at)
-   values ($1, $2, $3, least(clock_timestamp() + $4::int * interval '1 day', $5))
-   on conflict (name) do nothing returning name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  values ($1, $2, $3, least(clock_timestamp() + $4::int * interval '1 day', $5))
+  on conflict (name) do nothing returning name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn";
 
 -- operator-list() → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
@@ -791,16 +817,17 @@ update operators set retired_at = clock_timestamp() where name = $1 and retired_
 
 -- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
 select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
-     from refusals r left join clients using (client_id)
-    where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
-      and at > clock_timestamp() - interval '7 days'
-    order by at desc limit 50;
+    from refusals r left join clients using (client_id)
+   where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
+     and at > clock_timestamp() - interval '7 days'
+   order by at desc limit 50;
 
 -- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[], text[]) → nothing
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
 select network, at, reference, method, path, status, error, rule, rule_id,
        (select client_id from clients where client_id = r.client_id)
-  from (select *, row_number() over (partition by network order by n) as place from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[], $10::text[]) with ordinality as input (network, at, reference, method, path, status, error, rule, rule_id, client_id, n)) r
+  from (select *, row_number() over (partition by network order by n) as place
+          from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[], $10::text[]) with ordinality as input (network, at, reference, method, path, status, error, rule, rule_id, client_id, n)) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - interval '600000 milliseconds'
                                        limit 60) recent) <= 60
 on conflict (slot) do update
@@ -825,8 +852,8 @@ insert into resource_secrets (resource_id, secret_id, secret_hash) values ($1, $
 
 -- resource-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
 select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-              retired_at as "retiredAt"
-         from resource_secrets where resource_id = $1 order by created_at, secret_id;
+             retired_at as "retiredAt"
+        from resource_secrets where resource_id = $1 order by created_at, secret_id;
 
 -- resource-secret-mark-used(text[], bytea[]) → nothing
 update resource_secrets set last_used_on = current_date
@@ -837,25 +864,25 @@ update resource_secrets set last_used_on = current_date
 
 -- resource-secret-retire(text, text, boolean) → found boolean, retired boolean
 with accepted as (
-         select secret_id from resource_secrets s where resource_id = $1 and s.retired_at is null order by secret_id for update
-       ), retired as (
-         update resource_secrets s set retired_at = clock_timestamp()
-          where resource_id = $1 and secret_id = $2 and s.retired_at is null
-            and ($3 or (select count(*) from accepted) > 1)
-         returning secret_id
-       )
-       select exists (select from accepted where secret_id = $2) as found,
-              exists (select from retired) as retired;
+        select secret_id from resource_secrets s where resource_id = $1 and s.retired_at is null order by secret_id for update
+      ), retired as (
+        update resource_secrets s set retired_at = clock_timestamp()
+         where resource_id = $1 and secret_id = $2 and s.retired_at is null
+           and ($3 or (select count(*) from accepted) > 1)
+        returning secret_id
+      )
+      select exists (select from accepted where secret_id = $2) as found,
+             exists (select from retired) as retired;
 
 -- resource-set-status(text, text) → changed boolean
 with changed as (
-       update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
-     )
-     select exists (select from changed) as changed from resources where resource_id = $2;
+      update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
+    )
+    select exists (select from changed) as changed from resources where resource_id = $2;
 
 -- schema-exists() → found boolean
 select exists (select from pg_attribute
-                   where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found;
+                  where attrelid = to_regclass('schema_migrations') and attname = 'applied_at') as found;
 
 -- schema-facts() → schemaVersion integer, monthsAhead integer
 select (select max(version)::int from schema_migrations) as "schemaVersion", (select count(*)::int from (
@@ -864,11 +891,9 @@ select (select max(version)::int from schema_migrations) as "schemaVersion", (se
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
 
--- schema-oldest-build(integer) → oldest integer
-select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > $1;
-
--- schema-version() → version integer
-select coalesce(max(version), 0)::int as version from schema_migrations;
+-- schema-version(integer) → version integer, oldest integer
+select coalesce(max(version), 0)::int as version,
+         max(coalesce(oldest_build, version)) filter (where version > $1) as oldest from schema_migrations;
 
 -- session-delete(bytea, text, text) → nothing
 with ended as (
@@ -996,15 +1021,15 @@ update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epo
 
 -- user-count-foreign-hashes() → form text, count integer
 select readable_form(hash) as form, count(*)::int as count
-     from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
-    where hash_form(hash) is not null group by 1 order by 2 desc, 1;
+    from (select unnest(array[password_hash, payment_password_hash]) as hash from users) hashes
+   where hash_form(hash) is not null group by 1 order by 2 desc, 1;
 
 -- user-delete(uuid) → user_id uuid
 delete from users where user_id = $1 returning user_id;
 
 -- user-find(text, text) → userId uuid, login text, name text, status text, externalId text, passwordHash text, paymentPasswordHash text
 select user_id as "userId", login, name, status, external_id as "externalId", password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where user_id = case when $1 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $1::uuid end or login_key = $2
-    order by login_key = $2 limit 1;
+   order by login_key = $2 limit 1;
 
 -- user-find-by-external-id(text) → userId uuid, login text, name text, status text, externalId text
 select user_id as "userId", login, name, status, external_id as "externalId" from users where external_id = $1;
@@ -1024,9 +1049,9 @@ select hash from (table near union all table any_users) found(hash)
 
 -- user-insert(text, text, text, text, text) → userId uuid
 insert into users (login, login_key, name, password_hash, payment_password_hash)
-   select $1, $2, $3, $4, $5
-    where not exists (select from users where user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
-   on conflict (login_key) do nothing returning user_id as "userId";
+  select $1, $2, $3, $4, $5
+   where not exists (select from users where user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
+  on conflict (login_key) do nothing returning user_id as "userId";
 
 -- user-insert-external(text, text, text, text, text[], text, text) → userId uuid, login text, name text, status text, externalId text
 with made as (
@@ -1068,35 +1093,35 @@ insert into audit_events (kind, user_id, address, reference)
 
 -- user-session-list(bytea, uuid) → sessionId text, isCurrent boolean, createdAt timestamp with time zone, seenAt timestamp with time zone, browser text, system text, network text
 select substr(encode(sha256(s.session_hash), 'hex'), 1, 32) as "sessionId", s.session_hash = $1 as "isCurrent", s.created_at as "createdAt",
-          s.seen_at as "seenAt", s.browser, s.system, s.network
-     from sessions s where s.user_id = $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+         s.seen_at as "seenAt", s.browser, s.system, s.network
+    from sessions s where s.user_id = $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours')
-    order by s.session_hash = $1 desc, s.seen_at desc, s.session_hash;
+   order by s.session_hash = $1 desc, s.seen_at desc, s.session_hash;
 
 -- user-set-language(text, uuid) → nothing
 update users set language = $1 where user_id = $2 and language is distinct from $1;
 
 -- user-set-passwords(text, text, uuid) → changed boolean
 update users set password_hash = $1,
-                    payment_password_hash = coalesce($2, payment_password_hash)
-    where user_id = $3 returning true as changed;
+                   payment_password_hash = coalesce($2, payment_password_hash)
+   where user_id = $3 returning true as changed;
 
 -- user-set-status(text, uuid) → changed boolean
 with changed as (
-       update users set status = $1 where user_id = $2 and status <> $1 returning user_id
-     )
-     select exists (select from changed) as changed from users where user_id = $2;
+      update users set status = $1 where user_id = $2 and status <> $1 returning user_id
+    )
+    select exists (select from changed) as changed from users where user_id = $2;
 
 -- user-update(text, text, text, text, uuid) → userId uuid, login text, name text, status text, externalId text
 update users u set login = coalesce($1, login), login_key = coalesce($2, login_key), name = coalesce($3, name),
-          external_id = nullif(coalesce($4, external_id), '')
-    where user_id = $5 and not exists (
-      select from users where user_id <> u.user_id
-         and (login_key = $2 or external_id = $4 or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
-   returning user_id as "userId", login, name, status, external_id as "externalId";
+         external_id = nullif(coalesce($4, external_id), '')
+   where user_id = $5 and not exists (
+     select from users where user_id <> u.user_id
+        and (login_key = $2 or external_id = $4 or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
+  returning user_id as "userId", login, name, status, external_id as "externalId";
 
 -- user-update-external-name(text, uuid, text, text) → nothing
 with renamed as (
-     update users set name = $1 where user_id = $2 and name <> $1 and status = 'active' returning user_id)
-   insert into audit_events (kind, user_id, detail, address, reference)
+    update users set name = $1 where user_id = $2 and name <> $1 and status = 'active' returning user_id)
+  insert into audit_events (kind, user_id, detail, address, reference)
   select 'user_updated', user_id, '{"by": "provider", "fields": ["name"]}'::jsonb, $3, $4 from renamed;

@@ -26,8 +26,8 @@ async function findStatements(): Promise<Map<string, Query>> {
   const anything = new Proxy({}, { get: () => null });
   const actual = await import('../../src/store/database/statement.ts');
   const statement: typeof actual.statement = (name, text) => keep(actual.statement(name, text), anything);
-  const batchStatement: typeof actual.batchStatement = (name, columns, textOf) =>
-    keep(actual.batchStatement(name, columns, textOf), []);
+  const batchStatement: typeof actual.batchStatement = (name, text, computed) =>
+    keep(actual.batchStatement(name, text, computed), []);
   vi.doMock('../../src/store/database/statement.ts', () => ({ ...actual, statement, batchStatement }));
   vi.resetModules();
   try {

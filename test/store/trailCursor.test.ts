@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTrailPart, type TrailCursor } from '../../src/store/operate/trailCursor.ts';
+import { findTrailPart, type TrailCursor } from '../../src/store/operate/auditTrail.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 
 const { pool } = await useDatabase();

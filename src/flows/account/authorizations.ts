@@ -1,7 +1,7 @@
 import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { grantedRights, spends } from '../../rules/scope/scope.ts';
-import { isUuid } from '../../secrets/uuid.ts';
+import { isUuid } from '../../secrets/tokens.ts';
 import {
   type AccountGrant,
   countAccountGrants,

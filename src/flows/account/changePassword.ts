@@ -3,7 +3,7 @@ import { passwordProblem } from '../../rules/account/registration.ts';
 import type { Caller } from '../../rules/common/caller.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { hashPassword } from '../../secrets/password.ts';
-import { replacePassword } from '../../store/account/passwordChanges.ts';
+import { replacePassword } from '../../store/account/passwords.ts';
 import { findUser, type UserWithPasswords } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';

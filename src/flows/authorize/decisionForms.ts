@@ -4,7 +4,7 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { formatScope } from '../../rules/scope/scope.ts';
 import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { grantIdFor } from '../../secrets/grantId.ts';
+import { grantIdFor } from '../../secrets/tokens.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';

@@ -1,7 +1,7 @@
 import { LruMap } from 'toad-cache';
 import type { Logo } from '../../rules/face/logo.ts';
 import { parseLogoPath } from '../../rules/request/client.ts';
-import { findLogo } from '../../store/common/clientLogos.ts';
+import { findLogo } from '../../store/common/clients.ts';
 import type { Context } from '../common/context.ts';
 
 /** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */

@@ -4,7 +4,7 @@ import { networkOf } from '../../rules/common/network.ts';
 import { isOwn, readHash } from '../../secrets/foreignHash.js';
 import { hashPassword, type QueueTicket, requireRoom, verifyPassword } from '../../secrets/password.ts';
 import { tell } from '../../signals/happenings.ts';
-import { findForeignHash, renewHash } from '../../store/account/foreignHashes.ts';
+import { findForeignHash, renewHash } from '../../store/account/passwords.ts';
 import { recordGuessing } from '../../store/account/throttles.ts';
 import type { User } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';

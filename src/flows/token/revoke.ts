@@ -2,7 +2,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
 import { sha256 } from '../../secrets/digest.ts';
-import { locateToken } from '../../store/token/importedTokens.ts';
+import { locateToken } from '../../store/token/introspection.ts';
 import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 import { NOT_AUTHENTICATED } from './exchange.ts';

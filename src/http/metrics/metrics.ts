@@ -46,7 +46,8 @@ export class Metrics {
   readonly #subscriptions: (() => void)[] = [];
 
   listen<Message extends object>(signal: Signal<Message>, listener: (message: Message) => void): void {
-    this.#subscriptions.push(signal.listen(listener));
+    signal.subscribe(listener);
+    this.#subscriptions.push(() => signal.unsubscribe(listener));
   }
 
   stopListening(): void {

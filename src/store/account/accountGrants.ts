@@ -27,9 +27,7 @@ interface Wanted {
 
 // Without `olderThan` the first element decides: no time equals infinity.
 const IN_ORDER = 'order by g.confirmed_at desc, g.grant_id desc';
-const find = findAll<Wanted, AccountGrant & { live: boolean; last: boolean }>(
-  'account-grant-find',
-  `
+const find = findAll<Wanted, AccountGrant & { live: boolean; last: boolean }>('account-grant-find')`
 with passed as (
   select g.*, row_number() over (${IN_ORDER}) as n
     from grants g
@@ -41,8 +39,7 @@ select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.statu
        ${IS_LIVE} as live, g.n = ${MAX_GRANTS_READ} as last
   from passed g join clients c using (client_id)
  where ${IS_LIVE} or g.n = ${MAX_GRANTS_READ}
- order by g.n limit @most + 1`,
-);
+ order by g.n limit @most + 1`;
 
 /** A user's live grants, newest first, and the id to continue at if there may be more. */
 export async function findAccountGrants(db: Database, wanted: Wanted) {
@@ -66,7 +63,7 @@ interface GrantCount {
 
 export const countAccountGrants = findAll<{ userId: string; clientIds: readonly string[] }, GrantCount>(
   'account-grant-count',
-  `
+)`
 with read as materialized (
   select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_GRANTS_COUNTED}
 )
@@ -74,15 +71,11 @@ select client_id as "clientId", (select count(*) from read) = ${MAX_GRANTS_COUNT
        live, case when length(scopes::text) <= ${MAX_SUMMED_SCOPE_CHARACTERS} then scopes end as scopes
   from unnest(@clientIds::text[]) as c (client_id) cross join lateral (
     select count(*)::int as live, coalesce(json_agg(scope) filter (where ${spendsIn('scope')}), '[]') as scopes
-      from read g where g.client_id = c.client_id and ${IS_LIVE}) counted`,
-);
+      from read g where g.client_id = c.client_id and ${IS_LIVE}) counted`;
 
 /** One row if the user has no live grant, however old, and no other session; none otherwise. */
-export const isAccountStopped = write<{ userId: string; sessionHash: Digest }>(
-  'account-is-stopped',
-  `
+export const isAccountStopped = write<{ userId: string; sessionHash: Digest }>('account-is-stopped')`
 select where not exists (
          select from grants g where user_id = @userId and ${IS_LIVE})
    and not exists (
-         select from sessions s where s.user_id = @userId and s.session_hash <> @sessionHash and ${SESSION_IS_VALID})`,
-);
+         select from sessions s where s.user_id = @userId and s.session_hash <> @sessionHash and ${SESSION_IS_VALID})`;

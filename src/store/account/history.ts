@@ -20,18 +20,14 @@ export const WARNING_KINDS = [
   'signed_in',
 ] as const satisfies readonly HistoryKind[];
 
-/** An event for its user; only sign-ins have a device. */
-export interface HistoryRow extends Device {
+/** An event for its user; only sign-ins have a device. `clientName` is null also for a deleted application. */
+export interface HistoryRow
+  extends Device,
+    Readonly<Record<'clientId' | 'clientName' | 'instanceName' | 'scope' | 'address', string | null>> {
   readonly kind: HistoryKind;
   readonly at: Date;
   /** The same in microseconds since 1970. */
   readonly micros: string;
-  readonly clientId: string | null;
-  /** Null also for a deleted application. */
-  readonly clientName: string | null;
-  readonly instanceName: string | null;
-  readonly scope: string | null;
-  readonly address: string | null;
   /** Of an approval that spends; null also if nothing had to confirm it. */
   readonly confirmedBy: 'payment_password' | 'provider' | null;
 }
@@ -53,12 +49,9 @@ const CURSOR_TIME = timeOf('@micros');
 export const findHistory = findAll<
   { userId: string; micros: string | null; skip: number; most: number },
   HistoryRow
->(
-  'history-find',
-  select(`
+>('history-find')`${select(`
 select * from audit_events where ${OF_HISTORY} and at <= coalesce(${CURSOR_TIME}, 'infinity') order by at desc, ctid
-offset (select count(*) from (select from audit_events where ${OF_HISTORY} and at = ${CURSOR_TIME} limit @skip) passed) limit @most`),
-);
+offset (select count(*) from (select from audit_events where ${OF_HISTORY} and at = ${CURSOR_TIME} limit @skip) passed) limit @most`)}`;
 
 export const WARNING_DAYS = 30;
 /** Events of each kind that are searched for warnings. */
@@ -109,8 +102,8 @@ export interface WarningRow extends HistoryRow {
 /** Warnings of the last days, unseen in the browser, newest first, at most so many. */
 export const findWarningEvents = findAll<SeenByUser & { most: number }, WarningRow>(
   'history-find-warnings',
-  select(
-    `
+)`${select(
+  `
 select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_EVENTS_READ}) over () as has_more from (
   select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
          count(*) over (partition by kind) as read_of_kind
@@ -127,8 +120,7 @@ select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_EVENTS_READ})
      order by at desc limit ${MAX_EVENTS_READ}) newest
    order by alike, at desc) one_of_each
  order by row_number() over (partition by kind order by at desc), at desc limit @most`,
-    `,
+  `,
        a.times, a.first_at as "firstAt", concat_ws('-', a.alike, ${microsOf('a.first_at')}, ${microsOf('a.at')}) as seen,
        a.has_more as "hasMore"`,
-  ),
-);
+)}`;

@@ -20,11 +20,11 @@ interface ListedSession extends Device {
 /** A user's live sessions, at most `MAX_SESSIONS`: the current one, then by last use. */
 export const listUserSessions = findAll<{ userId: string; sessionHash: Digest }, ListedSession>(
   'user-session-list',
-  `select ${SESSION_ID} as "sessionId", s.session_hash = @sessionHash as "isCurrent", s.created_at as "createdAt",
-          s.seen_at as "seenAt", s.browser, s.system, s.network
-     from sessions s where s.user_id = @userId and ${SESSION_IS_VALID}
-    order by s.session_hash = @sessionHash desc, s.seen_at desc, s.session_hash`,
-);
+)`
+  select ${SESSION_ID} as "sessionId", s.session_hash = @sessionHash as "isCurrent", s.created_at as "createdAt",
+         s.seen_at as "seenAt", s.browser, s.system, s.network
+    from sessions s where s.user_id = @userId and ${SESSION_IS_VALID}
+   order by s.session_hash = @sessionHash desc, s.seen_at desc, s.session_hash`;
 
 const KIND = `case when @sessionId::text is null then 'other_sessions_ended' else 'session_ended' end`;
 
@@ -32,9 +32,7 @@ const KIND = `case when @sessionId::text is null then 'other_sessions_ended' els
 /** Ends one other session of the user, or all others if `sessionId` is null. */
 export const deleteOtherSessions = write<
   RequestMeta & { userId: string; sessionHash: Digest; sessionId: string | null }
->(
-  'user-session-end',
-  `
+>('user-session-end')`
 with ended as (
   delete from sessions where session_hash = any (array(
     select s.session_hash from sessions s
@@ -42,5 +40,4 @@ with ended as (
      order by s.session_hash for update))
   returning user_id
 )
-${recordEvents({ kind: KIND, user_id: 'user_id', ...OF_CALLER }, '(select distinct user_id from ended) user_of_them')}`,
-);
+${recordEvents({ kind: KIND, user_id: 'user_id', ...OF_CALLER }, '(select distinct user_id from ended) user_of_them')}`;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { tell } from '../../signals/happenings.ts';
-import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
+import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
 import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
@@ -69,38 +69,19 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
   'asked_scope', asked_scope, 'confirmed_by', confirmed_by,
   'session', case when confirmed_by is not null then ${sessionIdOf('session_hash')} end)) end`;
 
-// A page gives one code, for any typed sums: a second Allow, or Reject, finds the first; with other sums its page is stale.
-// Optimistic locking: of many forms for one key the one with the row's current `revision` writes (contract section 3). The grant is
-// not locked before: it may not exist yet, and two first approvals would both find nothing to lock. The conflict of the insert locks
-// it, and `where` judges the row as it is then. `judged` locks nothing. A user's decisions wait for each other: `may_hold` and
-// `answer_to` see the earlier ones (docs/develop/runtime.md#locks).
-const approve = batchedDecision<ApprovalResult, Approval>(
-  'grant-approve',
-  {
-    grant_id: 'uuid',
-    user_id: 'uuid',
-    client_id: 'text',
-    client_revision: 'int',
-    instance_name: 'text',
-    revision: 'int',
-    scope: 'text',
-    asked_scope: 'text',
-    limits: 'jsonb',
-    redirect_uri: 'text',
-    code_hash: 'bytea',
-    code_lifetime_seconds: 'float8',
-    code_challenge: 'text',
-    session_hash: 'bytea',
-    page: 'bytea',
-    max_instances: 'int',
-    confirms_payments: 'boolean',
-    confirming_hash: ['text', ({ proof }) => proof.paymentPasswordHash],
-    confirming_id: ['text', ({ proof }) => proof.externalId],
-    ...CALLER_COLUMNS,
-  },
-  (input) => `
+// How it works: docs/develop/statements.md. A page gives one code, for any typed sums: a second Allow, or Reject, finds the first;
+// with other sums its page is stale. Of many forms for one key that with the row's current `revision` writes (contract section 3).
+// The grant is not locked before, as it may not exist yet: the conflict of the insert locks it, and `where` judges it then.
+const approve = batchedDecision<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
+  confirming_hash: ({ proof }) => proof.paymentPasswordHash,
+  confirming_id: ({ proof }) => proof.externalId,
+  ...CALLER_VALUES,
+})`
 with requests as materialized (
-  select * from ${input}
+  select * from @input(
+    grant_id uuid, user_id uuid, client_id text, client_revision int, instance_name text, revision int, scope text, asked_scope text,
+    limits jsonb, redirect_uri text, code_hash bytea, code_lifetime_seconds float8, code_challenge text, session_hash bytea,
+    page bytea, max_instances int, confirms_payments boolean, confirming_hash text, confirming_id text, ${CALLER_COLUMNS})
 ), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
@@ -173,9 +154,7 @@ select j.n::int as n,
        w.grant_id is not null as written, w.grant_id is not null and j.was_live is true as annulled,
        -- an approval that is retried after a lost answer is there already
        w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= @deadline::timestamptz as late
-  from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`,
-  ({ userId }) => userId,
-);
+  from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`;
 
 /** Writes an approval once: the same form sent twice is one approval with one response. @throws {OverloadedError} */
 export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
@@ -192,8 +171,6 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
 export const findApproval = findOne<
   Pick<Approval, 'grantId' | 'codeHash' | 'scope'>,
   { isUsable: boolean; isLive: boolean }
->(
-  'grant-find-approval',
-  `select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive"
-     from grants g where g.grant_id = @grantId and (g.code_hash, g.scope) = (@codeHash, @scope)`,
-);
+>('grant-find-approval')`
+  select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive"
+    from grants g where g.grant_id = @grantId and (g.code_hash, g.scope) = (@codeHash, @scope)`;

@@ -12,9 +12,7 @@ export interface Rejection extends Decision {
 }
 
 // A page is kept until no Allow of it can come. Each rejection deletes two expired pages, so that the table stays small.
-const reject = decision<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>(
-  'grant-reject',
-  `
+const reject = decision<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>('grant-reject')`
 with earlier as materialized (
   select answer_to(@page, @grantId, @codeHash) as answer
 ), session as materialized (
@@ -58,8 +56,7 @@ select case when exists (select from noted) then 'rejected'
             when exists (select from session where not may_decide) then 'too_many'
             else 'stale' end as verdict,
        exists (select from noted) as noted, late and earlier.answer is null as late
-  from earlier cross join moment left join answered on true`,
-);
+  from earlier cross join moment left join answered on true`;
 
 type RejectionVerdict =
   /** Recorded, now or before. */

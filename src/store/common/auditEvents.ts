@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { write } from '../database/query.ts';
-import type { Columns } from '../database/statement.ts';
+import type { Computed } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
 export const IS_TOLD = {
@@ -75,11 +75,12 @@ export const OF_REQUEST = { address: 'address', reference: 'reference' };
 /** The same for a statement over one request: its parameters. */
 export const OF_CALLER = { address: '@address', reference: '@reference' };
 
-/** The columns of a batch for {@link OF_REQUEST}. */
-export const CALLER_COLUMNS = {
-  address: ['text', ({ caller }) => caller.address],
-  reference: ['text', ({ caller }) => caller.reference],
-} satisfies Columns<{ readonly caller: RequestMeta }>;
+/** The same for a batch: columns of its input, and their values. */
+export const CALLER_COLUMNS = 'address text, reference text';
+export const CALLER_VALUES: Computed<{ readonly caller: RequestMeta }> = {
+  address: ({ caller }) => caller.address,
+  reference: ({ caller }) => caller.reference,
+};
 
 /** The part of a statement that records an event for each row of `from`. */
 export function recordEvents(columns: EventColumns, from: string): string {
@@ -97,13 +98,10 @@ export interface Act {
   readonly detail?: object;
 }
 
-const note = write<Record<keyof Act, string | object | null>>(
-  'audit-note-act',
-  `insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
-   values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`,
-);
+const note = write<Record<keyof Act, string | object | null>>('audit-note-act')`
+  insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
+  values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`;
 
-/** Records an operator's act, within the act's transaction. */
 export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
   await note(connection, { userId: null, clientId: null, resourceId: null, detail: null, ...act });
 }

@@ -1,7 +1,4 @@
-/**
- * A `where` condition of only the given filters, so that its plan fits them. @param conditions by their parameter, such as
- * `{ since: 'a.at >= @since' }` @param filter values; null and undefined ones are ignored
- */
+/** A `where` condition of only the given filters, so that its plan fits them. Null and undefined ones are ignored. */
 export function whereOf<Name extends string>(
   conditions: Readonly<Record<Name, string>>,
   filter: Readonly<Partial<Record<Name, unknown>>>,

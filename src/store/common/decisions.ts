@@ -4,14 +4,10 @@ import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
+import type { Grant } from './grants.ts';
 
 /** Stored for every decision, Allow or Reject. */
-export interface Decision {
-  readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
-  readonly instanceName: string | null;
-  readonly scope: string;
+export interface Decision extends Pick<Grant, 'grantId' | 'userId' | 'clientId' | 'instanceName' | 'scope'> {
   /** The limits of the scope, as JSON: for the audit trail, independent of later rules. */
   readonly limits: string;
   /** The hash of the code for Allow. */
@@ -34,10 +30,8 @@ export const MAY_DECIDE = `${DECISIONS} < ${MAX_DECISIONS}`;
 /** For `update users u set`: counts one. It also locks the user. */
 export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
 
-const count = write<{ userId: string }>(
-  'user-count-decision',
-  `update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`,
-);
+const count = write<{ userId: string }>('user-count-decision')`
+  update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`;
 
 /** Counts a decision written elsewhere. @returns true if the user may make it now */
 export async function countDecision(db: Database, userId: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { POLICIES } from '../../rules/account/throttle.ts';
 import { MAX_SESSION_HOURS, REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
+import { type Sql, textOf } from '../database/statement.ts';
 
 /** Rows that one statement deletes: it takes some milliseconds. */
 export const MAX_EXPIRED_AT_ONCE = 1_000;
@@ -12,33 +13,27 @@ const EXPIRY_LOCK = 7_274_828;
 const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySeconds }) => decaySeconds));
 
 // `skip locked`: neither blocks nor is blocked.
-/** @param key of the table @param condition for unused rows */
-const removing = (table: string, key: string, condition: string) =>
-  write<void>(
-    `expired-remove-${table}`,
-    `
+/** Its text is the condition for unused rows. @param key of the table */
+const removing =
+  (table: string, key: string) =>
+  (...condition: Sql) =>
+    write<void>(`expired-remove-${table}`)`
 with alone as materialized (select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as is_alone)
 delete from ${table} where ${key} = any (array(
-  select ${key} from ${table} where (select is_alone from alone) and ${condition}
-   limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`,
-  );
+  select ${key} from ${table} where (select is_alone from alone)
+   and ${textOf(condition)}
+   limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`;
 
 /** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
 export const removeExpired = {
   /** An idle one is no longer accepted, and is removed at its maximal age. */
-  sessions: removing(
-    'sessions',
-    'session_hash',
-    `created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
-  ),
-  rejections: removing('rejections', 'page_hash', 'expires_at < clock_timestamp() order by expires_at'),
-  refusals: removing('refusals', 'slot', `at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`),
+  sessions: removing('sessions', 'session_hash')`
+    created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
+  rejections: removing('rejections', 'page_hash')`expires_at < clock_timestamp() order by expires_at`,
+  refusals: removing('refusals', 'slot')`at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
   /** A counter at zero equals none. */
-  throttles: removing(
-    'throttles',
-    'slot',
-    `greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
-  ),
+  throttles: removing('throttles', 'slot')`
+    greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
 };
 
 export type ExpiringTable = keyof typeof removeExpired;

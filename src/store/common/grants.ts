@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { GrantTimes } from '../../rules/account/grantState.ts';
 import { MAX_SUMMED_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { BUILT_IN_RIGHTS } from '../../rules/scope/rights.ts';
-import type { TokenLookup } from '../../secrets/tokens.ts';
+import type { Digest } from '../../secrets/digest.ts';
 import { findBatched } from '../database/batch.ts';
 import { findOne, required } from '../database/query.ts';
 
@@ -44,11 +44,7 @@ export const spendsIn = (scope: string) =>
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
 
-interface Instance {
-  /** The only id that its grant can have. */
-  readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
+interface Instance extends Pick<Grant, 'grantId' | 'userId' | 'clientId'> {
   /** The user's maximum of live ones for this application. */
   readonly maxInstances: number;
 }
@@ -66,29 +62,22 @@ interface InstanceRow extends Grant {
 /** Grants read beyond the allowed ones: bounds the cost of a page. */
 const MAX_BESIDE = 1_000;
 
-/** The user's newest grants, including those beyond the maximum of live ones. */
-const NEWEST = `(select * from grants where user_id = input.user_id
-                  order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
-
-const find = findBatched<Instance, InstanceRow>(
-  'grant-find',
-  { grant_id: 'uuid', user_id: 'uuid', client_id: 'text', max_instances: 'bigint' },
-  (input) => `
+const find = findBatched<Instance, InstanceRow>('grant-find')`
 select input.n::int as n, ${GRANT_COLUMNS},
        coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
        g.grant_id is null and beside.known = 0 as "firstSeen",
        case when beside.read < input.max_instances + ${MAX_BESIDE} and length(beside.scopes::text) <= ${MAX_SUMMED_SCOPE_CHARACTERS}
             then beside.scopes end as others
-  from ${input}
+  from @input(grant_id uuid, user_id uuid, client_id text, max_instances bigint)
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
            coalesce(json_agg(scope) filter (where is_live and ${spendsIn('g.scope')}), '[]') as scopes
       from (select *, is_other and ${IS_LIVE} as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
-                      from ${NEWEST} newest) g) g
-  ) beside`,
-);
+                      from (select * from grants where user_id = input.user_id
+                             order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE}) newest) g) g
+  ) beside`;
 
 export async function findInstance(pool: pg.Pool, instance: Instance) {
   const found = required(await find(pool, instance), 'grant-find');
@@ -99,10 +88,10 @@ export async function findInstance(pool: pg.Pool, instance: Instance) {
 type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | null>;
 
 /** A token's grant, and the reason why the token is refused in any state; null if unknown. */
-export const findGrantOfToken = findOne<Pick<TokenLookup, 'grantId' | 'hash'>, GrantOfToken>(
+export const findGrantOfToken = findOne<{ grantId: string | null; hash: Digest }, GrantOfToken>(
   'grant-find-of-token',
-  `select ${GRANT_COLUMNS}, u.login, c.name as "clientName",
-          case when g.token_hash is distinct from @hash then 'replaced by a later authorization, or never issued'
-               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
-     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = @grantId`,
-);
+)`
+  select ${GRANT_COLUMNS}, u.login, c.name as "clientName",
+         case when g.token_hash is distinct from @hash then 'replaced by a later authorization, or never issued'
+              when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
+    from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = @grantId`;

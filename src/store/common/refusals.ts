@@ -2,15 +2,11 @@ import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
 import { findAll, writeEach } from '../database/query.ts';
 
 /** The reason of a refused request: its log line's contents, without the user. */
-export interface KeptRefusal {
+interface KeptRefusal extends Readonly<Record<'reference' | 'method' | 'error' | 'rule', string>> {
   readonly at: Date;
-  readonly reference: string;
-  readonly method: string;
   /** The requested path of ours; never a query. */
   readonly path: string;
   readonly status: number;
-  readonly error: string;
-  readonly rule: string;
   /** Null for a note about the proxy. */
   readonly ruleId: string | null;
   /** The application named by the request: any text before storing, then a registered one or null. */
@@ -27,32 +23,19 @@ const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
 // No lock: processes that write at the same time may keep a few too many.
 /** Keeps refusals, with a limit per network; if all slots are taken, replaces the oldest. */
-export const insertRefusals = writeEach<RefusalOf>(
-  'refusal-insert',
-  {
-    network: 'bigint',
-    at: 'timestamptz',
-    reference: 'text',
-    method: 'text',
-    path: 'text',
-    status: 'int',
-    error: 'text',
-    rule: 'text',
-    rule_id: 'text',
-    client_id: 'text',
-  },
-  (input) => `
+export const insertRefusals = writeEach<RefusalOf>('refusal-insert')`
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
 select network, at, reference, method, path, status, error, rule, rule_id,
        (select client_id from clients where client_id = r.client_id)
-  from (select *, row_number() over (partition by network order by n) as place from ${input}) r
+  from (select *, row_number() over (partition by network order by n) as place
+          from @input(network bigint, at timestamptz, reference text, method text, path text, status int, error text,
+                      rule text, rule_id text, client_id text)) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
                                        limit ${MAX_REFUSALS_KEPT}) recent) <= ${MAX_REFUSALS_KEPT}
 on conflict (slot) do update
    set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
        status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
-       client_id = excluded.client_id`,
-);
+       client_id = excluded.client_id`;
 
 export const MAX_FOUND = 50;
 
@@ -60,11 +43,9 @@ export const MAX_FOUND = 50;
 export const findRefusals = findAll<
   Record<'reference' | 'clientId', string | null>,
   KeptRefusal & { clientName: string | null }
->(
-  'refusal-find',
-  `select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
-     from refusals r left join clients using (client_id)
-    where (@reference::text is null or reference = @reference) and (@clientId::text is null or client_id = @clientId)
-      and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'
-    order by at desc limit ${MAX_FOUND}`,
-);
+>('refusal-find')`
+  select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
+    from refusals r left join clients using (client_id)
+   where (@reference::text is null or reference = @reference) and (@clientId::text is null or client_id = @clientId)
+     and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'
+   order by at desc limit ${MAX_FOUND}`;

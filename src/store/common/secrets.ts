@@ -27,38 +27,42 @@ export const noteUse = (owner: SecretOwner, used: string) => `
             where (${owner}_id, secret_hash) in (${used})
               for no key update skip locked)`;
 
+// An application authenticates in a statement over a batch `r` with `client_id` and `secret_hash` (contract 4.2).
+
+/** Joins the application `c` and, if it is the right one, the secret `s`. */
+export const JOIN_CLIENT = `left join clients c on c.client_id = r.client_id
+  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and ${IS_ACCEPTED}`;
+
+export const IS_UNKNOWN_OR_BLOCKED = `c.status is distinct from 'active'`;
+
+/** Only verified applications have secrets. */
+export const SECRET_IS_WRONG = 'c.verified and s.secret_hash is null';
+
 function statementsOf(owner: SecretOwner) {
   const [table, id] = [`${owner}_secrets`, `${owner}_id`];
   return {
-    /** `secretHash` is the SHA-256 of the secret. */
-    insert: write<{ ownerId: string; secretId: string; secretHash: Digest }>(
-      `${owner}-secret-insert`,
-      `insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
-    ),
+    insert: write<{ ownerId: string; secretId: string; secretHash: Digest }>(`${owner}-secret-insert`)`
+      insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
     /** An owner's secrets, accepted and retired, oldest first. */
-    list: findAll<{ ownerId: string }, Secret>(
-      `${owner}-secret-list`,
-      `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-              retired_at as "retiredAt"
-         from ${table} where ${id} = @ownerId order by created_at, secret_id`,
-    ),
+    list: findAll<{ ownerId: string }, Secret>(`${owner}-secret-list`)`
+      select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+             retired_at as "retiredAt"
+        from ${table} where ${id} = @ownerId order by created_at, secret_id`,
     /** Retires a secret; the last accepted one only if forced, since its owner couldn't authenticate without one. */
     retire: findRow<
       { ownerId: string; secretId: string; force: boolean },
       { found: boolean; retired: boolean }
-    >(
-      `${owner}-secret-retire`,
-      `with accepted as (
-         select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
-       ), retired as (
-         update ${table} s set retired_at = clock_timestamp()
-          where ${id} = @ownerId and secret_id = @secretId and ${IS_ACCEPTED}
-            and (@force or (select count(*) from accepted) > 1)
-         returning secret_id
-       )
-       select exists (select from accepted where secret_id = @secretId) as found,
-              exists (select from retired) as retired`,
-    ),
+    >(`${owner}-secret-retire`)`
+      with accepted as (
+        select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
+      ), retired as (
+        update ${table} s set retired_at = clock_timestamp()
+         where ${id} = @ownerId and secret_id = @secretId and ${IS_ACCEPTED}
+           and (@force or (select count(*) from accepted) > 1)
+        returning secret_id
+      )
+      select exists (select from accepted where secret_id = @secretId) as found,
+             exists (select from retired) as retired`,
   };
 }
 

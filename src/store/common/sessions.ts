@@ -59,7 +59,7 @@ const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'brows
  */
 export const insertSession = decision<NewSession & Caller, { valid: boolean; language: string | null }>(
   'session-insert',
-  `
+)`
 with locked as (
   select user_id, language from users
    where user_id = @userId and (password_hash = @passwordHash or external_id = @externalId) and status = 'active' for share
@@ -77,23 +77,18 @@ with locked as (
 ), logged as (
   ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', detail: ORIGIN, ...OF_CALLER }, 'locked, moment where not late')}
 )
-select exists (select from locked) as valid, (select language from locked) as language, late from moment`,
-);
+select exists (select from locked) as valid, (select language from locked) as language, late from moment`;
 
 // `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics: an ANALYZE during a bulk load finds a table
 // empty, and a join planned by that reads the whole table for each request.
-const find = findEach<Digest, SessionRow>(
-  'session-find',
-  { session_hash: ['bytea', (hash) => hash] },
-  (input) => `
-select input.n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
+const find = findEach<Digest, SessionRow>('session-find', { session_hash: (hash) => hash })`
+select n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
        u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
        s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
-  from ${input}
+  from @input(session_hash bytea)
  cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
  cross join lateral (select * from users where user_id = s.user_id offset 0) u
- where u.status = 'active' and not ${HAS_ENDED}`,
-);
+ where u.status = 'active' and not ${HAS_ENDED}`;
 
 interface SessionRow extends Omit<Session, 'user'>, User {
   /** No page view was recorded in the last minute. */
@@ -101,14 +96,10 @@ interface SessionRow extends Omit<Session, 'user'>, User {
 }
 
 // A locked row is being updated to the same.
-const markSeen = writeEach<Digest>(
-  'session-mark-seen',
-  { session_hash: ['bytea', (hash) => hash] },
-  () => `
+const markSeen = writeEach<Digest>('session-mark-seen', { session_hash: (hash) => hash })`
 update sessions set seen_at = clock_timestamp()
  where session_hash = any (array(
-   select session_hash from sessions where session_hash = any (@session_hash::bytea[]) for no key update skip locked))`,
-);
+   select session_hash from sessions where session_hash = any (@session_hash::bytea[]) for no key update skip locked))`;
 
 /** The session of a cookie; null if it is unknown, expired or idle for too long, or its user is blocked. Records page views. */
 export const findSession = batched('session-find', async (pool: pg.Pool, hashes: readonly Digest[]) => {
@@ -127,16 +118,11 @@ function sessionOf(row: SessionRow): Session {
   return { sessionHash, user, paymentPasswordHash, now };
 }
 
-export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>(
-  'session-delete',
-  `
+export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>('session-delete')`
 with ended as (
   delete from sessions where session_hash = @sessionHash returning user_id
 )
-${recordEvents({ kind: `'signed_out'`, user_id: 'user_id', ...OF_CALLER }, 'ended')}`,
-);
+${recordEvents({ kind: `'signed_out'`, user_id: 'user_id', ...OF_CALLER }, 'ended')}`;
 
-export const deleteSessionsOfUser = write<{ userId: string }>(
-  'session-delete-of-user',
-  'delete from sessions where user_id = @userId',
-);
+export const deleteSessionsOfUser = write<{ userId: string }>('session-delete-of-user')`
+  delete from sessions where user_id = @userId`;

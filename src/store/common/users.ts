@@ -28,38 +28,30 @@ const USER_COLUMNS = 'user_id as "userId", login, name, status, external_id as "
 const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
 
 /** The user whose login has this {@link loginKey}, of any status. */
-export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
-  'user-find-by-key',
-  `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`,
-);
+export const findUserByKey = findOne<{ key: string }, UserWithPasswords>('user-find-by-key')`
+  select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`;
 
 /** SQL for the user id that a text is, null if it is none. A login that is another user's would hide its own user. */
 export const userIdIn = (text: string) =>
   `case when ${text} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then ${text}::uuid end`;
 
-const find = findOne<{ id: string; key: string }, UserWithPasswords>(
-  'user-find',
-  `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where user_id = ${userIdIn('@id')} or login_key = @key
-    order by login_key = @key limit 1`,
-);
+const find = findOne<{ id: string; key: string }, UserWithPasswords>('user-find')`
+  select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where user_id = ${userIdIn('@id')} or login_key = @key
+   order by login_key = @key limit 1`;
 
 /** By user id, or else by the login in any spelling; of any status. */
 export const findUser = (db: Database, name: string) =>
   find(db, { id: name.toLowerCase(), key: loginKey(name) });
 
 /** By the `sub` at the provider; of any status. */
-export const findUserByExternalId = findOne<{ externalId: string }, User>(
-  'user-find-by-external-id',
-  `select ${USER_COLUMNS} from users where external_id = @externalId`,
-);
+export const findUserByExternalId = findOne<{ externalId: string }, User>('user-find-by-external-id')`
+  select ${USER_COLUMNS} from users where external_id = @externalId`;
 
 /** Registers a user of the provider, without passwords. @returns null if external id or login is another's, or a twin (`alike`) */
 export const insertExternalUser = findOne<
   Pick<User, 'login' | 'name' | 'externalId'> & { key: string; alike: readonly string[] } & RequestMeta,
   User
->(
-  'user-insert-external',
-  `
+>('user-insert-external')`
 with made as (
   insert into users (login, login_key, name, external_id) select @login, @key, @name, @externalId
    where not exists (select from users where login_key = any (@alike) or external_id in (@login, @key)
@@ -68,16 +60,15 @@ with made as (
 ), logged as (
   ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...OF_CALLER }, 'made')}
 )
-select ${USER_COLUMNS} from made`,
-);
+select ${USER_COLUMNS} from made`;
 
 /** The name at the provider, if it is new; not of a blocked user. */
 export const updateExternalName = write<Pick<User, 'userId' | 'name'> & RequestMeta>(
   'user-update-external-name',
-  `with renamed as (
-     update users set name = @name where user_id = @userId and name <> @name and status = 'active' returning user_id)
-   ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `'{"by": "provider", "fields": ["name"]}'::jsonb`, ...OF_CALLER }, 'renamed')}`,
-);
+)`
+  with renamed as (
+    update users set name = @name where user_id = @userId and name <> @name and status = 'active' returning user_id)
+  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `'{"by": "provider", "fields": ["name"]}'::jsonb`, ...OF_CALLER }, 'renamed')}`;
 
 /** Users after a login, with these texts in login and name, or with this external id, and their maximal number. */
 type UserFilter = Partial<Record<'after' | 'login' | 'name', string>> &
@@ -98,41 +89,38 @@ export const listUsers = (
 ): AsyncGenerator<User[]> =>
   queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, externalId, limit }));
 
-export const updateLanguage = write<{ userId: string; language: string }>(
-  'user-set-language',
-  'update users set language = @language where user_id = @userId and language is distinct from @language',
-);
+export const updateLanguage = write<{ userId: string; language: string }>('user-set-language')`
+  update users set language = @language where user_id = @userId and language is distinct from @language`;
 
 /** @param key of the login @returns null if the login is taken, or a user's id */
 export const insertUser = findOne<
   Pick<User, 'login' | 'name'> & PasswordHashes & { key: string },
   Pick<User, 'userId'>
->(
-  'user-insert',
-  `insert into users (login, login_key, name, password_hash, payment_password_hash)
-   select @login, @key, @name, @passwordHash, @paymentPasswordHash
-    where not exists (select from users where user_id = ${userIdIn('@key')})
-   on conflict (login_key) do nothing returning user_id as "userId"`,
-);
+>('user-insert')`
+  insert into users (login, login_key, name, password_hash, payment_password_hash)
+  select @login, @key, @name, @passwordHash, @paymentPasswordHash
+   where not exists (select from users where user_id = ${userIdIn('@key')})
+  on conflict (login_key) do nothing returning user_id as "userId"`;
 
-/** New values; null leaves one as it is, and an empty external id removes it. */
-type UserUpdate = Record<'login' | 'name' | 'externalId', string | null>;
-
-/** @param key of the new login @returns null if the user was deleted, or the login is another user's or an id, or the external id is another's */
-export const updateUser = findOne<UserUpdate & { userId: string; key: string | null }, User>(
-  'user-update',
-  `update users u set login = coalesce(@login, login), login_key = coalesce(@key, login_key), name = coalesce(@name, name),
-          external_id = nullif(coalesce(@externalId, external_id), '')
-    where user_id = @userId and not exists (
-      select from users where user_id <> u.user_id
-         and (login_key = @key or external_id = @externalId or user_id = ${userIdIn('@key')}))
-   returning ${USER_COLUMNS}`,
-);
+/**
+ * Sets new values: null leaves one as it is, and an empty external id removes it. `key` is the new login's.
+ * @returns null if the user was deleted, or the login is another user's or an id, or the external id is another's
+ */
+export const updateUser = findOne<
+  Record<'login' | 'name' | 'externalId' | 'key', string | null> & { userId: string },
+  User
+>('user-update')`
+  update users u set login = coalesce(@login, login), login_key = coalesce(@key, login_key), name = coalesce(@name, name),
+         external_id = nullif(coalesce(@externalId, external_id), '')
+   where user_id = @userId and not exists (
+     select from users where user_id <> u.user_id
+        and (login_key = @key or external_id = @externalId or user_id = ${userIdIn('@key')}))
+  returning ${USER_COLUMNS}`;
 
 /** Sets a password, and a payment password unless it is null. @returns null if unknown */
 export const updateUserPasswords = findOne<PasswordHashes & { userId: string }, { changed: boolean }>(
   'user-set-passwords',
-  `update users set password_hash = @passwordHash,
-                    payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
-    where user_id = @userId returning true as changed`,
-);
+)`
+  update users set password_hash = @passwordHash,
+                   payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
+   where user_id = @userId returning true as changed`;

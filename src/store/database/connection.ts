@@ -60,7 +60,7 @@ export async function prepareConnection(connection: pg.ClientBase): Promise<{ ta
   return { takesWrites };
 }
 
-/** Reads PostgreSQL's time. The round trip only makes the difference smaller, never too large. */
+/** The round trip only makes the difference smaller, never too large. */
 async function measureClock(connection: pg.ClientBase): Promise<number> {
   // A whole number: the formats of times and fractions are not set yet.
   const { rows } = await connection.query<{ ms: string }>(
@@ -69,7 +69,7 @@ async function measureClock(connection: pg.ClientBase): Promise<number> {
   return Number(rows[0]?.ms) - performance.now();
 }
 
-/** Measures the clock again, which may have been set. */
+/** PostgreSQL's clock may have been set. */
 export async function compareClocks(connection: pg.ClientBase): Promise<void> {
   traitsOf(connection).clockAheadMs = await measureClock(connection);
 }
@@ -88,14 +88,12 @@ async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
   return translated;
 }
 
-/** @throws {Error} before {@link prepareConnection} */
 export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
   const found = traits.get(connection);
   if (found === undefined) throw new Error('this connection to PostgreSQL was not prepared');
   return found;
 }
 
-/** Begins a transaction with the settings. */
 export async function begin(connection: pg.ClientBase): Promise<void> {
   await connection.query(traitsOf(connection).ownSession ? 'begin' : BEGIN_WITH_SETTINGS);
 }
@@ -107,14 +105,13 @@ export function runWithin<Row extends pg.QueryResultRow>(
 ): Promise<pg.QueryResult<Row>> {
   const config = traitsOf(connection).keepsNames && name ? { name, ...query } : query;
   const result = connection.query<Row>(config);
-  return statementEnded.isHeard ? timed(name, result) : result;
+  return statementEnded.hasSubscribers ? timed(name, result) : result;
 }
 
-/** Reports the duration of a statement, including the round trip to PostgreSQL. */
 function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
   const since = performance.now();
   const report = (failure: StatementFailure | null) =>
-    statementEnded.send({ name, seconds: (performance.now() - since) / 1000, failure });
+    statementEnded.publish({ name, seconds: (performance.now() - since) / 1000, failure });
   result.then(
     () => report(null),
     (error: unknown) => report(failureOf(error)),
@@ -122,10 +119,7 @@ function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
   return result;
 }
 
-/**
- * Runs a statement as its own transaction. Behind a pooler, `begin` with the settings, the statement and `commit` are
- * pipelined, so that the settings apply in whichever session runs it.
- */
+/** Runs a statement as its own transaction: behind a pooler pipelined, so that the settings apply in whichever session runs it. */
 export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   query: pg.QueryConfig,
@@ -139,10 +133,7 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   return result;
 }
 
-/**
- * Translates a time of `performance.now()` to a `timestamptz` of PostgreSQL's clock. It may be a little early, never late:
- * everything that PostgreSQL does before the result precedes the original time.
- */
+/** A time of `performance.now()` as a `timestamptz` of PostgreSQL's clock: perhaps a little early, never late. */
 export function inDatabaseTime(connection: pg.ClientBase, moment: number): string {
   return new Date(traitsOf(connection).clockAheadMs + moment).toISOString();
 }

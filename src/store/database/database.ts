@@ -1,9 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { DATABASE_MS } from '../../rules/common/timeouts.ts';
+import { BATCH_WAIT_MS, DATABASE_MS } from '../../rules/common/timeouts.ts';
 import { begin, prepareConnection } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
-import { standbyError } from './errors.ts';
-import { gateOf, passGate } from './gate.ts';
+import { ConnectError, standbyError } from './errors.ts';
 import { Hosts } from './hosts.ts';
 
 /** A pool or one of its connections: every statement of the store runs on either. */
@@ -47,6 +47,23 @@ export function openDatabase(where: string | Address, password: string | null = 
 
 export const hostsOf = new WeakMap<pg.Pool, Hosts>();
 
+/** Holds a pool's statements until its database is migrated, and fails them while it is unreachable. */
+export interface Gate {
+  /** Resolved by the first attempt to migrate, after any time. */
+  readonly tried: Promise<void>;
+  /** The error of the last attempt. */
+  cause?: unknown;
+}
+
+export const gateOf = new WeakMap<pg.Pool, Gate>();
+
+/** @throws the gate's cause; {@link ConnectError} if the migration takes more than 2 seconds */
+async function passGate(pool: pg.Pool): Promise<void> {
+  await Promise.race([gateOf.get(pool)?.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
+  const closed = gateOf.get(pool);
+  if (closed !== undefined) throw closed.cause ?? new ConnectError(new Error('its schema is being migrated'));
+}
+
 /** A connection of the pool, for the caller to release. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   if (gateOf.has(pool)) await passGate(pool);
@@ -69,7 +86,6 @@ export async function withConnection<Result>(
   }
 }
 
-/** Runs `work` in one transaction: all or nothing is written. */
 export function transaction<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,

@@ -20,10 +20,6 @@ export class AddressError extends Error {
 }
 
 const FORM = 'postgres://user@host/database, with special characters encoded as %XX';
-/** Values of `sslmode`, without `allow` and `prefer`: a man in the middle can make them fall back to plain text. */
-const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-/** Values of `target_session_attrs`, without the read-only ones: Assent always needs to write. */
-const SESSIONS = ['read-write', 'primary', 'any'];
 
 /**
  * Reads a `postgres://` URL like libpq, including `sslmode`; of several hosts the one that takes writes is used. Parameters
@@ -38,8 +34,9 @@ export function parseAddresses(url: string): Address[] {
 
 function parseAddress(url: string): Address {
   const given = read(url);
-  refuse('sslmode', given.sslmode, SSL_MODES);
-  refuse('target_session_attrs', given.target_session_attrs, SESSIONS);
+  // Without `allow` and `prefer`: a man in the middle can make them fall back to plain text.
+  refuse('sslmode', given.sslmode, ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']);
+  refuse('target_session_attrs', given.target_session_attrs, ['read-write', 'primary', 'any']); // Assent always writes
   if (String(given.host).includes(',')) throw new AddressError('name several hosts before the database');
   const { port, ssl } = given;
   return {

@@ -6,57 +6,49 @@ import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
 import { inOrder, onConnection, required } from './query.ts';
-import { batchStatement, type Columns, type Query, statement } from './statement.ts';
+import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
 
-// Deciding statements. A 503 means "not done" to the caller: its statement, reaching PostgreSQL later, must not undo the caller's
-// later acts. A timeout on our side ends the waiting, not the statement, and `statement_timeout` begins only when PostgreSQL has the
-// statement, however long it was on the way. So each takes `@deadline`, reads the clock while holding its locks, and returns `late`
-// if it did nothing.
+// A deciding statement takes `@deadline`, reads the clock while holding its locks, and returns `late` if it did nothing. No timeout
+// can replace that: see docs/develop/statements.md#late.
 
 const TOO_LATE = 'the statement reached the database after its deadline and did nothing';
 
-/**
- * The table `moment` of a deciding statement, with its column `late`. PostgreSQL evaluates it after locking every row of the
- * queries `locked`, because it has to count them first: only the commit remains to wait for.
- */
+/** The table `moment` with its column `late`: evaluated after locking every row of the queries `locked`, to count them. */
 export const momentOf = (...locked: readonly string[]) => `moment as materialized (
   select clock_timestamp() >= @deadline::timestamptz as late
     from (select ${locked.map((query) => `(select count(*) from ${query})`).join(' + ')} as rows) locked where rows >= 0
 )`;
 
-/**
- * Turns a deciding {@link batchStatement} into a function for one caller, see {@link batched}. The earliest deadline of its
- * callers applies. @returns also rejects with {@link OverloadedError}
- */
+/** A deciding {@link batchStatement} for one caller, see {@link batched}. The earliest deadline of its callers applies. */
 export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
-  columns: Columns<Request>,
-  textOf: (input: string) => string,
   rowOf: (request: Request) => string | null,
-): (pool: pg.Pool, request: Request) => Promise<Row> {
-  const made = batchStatement(name, columns, textOf);
-  const run = async (pool: pg.Pool, requests: readonly Request[]) => {
-    const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-    const rows = await decide<Row & { n: number }>(pool, made(requests), decideBy);
-    return inOrder(rows, requests.length).map((found) => {
-      const row = required(found, name);
-      return row.late ? new OverloadedError(TOO_LATE) : row;
-    });
+  computed: Computed<Request>,
+) {
+  return (...sql: Sql): ((pool: pg.Pool, request: Request) => Promise<Row>) => {
+    const made = batchStatement(name, textOf(sql), computed);
+    const run = async (pool: pg.Pool, requests: readonly Request[]) => {
+      const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
+      const rows = await decide<Row & { n: number }>(pool, made(requests), decideBy);
+      return inOrder(rows, requests.length).map((found) => {
+        const row = required(found, name);
+        return row.late ? new OverloadedError(TOO_LATE) : row;
+      });
+    };
+    return batched<Request, Row>(name, run, rowOf);
   };
-  return batched<Request, Row>(name, run, rowOf);
 }
 
-/** Turns a deciding {@link statement} with one row into a function, which also rejects with {@link OverloadedError}. */
-export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends object>(
-  name: string,
-  text: string,
-): (db: Database, values: Values) => Promise<Row> {
-  const made = statement<Values>(name, text);
-  return async (db, values) => {
-    const [first = null] = await decide<Row>(db, made(values), values.decideBy);
-    const row = required(first, name);
-    if (row.late) throw new OverloadedError(TOO_LATE);
-    return row;
+/** A deciding {@link statement} with one row. The function also rejects with {@link OverloadedError}. */
+export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends object>(name: string) {
+  return (...sql: Sql): ((db: Database, values: Values) => Promise<Row>) => {
+    const made = statement<Values>(name, textOf(sql));
+    return async (db, values) => {
+      const [first = null] = await decide<Row>(db, made(values), values.decideBy);
+      const row = required(first, name);
+      if (row.late) throw new OverloadedError(TOO_LATE);
+      return row;
+    };
   };
 }
 

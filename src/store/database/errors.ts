@@ -1,6 +1,5 @@
+import pg from 'pg';
 import type { StatementFailure } from '../../signals/timings.ts';
-
-// The meaning of a database error: database unreachable, connection lost, one request wrong.
 
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
 
@@ -27,7 +26,7 @@ export function codeOf(error: unknown): string {
 }
 
 /** The joint error of several failed addresses has no message of its own. */
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }
@@ -43,44 +42,31 @@ const CONNECTION_LOST =
 const TOO_LATE =
   /ETIMEDOUT|Query read timeout|due to connection timeout|timeout exceeded when trying to connect/i;
 
-/** SQLSTATE classes that one caller's data can cause; the other requests of a batch must not fail because of it. */
-const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
-
-/** True if one request of a batch may have caused the error: data, constraint, deadlock or lock. */
+/** True if one request of a batch may have caused the error, by data, constraint, deadlock or lock: others must not fail. */
 export function isOneCallersFault(error: unknown): boolean {
-  return ONE_CALLERS_FAULT.test(codeOf(error));
+  return /^(22|23|40|55)/.test(codeOf(error));
 }
 
-/** SQLSTATEs that require a new connection: PostgreSQL restarts, or became a standby by a failover. */
-const CONNECTION_ENDED = /^(08|57P0|25006)/;
-
-/** True if the connection was lost, or must be replaced. */
+/** True if the connection was lost, or must be replaced: PostgreSQL restarts, or became a standby by a failover. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
-  return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
+  return /^(08|57P0|25006)/.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
 }
 
 /** SQLSTATE of a lock that was not free within `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
-/** SQLSTATEs of a statement that waited for a lock in vain: lock timeout, deadlock. */
-const LOCK = /^(55P03|40P01)$/;
-/** SQLSTATE of `statement_timeout`, and of a statement cancelled by hand. */
-const CANCELED = '57014';
-
 export function failureOf(error: unknown): StatementFailure {
   const code = codeOf(error);
-  if (LOCK.test(code)) return 'lock';
-  if (code === CANCELED || TOO_LATE.test(messageOf(error))) return 'timeout';
+  if (code === LOCK_NOT_AVAILABLE || code === '40P01') return 'lock'; // or a deadlock
+  // `statement_timeout`, or cancelled by hand
+  if (code === '57014' || TOO_LATE.test(messageOf(error))) return 'timeout';
   return isConnectionLost(error) ? 'connection' : 'other';
 }
 
-/** SQLSTATEs of manual mistakes: the role, its password, the name of the database. */
-const TO_BE_CORRECTED = /^(28|3D000$)/;
-
 /** True if a starting server should wait for the database: not for a wrong role, password, database name or certificate. */
 export function passesByWaiting(error: unknown): boolean {
-  return !TO_BE_CORRECTED.test(codeOf(error)) && isUnanswered(error);
+  return !/^(28|3D000$)/.test(codeOf(error)) && isUnanswered(error);
 }
 
 /** True if PostgreSQL was unreachable or couldn't respond, so that a retry may help. */
@@ -94,4 +80,63 @@ function isUnanswered(error: unknown): boolean {
   // A missing Unix socket, unlike any other file.
   if (code === 'ENOENT') return (origin as NodeJS.ErrnoException).syscall === 'connect';
   return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(messageOf(error));
+}
+
+// In words for the operator: in the log, and in a command's output.
+
+const UNTRUSTED = [
+  'the certificate of PostgreSQL has an untrusted CA',
+  'set sslrootcert in DATABASE_URL to the file with its CA',
+] as const;
+
+/** By SQLSTATE or TLS code: the fault and its remedy. */
+const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  '08OLD': ['another PostgreSQL has taken over', 'make sure that the former primary is stopped'],
+  '25006': ['PostgreSQL accepts no writes', 'most likely it is a standby, so connect to the primary'],
+  '28000': ['PostgreSQL rejects this role', 'check the role in DATABASE_URL, and pg_hba.conf'],
+  '28P01': ['PostgreSQL refuses the password', 'check the role and the password in DATABASE_URL'],
+  '3D000': ['PostgreSQL has no such database', 'create it, or correct its name in DATABASE_URL'],
+  '42P01': ['a table of Assent is missing', 'check the database in DATABASE_URL, and run assent migrate'],
+  '53100': ['the disk of PostgreSQL is full', 'free some space'],
+  '53300': ['PostgreSQL has no free connection', 'close some, or raise max_connections'],
+  '55P03': ['timeout while waiting for a lock', 'pg_blocking_pids() shows which process holds it'],
+  '57014': ['a statement was cancelled', 'it took too long, or an administrator cancelled it'],
+  '57P01': ['PostgreSQL ended the connection', 'it is shutting down, or an administrator terminated it'],
+  '57P03': [
+    'PostgreSQL accepts no connections now',
+    'it is starting up, shutting down or recovering; try again in a moment',
+  ],
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'the certificate of PostgreSQL is for another host name',
+    'connect by that name, or with sslmode=verify-ca',
+  ],
+  CERT_HAS_EXPIRED: ['the certificate of PostgreSQL has expired', 'renew it'],
+};
+
+/** True if PostgreSQL refuses for a reason that waiting doesn't solve. */
+export function isRefusal(error: unknown): boolean {
+  const code = codeOf(error);
+  return code in SENTENCES && !code.startsWith('57');
+}
+
+/** A short description for a request's log line: the fault, with its code. */
+export function nameTrouble(error: unknown): string {
+  return `${whatOf(error)} (${codeOf(error) || messageOf(error)})`;
+}
+
+/** A sentence for the operator: the fault, its remedy, and the original message. */
+export function explainTrouble(error: unknown): string {
+  const known = SENTENCES[codeOf(error)] ?? SENTENCES[codeOf((error as Error | undefined)?.cause)];
+  if (known !== undefined) return `${known.join(': ')} (${messageOf(error)})`;
+  return isDatabaseAway(error) ? `${whatOf(error)}: ${messageOf(error)}` : messageOf(error);
+}
+
+function whatOf(error: unknown): string {
+  const what =
+    error instanceof pg.DatabaseError ? 'PostgreSQL could not answer' : "the database can't be reached";
+  return SENTENCES[codeOf(error)]?.[0] ?? what;
 }

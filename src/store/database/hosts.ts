@@ -6,9 +6,6 @@ import { ConnectError, takenOver } from './errors.ts';
 const NO_PASSWORD = /client password must be a/;
 const ASKED_FOR_PASSWORD = 'it requires a password: set PGPASSWORD or PGPASSWORD_FILE';
 
-/** The pool's error if no connection became free in time; not the host's fault. */
-const POOL_IS_FULL = /timeout exceeded when trying to connect/;
-
 /** Between two questions to a host; connecting and its answer take at most as long. */
 const LOOK_MS = 1_000;
 /** A name may lead to another host later: each connection is used for some seconds. */
@@ -74,7 +71,9 @@ export class Hosts {
       try {
         return await pool.connect();
       } catch (error) {
-        if (POOL_IS_FULL.test((error as Error).message)) throw new ConnectError(error);
+        // No connection of the pool became free in time: not the host's fault.
+        if (/timeout exceeded when trying to connect/.test((error as Error).message))
+          throw new ConnectError(error);
         // Of many connections that fail at once, only one moves on to the next host.
         if (this.#current === tried)
           this.#use(this.hosts[(this.hosts.indexOf(tried) + 1) % this.hosts.length]);

@@ -1,52 +1,50 @@
 import pg from 'pg';
 import { begin, runAlone, runWithin } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
-import { type Batch, batchStatement, type Query, statement } from './statement.ts';
+import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
 
 /** A statement as a function, which binds values and runs it. */
 type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
 
-/**
- * Turns one SQL statement, see {@link statement}, into a function that returns its rows. `Row` describes the select list,
- * checked by the tests against the real database.
- */
-export function findAll<Values, Row extends object>(name: string, text: string): Run<Values, Row[]> {
-  const made = statement<Values>(name, text);
-  return async (db, values) => (await query<Row>(db, made(values))).rows;
+function tag<Values, Result>(name: string, resultOf: (result: pg.QueryResult) => Result) {
+  return (...sql: Sql): Run<Values, Result> => {
+    const made = statement<Values>(name, textOf(sql));
+    return async (db, values) => resultOf(await query(db, made(values)));
+  };
 }
+
+/**
+ * Turns one SQL statement, see {@link statement}, into a function that returns its rows. The text is a tagged template:
+ * ``findAll('user-list')`select …` ``. `Row` describes the select list, checked by the tests against the real database.
+ */
+export const findAll = <Values, Row extends object>(name: string) =>
+  tag<Values, Row[]>(name, ({ rows }) => rows);
 
 /** Like {@link findAll}, for a statement with one row or none. */
-export function findOne<Values, Row extends object>(name: string, text: string): Run<Values, Row | null> {
-  const find = findAll<Values, Row>(name, text);
-  return async (db, values) => (await find(db, values))[0] ?? null;
-}
+export const findOne = <Values, Row extends object>(name: string) =>
+  tag<Values, Row | null>(name, ({ rows }) => rows[0] ?? null);
 
 /** Like {@link findAll}, for a statement with exactly one row. */
-export function findRow<Values, Row extends object>(name: string, text: string): Run<Values, Row> {
-  const find = findOne<Values, Row>(name, text);
-  return async (db, values) => required(await find(db, values), name);
-}
+export const findRow = <Values, Row extends object>(name: string) =>
+  tag<Values, Row>(name, ({ rows }) => required(rows[0] ?? null, name));
 
 /** Like {@link findAll}, for a statement whose rows are irrelevant: returns how many it wrote or found. */
-export function write<Values>(name: string, text: string): Run<Values, number> {
-  const made = statement<Values>(name, text);
-  return async (db, values) => (await query(db, made(values))).rowCount ?? 0;
-}
+export const write = <Values>(name: string) => tag<Values, number>(name, ({ rowCount }) => rowCount ?? 0);
 
 /** Like {@link findAll}, for a {@link batchStatement}: each request's row, null for none. */
-export function findEach<Request, Row extends object>(
-  ...batch: Batch<Request>
-): Run<readonly Request[], (Row | null)[]> {
-  const made = batchStatement(...batch);
-  return async (db, requests) => {
-    return inOrder((await query<Row & { n: number }>(db, made(requests))).rows, requests.length);
+export function findEach<Request, Row extends object>(name: string, computed?: Computed<Request>) {
+  return (...sql: Sql): Run<readonly Request[], (Row | null)[]> => {
+    const made = batchStatement(name, textOf(sql), computed);
+    return async (db, requests) => inOrder((await query(db, made(requests))).rows, requests.length);
   };
 }
 
 /** Like {@link write}, for a {@link batchStatement}. */
-export function writeEach<Request>(...batch: Batch<Request>): Run<readonly Request[], number> {
-  const made = batchStatement(...batch);
-  return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
+export function writeEach<Request>(name: string, computed?: Computed<Request>) {
+  return (...sql: Sql): Run<readonly Request[], number> => {
+    const made = batchStatement(name, textOf(sql), computed);
+    return async (db, requests) => (await query(db, made(requests))).rowCount ?? 0;
+  };
 }
 
 /** The rows of a batch in request order, by their column `n`; null for a request without one. */
@@ -62,11 +60,10 @@ export function required<Row>(row: Row | null, name: string): Row {
   return row;
 }
 
-function query<Row extends object>(db: Database, asked: Query): Promise<pg.QueryResult<Row>> {
-  return onConnection(db, (connection, run) => run<Row>(connection, asked));
-}
+const query = (db: Database, asked: Query): Promise<pg.QueryResult> =>
+  onConnection(db, (connection, run) => run(connection, asked));
 
-/** Gives `work` a connection and a function that runs a statement there: within the transaction `db`, or alone. */
+/** Gives `work` a connection, and the function that runs a statement there: within the transaction `db`, or alone. */
 export function onConnection<Result>(
   db: Database,
   work: (connection: pg.PoolClient, run: typeof runAlone) => Promise<Result>,
@@ -98,10 +95,12 @@ export async function queryLong<Row extends object>(db: Database, asked: Query, 
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }
 
-/** Like {@link write}, without a time limit. Its text returns the written rows. */
-export function writeLong<Values>(name: string, text: string): Run<Values, number> {
-  const made = statement<Values>(name, text);
-  return async (db, values) => (await queryLong(db, made(values))).length;
+/** Like {@link findAll}, without a time limit. */
+export function findLong<Values, Row extends object>(name: string) {
+  return (...sql: Sql): Run<Values, Row[]> => {
+    const made = statement<Values>(name, textOf(sql));
+    return (db, values) => queryLong<Row>(db, made(values));
+  };
 }
 
 const PAGE_ROWS = 500;

@@ -9,6 +9,11 @@ export interface Query {
 
 export const STATEMENTS = new Set<string>();
 
+/** The arguments of a tag: a template with SQL, whose parts are SQL too. */
+export type Sql = [strings: TemplateStringsArray, ...parts: readonly (string | number)[]];
+
+export const textOf = ([strings, ...parts]: Sql): string => String.raw({ raw: strings }, ...parts);
+
 /** `@deadline` of a deciding statement, always its last parameter: set at run time (see `deadline.ts`). */
 const DEADLINE = 'deadline';
 
@@ -31,40 +36,39 @@ function valueIn(given: unknown, property: string, statement: string): unknown {
   return value;
 }
 
-/** A batch's columns by PostgreSQL type. The value of `grant_id` is a request's `grantId`, unless a function computes it. */
-export type Columns<Request> = Readonly<
-  Record<string, string | readonly [type: string, get: (request: Request) => string | number | null]>
->;
+/** Values of a batch that are not properties of its requests, by column. */
+export type Computed<Request> = Readonly<Record<string, (request: Request) => string | number | null>>;
+
+const INPUT = /@input\(([^)]*)\)/;
 
 /**
- * One SQL statement for any number of requests. They are a table: `input` has a row for each, numbered by its column `n` from 1
- * on. A single column is a parameter too: an array of that name, such as `@grant_id`.
- * @param textOf takes the table, for its `from` @returns binds the statement's requests; throws if one lacks a value
+ * One SQL statement for any number of requests. They are the table `@input(grant_id uuid)`, with a row for each, numbered by its
+ * column `n` from 1 on. The value of `grant_id` is a request's `grantId`, unless it is computed. A single column is a parameter
+ * too: an array, such as `@grant_id`. @returns binds the statement's requests; throws if one lacks a value
  */
 export function batchStatement<Request>(
   name: string,
-  columns: Columns<Request>,
-  textOf: (input: string) => string,
+  batchText: string,
+  computed: Computed<Request> = {},
 ): (requests: readonly Request[]) => Query {
   if (name !== '') STATEMENTS.add(name);
-  const arrays = Object.entries(columns).map(([column, how]) => {
-    return `@${column}::${typeof how === 'string' ? how : how[0]}[]`;
-  });
-  const names = Object.keys(columns).join(', ');
-  const input = `unnest(${arrays.join(', ')}) with ordinality as input (${names}, n)`;
-  const { parameters, text } = compile(textOf(input));
+  const [, list = ''] = INPUT.exec(batchText) ?? [];
+  const columns = Array.from(
+    list.matchAll(/(\w+) (\w+)/g),
+    ([, column = '', type]) => [column, type] as const,
+  );
+  const arrays = columns.map(([column, type]) => `@${column}::${type}[]`).join(', ');
+  const names = columns.map(([column]) => column);
+  const input = `unnest(${arrays}) with ordinality as input (${names.join(', ')}, n)`;
+  const { parameters, text } = compile(batchText.replace(INPUT, input));
   const getters = parameters.map((parameter) => {
-    const column = columns[parameter];
-    if (column === undefined) throw new Error(`the statement ${name} has no column ${parameter}`);
-    if (typeof column !== 'string') return column[1];
+    if (list !== '' && !names.includes(parameter))
+      throw new Error(`the statement ${name} has no column ${parameter}`);
     const property = parameter.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-    return (request: Request) => valueIn(request, property, name);
+    return computed[parameter] ?? ((request: Request) => valueIn(request, property, name));
   });
   return (requests) => ({ name, text, values: getters.map((get) => requests.map(get)) });
 }
-
-/** What makes a {@link batchStatement}: its name, columns and text. */
-export type Batch<Request> = Parameters<typeof batchStatement<Request>>;
 
 /** Excludes casts (`::`) and PostgreSQL's operators such as `@>` or `<@`. */
 const PARAMETER = /(?<![\w<@])@([a-z]\w*)/g;

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { AuditKind } from '../common/auditEvents.ts';
-import { AFTER_TIME, microsOf, whereOf } from '../common/conditions.ts';
-import { queryPages } from '../database/query.ts';
+import { AFTER_TIME, microsOf, timeOf, whereOf } from '../common/conditions.ts';
+import { transaction } from '../database/database.ts';
+import { findLong, findRow, queryPages } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
 type Whom = 'operator' | 'userId' | 'login' | 'externalId' | 'clientId' | 'clientName';
@@ -38,7 +39,7 @@ const CONDITIONS = {
 type AuditFilter = Readonly<Partial<Record<keyof typeof CONDITIONS, string | Date | null>>>;
 
 /** The SQL for reading events. @param from a query with the columns of `audit_events` @param more a further column, as text */
-export const selectEvents = (from: string, more: string): string => `
+const selectEvents = (from: string, more: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
        a.at, a.kind as outcome, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
@@ -54,4 +55,80 @@ export function findAuditEvents(pool: pg.Pool, filter: AuditFilter, limit: numbe
   const events = `select *, ctid as place, ${PLACE} as after from audit_events a where ${whereOf(CONDITIONS, filter)} ${some}`;
   const find = statement<AuditFilter>('', `${selectEvents(events, 'after')} order by a.at, a.place`);
   return queryPages<AuditEvent & { after: string }>(pool, find(filter));
+}
+
+// A cursor delivers each event once. A time or a sequence would lose events: a transaction takes its number at its beginning, and
+// may commit after a reader has passed it. So a cursor is a transaction id below the oldest running transaction: all before it
+// have ended, and no later event can have a lower one. `at` distinguishes ids that a failover or restore issues again.
+
+/** Transaction ids of 64 bits, and times in microseconds since 1970. */
+export interface TrailCursor {
+  /** The first unread transaction. */
+  readonly from: bigint;
+  /** Unread transactions began at this time or later, except those that had run for a day when the first cursor was made. */
+  readonly since: bigint;
+  /** Time and transaction that made the cursor. */
+  readonly at: bigint;
+  readonly by: bigint;
+  /** The time of the first migration: another installation's ids mean other transactions. A cursor of before has none. */
+  readonly installation?: bigint | undefined;
+}
+
+/** A clock may be set back, and a statement takes some time from its first event to its first lock. */
+const MARGIN = `interval '5 minutes'`;
+
+/** The longest transaction covered by the first cursor: PostgreSQL reveals a transaction's beginning only to its own role. */
+const DAY_MICROS = 86_400_000_000n;
+
+// By its own id a transaction knows which others began before it.
+const findNow = findRow<void, Record<'oldest' | 'own' | 'at' | 'installation', string>>('audit-cursor-now')`
+select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
+       ${microsOf('clock_timestamp()')}::text as at,
+       (select ${microsOf('min(applied_at)')}::text from schema_migrations) as installation
+  from pg_current_snapshot() s`;
+
+// A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
+// which its time excludes. Times have an end, too: rows from before the clock was set back must not recur each time.
+const find = findLong<
+  Record<'from' | 'since' | 'after', bigint> & Record<'at' | 'oldest' | 'own', string> & { most: number },
+  AuditEvent & { transaction: string }
+>('audit-find-since-cursor')`${selectEvents(
+  `
+select * from (
+  select *, @own::bigint - ((@own::bigint - xmin::text::bigint) & 4294967295) as transaction from audit_events
+   where at >= ${timeOf('@since')} - ${MARGIN}) numbered
+ where (transaction >= @from::bigint or at > ${timeOf('@after')} and at <= ${timeOf('@at')})
+   and transaction < @oldest::bigint
+ order by transaction fetch first (@most::bigint) rows with ties`,
+  'transaction',
+)}
+ order by a.transaction, a.at`;
+
+/**
+ * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
+ * @returns null if the cursor is of another database, or of this one before it was restored, whose ids are still behind
+ */
+export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: number) {
+  return transaction(pool, async (connection) => {
+    const now = await findNow(connection);
+    const [oldest, by, at] = [BigInt(now.oldest), BigInt(now.own), BigInt(now.at)];
+    const installation = BigInt(now.installation);
+    if (cursor === null)
+      return { events: [], cursor: { from: oldest, since: at - DAY_MICROS, at, by, installation } };
+    if (cursor.from > by || (cursor.installation ?? installation) !== installation) return null;
+    // The number of rows depends on the cursor.
+    await connection.query('set local plan_cache_mode = force_custom_plan');
+    const rows = await find(connection, {
+      ...now,
+      from: cursor.from,
+      since: cursor.since,
+      after: cursor.at,
+      most,
+    });
+    const last = rows.length < most ? undefined : rows.at(-1);
+    const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
+    // Transactions from before the last cursor have ended, or are no older than it.
+    const since = from > cursor.by ? cursor.at : cursor.since;
+    return { events: rows, cursor: { from, since, at, by, installation } };
+  });
 }

@@ -67,7 +67,6 @@ export async function findEnded(pool: pg.Pool, tokens: boolean) {
   return (names: readonly string[]) => found.size > 0 && names.some((name) => found.has(sha256(name)));
 }
 
-const FIELDS = `'{"fields": ["external_id"]}'::jsonb`;
 const WAS_IMPORTED = `exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)`;
 
 /** Writes users, or compares them with those of their logins; a user without an external id gets the row's. */
@@ -107,7 +106,7 @@ export const importUsers = importing(
 ), logged as (
   ${recordEvents({ kind: `'user_imported'`, user_id: 'user_id', operator: '@operator' }, 'written')}
 ), noted as (
-  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', operator: '@operator', detail: FIELDS }, 'changed')}
+  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', operator: '@operator', detail: `'{"fields": ["external_id"]}'::jsonb` }, 'changed')}
 )
 select c.n, changed.user_id as changed,
        coalesce(verdict, case when w.user_id is null and changed.user_id is null then 'external_id: is taken by another user'
@@ -156,10 +155,8 @@ select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is 
 const GRANT_ID = `encode(substr(sha256(convert_to(concat('["', user_id, '",', to_json(r.client_id), ',',
          coalesce(to_json(r.instance_name)::text, 'null'), ']'), 'UTF8')), 1, 16), 'hex')::uuid`;
 
-const lockClients = findAll<{ ids: readonly unknown[] }, Client>(
-  'import-lock-clients',
-  `select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`,
-);
+const lockClients = findAll<{ ids: readonly unknown[] }, Client>('import-lock-clients')`
+  select ${CLIENT_COLUMNS} from clients where client_id = any (@ids::text[]) order by client_id for share`;
 
 /** Judges each scope like one that its application requests now, and completes it. */
 async function judgeScopes(connection: pg.PoolClient, given: readonly object[], offer: Offer) {

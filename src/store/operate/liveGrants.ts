@@ -62,10 +62,9 @@ export interface GrantEnd {
 // An authorization precedes its own event, by at most its statement's time.
 const findEnded = batchStatement<GrantEnd>(
   '',
-  { grant_id: 'uuid', at: 'timestamptz', is_approval: 'boolean' },
-  (input) => `
+  `
 select distinct g.grant_id as id, g.user_id as "userId"
-  from ${input} join grants g using (grant_id)
+  from @input(grant_id uuid, at timestamptz, is_approval boolean) join grants g using (grant_id)
  where g.confirmed_at < input.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
 );
 
@@ -73,7 +72,6 @@ select distinct g.grant_id as id, g.user_id as "userId"
 export const findEndedGrants = (pool: pg.Pool, ends: readonly GrantEnd[]) =>
   queryLong<{ id: string; userId: string }>(pool, findEnded(ends));
 
-/** The number of live grants, and of their users. */
 export async function countLiveGrants(pool: pg.Pool, filter: GrantFilter) {
   const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
   const query = select(filter, counts, `and ${IS_LIVE}`);

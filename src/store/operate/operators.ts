@@ -20,31 +20,21 @@ const COLUMNS = `name, role, created_at as "createdAt", expires_at as "expiresAt
 export const insertOperator = findOne<
   Pick<Operator, 'name' | 'role'> & { days: number; until: Date | null; tokenHash: Digest },
   Operator
->(
-  'operator-insert',
-  `insert into operators (name, role, token_hash, expires_at)
-   values (@name, @role, @tokenHash, least(clock_timestamp() + @days::int * interval '1 day', @until))
-   on conflict (name) do nothing returning ${COLUMNS}`,
-);
+>('operator-insert')`
+  insert into operators (name, role, token_hash, expires_at)
+  values (@name, @role, @tokenHash, least(clock_timestamp() + @days::int * interval '1 day', @until))
+  on conflict (name) do nothing returning ${COLUMNS}`;
 
-export const listOperators = findAll<void, Operator>(
-  'operator-list',
-  `select ${COLUMNS} from operators order by created_at, name`,
-);
+export const listOperators = findAll<void, Operator>('operator-list')`
+  select ${COLUMNS} from operators order by created_at, name`;
 
 /** Notes the day of the use. @returns null if the token is unknown, expired or retired */
-export const findOperator = findOne<{ tokenHash: Digest }, Operator>(
-  'operator-find',
-  `
+export const findOperator = findOne<{ tokenHash: Digest }, Operator>('operator-find')`
 with used as (
   update operators set last_used_on = current_date
    where token_hash = @tokenHash and last_used_on is distinct from current_date)
 select ${COLUMNS} from operators
- where token_hash = @tokenHash and retired_at is null and expires_at > clock_timestamp()`,
-);
+ where token_hash = @tokenHash and retired_at is null and expires_at > clock_timestamp()`;
 
-/** @returns the number retired: one or none */
-export const retireOperator = write<Pick<Operator, 'name'>>(
-  'operator-retire',
-  'update operators set retired_at = clock_timestamp() where name = @name and retired_at is null',
-);
+export const retireOperator = write<Pick<Operator, 'name'>>('operator-retire')`
+  update operators set retired_at = clock_timestamp() where name = @name and retired_at is null`;

@@ -1,16 +1,15 @@
 import type { Status } from '../../rules/request/client.ts';
-import { findOne, writeLong } from '../database/query.ts';
+import type { Database } from '../database/database.ts';
+import { findAll, findLong, findOne, write } from '../database/query.ts';
 
-// What operators register has some statements alike.
+// What operators register has some statements alike; clients and users have files in `../common/`.
 
 const setStatus = (kind: string) =>
-  findOne<{ id: string; status: Status }, { changed: boolean }>(
-    `${kind}-set-status`,
-    `with changed as (
-       update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
-     )
-     select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
-  );
+  findOne<{ id: string; status: Status }, { changed: boolean }>(`${kind}-set-status`)`
+    with changed as (
+      update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
+    )
+    select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`;
 
 /** Blocks or unblocks, at once for every endpoint. @returns `changed`: the status differed; null without such a row */
 export const updateStatus = {
@@ -19,11 +18,11 @@ export const updateStatus = {
   user: setStatus('user'),
 };
 
-const remove = (kind: string) =>
-  writeLong<{ id: string }>(
-    `${kind}-delete`,
-    `delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`,
-  );
+function remove(kind: string) {
+  const deleted = findLong<{ id: string }, object>(`${kind}-delete`)`
+    delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`;
+  return async (db: Database, row: { id: string }) => (await deleted(db, row)).length;
+}
 
 /** Deletes a row with its secrets, sessions and grants. @returns the number deleted: one or none */
 export const deleteRegistered = {
@@ -31,3 +30,21 @@ export const deleteRegistered = {
   resource: remove('resource'),
   user: remove('user'),
 };
+
+/** A server of the payment API that may introspect tokens. */
+export interface Resource {
+  readonly resourceId: string;
+  readonly name: string;
+  readonly status: Status;
+}
+
+const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';
+
+export const findResource = findOne<Pick<Resource, 'resourceId'>, Resource>('resource-find')`
+  select ${RESOURCE_COLUMNS} from resources where resource_id = @resourceId`;
+
+export const listResources = findAll<void, Resource>('resource-list')`
+  select ${RESOURCE_COLUMNS} from resources order by created_at, resource_id`;
+
+export const insertResource = write<Pick<Resource, 'resourceId' | 'name'>>('resource-insert')`
+  insert into resources (resource_id, name) values (@resourceId, @name)`;

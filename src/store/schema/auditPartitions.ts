@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../../rules/common/lifetimes.ts';
 import { LOCK_MS } from '../../rules/common/timeouts.ts';
+import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
-import { executeLong, findOne, findRow, queryLong, write } from '../database/query.ts';
-import { untilDoneOrBusy } from './migrationLock.ts';
-import { schemaState } from './schemaState.ts';
+import { executeLong, findAll, findLong, findOne, findRow, queryLong, write } from '../database/query.ts';
+import { schemaState, untilDoneOrBusy } from './schemaState.ts';
 
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.
@@ -14,22 +14,15 @@ const MONTHS_AHEAD = 12;
 /** Fewer are a warning: time to find the owner of the tables. */
 export const MIN_MONTHS_AHEAD = 3;
 
-/** The same as in `migrations/0001_schema.sql` for the partition of the rest. */
-const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
+const owned = write<void>('audit-owns-tables')`
+  select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`;
 
-const owned = write<void>(
-  'audit-owns-tables',
-  `select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`,
-);
-
-/** True for a role that may change the tables. */
 export const ownsTables = async (db: Database): Promise<boolean> => (await owned(db)) > 0;
 
-/** This month, in UTC and without a time zone. */
-export const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
+const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
 
 /** The partitions: `id`, `name`, and `month` as a date, which is null for the default one. */
-export const PARTITIONS = `(
+const PARTITIONS = `(
          select inhrelid as id, relname as name,
                 to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
            from pg_inherits join pg_class on pg_class.oid = inhrelid
@@ -37,39 +30,25 @@ export const PARTITIONS = `(
 
 const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
 
-interface TrailFacts {
-  /** Formatted, such as `12 MB`. */
-  readonly size: string;
-  /** The size of last month's partition; null without one. */
-  readonly lastMonth: string | null;
-  /** Partitions of future months. */
-  readonly monthsAhead: number;
-}
-
-/** @throws without an audit trail */
-export const findTrailFacts = findRow<void, TrailFacts>(
+/** Sizes, such as `12 MB`, of all and of last month's partition, and the number of future ones. @throws without an audit trail */
+export const findTrailFacts = findRow<void, { size: string; lastMonth: string | null; monthsAhead: number }>(
   '',
-  `
+)`
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
-       ${MONTHS_LEFT} as "monthsAhead"`,
-);
+       ${MONTHS_LEFT} as "monthsAhead"`;
 
 /** Facts that the server's role may read. */
 export type SchemaFacts = Readonly<Record<'schemaVersion' | 'monthsAhead', number>>;
 
 /** @throws without an audit trail */
-export const findSchemaFacts = findRow<void, SchemaFacts>(
-  'schema-facts',
-  `select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`,
-);
+export const findSchemaFacts = findRow<void, SchemaFacts>('schema-facts')`
+  select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`;
 
 // The first month without a partition, from the oldest row outside all of them to some future month. A row too old for one
 // stays outside: its time may be wrong.
-const findNextMonth = findOne<void, { name: string; from: string; to: string }>(
-  '',
-  `
+const findNextMonth = findOne<void, { name: string; from: string; to: string }>('')`
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
        to_char(month + interval '1 month', 'YYYY-MM-DD 00:00Z') as "to"
   from generate_series(
@@ -78,14 +57,11 @@ select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
          ${THIS_MONTH} + make_interval(months => ${MONTHS_AHEAD}), '1 month') as month,
        to_char(month, '"audit_events_"YYYY_MM') as name
  where to_regclass(name) is null
- order by month limit 1`,
-);
+ order by month limit 1`;
 
 /** The number of events outside all months' partitions, for the owner of the tables. */
-export const countStrays = findRow<void, { readonly strays: number }>(
-  '',
-  'select count(*)::int as strays from audit_events_rest',
-);
+export const countStrays = findRow<void, { readonly strays: number }>('')`
+  select count(*)::int as strays from audit_events_rest`;
 
 /** Makes the trail's missing partitions, if the tables are ours. @returns their names; `busy` if a reader prevented others */
 export const preparePartitions = (pool: pg.Pool) => untilDoneOrBusy(pool, preparePartition);
@@ -105,7 +81,8 @@ async function preparePartition(connection: pg.PoolClient): Promise<string | nul
   await executeLong(
     connection,
     `set local lock_timeout = ${LOCK_MS};
-    create table ${name} (like audit_events including defaults) with (${MONTH_SETTINGS});
+    create table ${name} (like audit_events including defaults)  -- with the settings of audit_events_rest
+      with (autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000);
     alter table audit_events_rest disable trigger append_only;
     with moved as (delete from audit_events_rest where at >= '${from}' and at < '${to}' returning *)
       insert into ${name} select * from moved;
@@ -119,3 +96,54 @@ async function preparePartition(connection: pg.PoolClient): Promise<string | nul
 
 /** PostgreSQL analyzes the partitions automatically, but never the whole trail. Only for the owner of the tables. */
 export const analyzeTrail = (pool: pg.Pool) => queryLong(pool, { name: '', text: 'analyze audit_events' });
+
+/**
+ * Drops the partitions of months that ended `months` or more months ago, and such months' rows outside of any. Writers of the
+ * trail wait while a partition is dropped: each drop is its own transaction, with a short lock timeout.
+ * @returns the dropped months, as `2026-11`, oldest first; `busy` if a reader of the trail prevented others
+ */
+export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string) {
+  if (!(await ownsTables(pool))) {
+    throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
+  }
+  const { done, busy } = await untilDoneOrBusy(pool, async (connection) => {
+    const gone = (await dropOldest(connection, months)) ?? (await pruneStrays(connection, months));
+    if (gone === null) return null;
+    await recordAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
+    return gone;
+  });
+  return { months: [...new Set(done.flat())].sort(), busy };
+}
+
+// In a subquery the clock is read once, so that only old partitions are read.
+/** The number of rows that this would drop, and their months, such as `2026-10, 2026-11`; null for none. */
+export const findPrunable = findLong<{ months: number }, { rows: number; months: string | null }>('')`
+select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by month) as months from (
+  select to_char(at at time zone 'UTC', 'YYYY-MM') as month, count(*) as rows from audit_events
+   where at < (select (${THIS_MONTH} - make_interval(months => @months)) at time zone 'UTC') group by 1) old`;
+
+const findOldest = findOne<{ months: number }, { name: string; month: string }>('')`
+  select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
+   where month < ${THIS_MONTH} - make_interval(months => @months) order by partitions.month limit 1`;
+
+/** @returns its month; null if no partition is that old */
+async function dropOldest(connection: pg.PoolClient, months: number): Promise<string[] | null> {
+  const oldest = await findOldest(connection, { months });
+  if (oldest === null) return null;
+  await connection.query(`drop table ${oldest.name}`);
+  return [oldest.month];
+}
+
+const deleteStrays = findAll<{ months: number }, { month: string }>('')`
+  with gone as (
+    delete from audit_events_rest
+     where at < (${THIS_MONTH} - make_interval(months => @months)) at time zone 'UTC' returning at)
+  select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone`;
+
+/** @returns the months of the deleted rows; null for none */
+async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[] | null> {
+  await connection.query('alter table audit_events_rest disable trigger append_only');
+  const rows = await deleteStrays(connection, { months });
+  await connection.query('alter table audit_events_rest enable trigger append_only');
+  return rows.length === 0 ? null : rows.map(({ month }) => month);
+}

@@ -6,11 +6,9 @@ import type { Database } from '../database/database.ts';
 import { standbyError } from '../database/errors.ts';
 import { findAll, findRow } from '../database/query.ts';
 
-const findState = findRow<void, { readOnly: boolean }>(
-  'health-tables',
-  `select current_setting('transaction_read_only') = 'on' as "readOnly"
-           from (select) one left join (select from clients limit 0) ours on true`,
-);
+const findState = findRow<void, { readOnly: boolean }>('health-tables')`
+  select current_setting('transaction_read_only') = 'on' as "readOnly"
+    from (select) one left join (select from clients limit 0) ours on true`;
 
 /** @throws if the database is unreachable, lacks tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
@@ -25,28 +23,24 @@ type ServerFacts = Readonly<Record<'version' | 'encoding' | 'synchronousCommit' 
   Readonly<Record<'isStandby' | 'readOnly' | 'fsync' | 'fullPageWrites', boolean>> &
   Readonly<Record<'versionNumber' | 'skewSeconds', number>>;
 
-const findServerFacts = findRow<{ now: number }, ServerFacts>(
-  '',
-  `select current_setting('server_version_num')::int as "versionNumber",
-          current_setting('server_version') as version,
-          current_setting('server_encoding') as encoding,
-          pg_is_in_recovery() as "isStandby",
-          current_setting('transaction_read_only') = 'on' as "readOnly",
-          current_setting('fsync') = 'on' as fsync,
-          current_setting('full_page_writes') = 'on' as "fullPageWrites",
-          current_setting('synchronous_commit') as "synchronousCommit",
-          abs(extract(epoch from clock_timestamp()) - @now)::float8 as "skewSeconds",
-          current_user as role`,
-);
+const findServerFacts = findRow<{ now: number }, ServerFacts>('')`
+  select current_setting('server_version_num')::int as "versionNumber",
+         current_setting('server_version') as version,
+         current_setting('server_encoding') as encoding,
+         pg_is_in_recovery() as "isStandby",
+         current_setting('transaction_read_only') = 'on' as "readOnly",
+         current_setting('fsync') = 'on' as fsync,
+         current_setting('full_page_writes') = 'on' as "fullPageWrites",
+         current_setting('synchronous_commit') as "synchronousCommit",
+         abs(extract(epoch from clock_timestamp()) - @now)::float8 as "skewSeconds",
+         current_user as role`;
 
 /** A finding if indexes were made with another version of the database's collation. */
-export const findOtherCollation = findAll<void, Record<'text' | 'remedy', string>>(
-  '',
-  `select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
-          format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
-     from pg_database, pg_database_collation_actual_version(oid) as now
-    where datname = current_database() and datcollversion <> now`,
-);
+export const findOtherCollation = findAll<void, Record<'text' | 'remedy', string>>('')`
+  select format('indexes were made with version %s of the database''s collation, which is %s now', datcollversion, now) as text,
+         format('run REINDEX DATABASE %1$I as the owner, and only then ALTER DATABASE %1$I REFRESH COLLATION VERSION', datname) as remedy
+    from pg_database, pg_database_collation_actual_version(oid) as now
+   where datname = current_database() and datcollversion <> now`;
 
 /** @throws if the database is unreachable */
 export async function findDatabaseFacts(connection: pg.PoolClient) {

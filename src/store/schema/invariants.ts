@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { transaction } from '../database/database.ts';
-import { explainTrouble } from '../database/errorTexts.ts';
+import { explainTrouble } from '../database/errors.ts';
 import { queryLong } from '../database/query.ts';
 
 /** Settings, then statements that each answer some checks: psql runs the same file. */

@@ -3,8 +3,14 @@ import type pg from 'pg';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
 import { executeLong, findAll } from '../database/query.ts';
 import { preparePartitions } from './auditPartitions.ts';
-import { withMigrationLock } from './migrationLock.ts';
-import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
+import {
+  FOLDER,
+  listMigrations,
+  type Migration,
+  MigrationError,
+  schemaState,
+  withMigrationLock,
+} from './schemaState.ts';
 
 /** By SQLSTATE: a missing privilege, a name that is taken, a lock that isn't free. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -37,13 +43,11 @@ export async function migrate(pool: pg.Pool, beside = false): Promise<Migration[
 }
 
 /** Some tables where ours would be made, without those of extensions. */
-const findTables = findAll<void, { name: string }>(
-  '',
-  `select relname as name from pg_class c join pg_namespace n on n.oid = relnamespace
-    where nspname = current_schema() and relkind in ('r', 'p') and not exists (
-          select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
-    order by 1 limit 3`,
-);
+const findTables = findAll<void, { name: string }>('')`
+  select relname as name from pg_class c join pg_namespace n on n.oid = relnamespace
+   where nspname = current_schema() and relkind in ('r', 'p') and not exists (
+         select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')
+   order by 1 limit 3`;
 
 /** @returns the applied migration, undefined if none is left */
 async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[], beside: boolean) {

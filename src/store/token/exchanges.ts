@@ -1,10 +1,15 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
-import { IS_FIRST_USE, noteUse } from '../common/secrets.ts';
+import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
+import {
+  IS_FIRST_USE,
+  IS_UNKNOWN_OR_BLOCKED,
+  JOIN_CLIENT,
+  noteUse,
+  SECRET_IS_WRONG,
+} from '../common/secrets.ts';
 import { batchedDecision, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
-import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 
 export interface ExchangeRequest {
   /** Null for a code that this server can't have issued: it is judged the same way, the client first. */
@@ -58,27 +63,21 @@ type ExchangeResult =
   | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
   | { readonly verdict: ExchangeRefusal; readonly issuedAt: null; readonly scope: null };
 
-// One statement locks, judges and writes the row (contract 2.4, 3, 7.2): two exchanges of one code can't both see it unused. Rows
-// are locked in key order, so that batches can't deadlock. A second exchange while the code is valid, even at the same time, is a
-// replay: its token is revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays. An `update … where
-// token_hash is null` would also give one token, but the second request could not tell a replay from a replaced code.
-
+// How it works: docs/develop/statements.md. An `update … where token_hash is null` would also give one token (contract 2.4, 3,
+// 7.2), but the second request could not tell a replay, whose token is revoked (RFC 6749 section 4.1.2), from a replaced code.
 /** Judges a token request. Repeated with one token hash it has one result: a connection lost after the commit loses nothing. */
 export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
   'grant-exchange',
+  ({ grantId }) => grantId,
   {
-    grant_id: 'uuid',
-    code_hash: 'bytea',
-    client_id: ['text', ({ clientId }) => asciiOnly(clientId)],
-    secret_hash: 'bytea',
-    redirect_uri: ['text', ({ redirectUri }) => asciiOnly(redirectUri)],
-    challenge: 'text',
-    token_hash: 'bytea',
-    ...CALLER_COLUMNS,
+    client_id: ({ clientId }) => asciiOnly(clientId),
+    redirect_uri: ({ redirectUri }) => asciiOnly(redirectUri),
+    ...CALLER_VALUES,
   },
-  (input) => `
+)`
 with requests as materialized (
-  select * from ${input}
+  select * from @input(grant_id uuid, code_hash bytea, client_id text, secret_hash bytea, redirect_uri text, challenge text,
+                       token_hash bytea, ${CALLER_COLUMNS})
 ), locked as materialized (
   select * from grants where grant_id = any (@grant_id::uuid[])
    order by grant_id for no key update
@@ -90,7 +89,8 @@ with requests as materialized (
       else 'to_issue'
     end as verdict
   from requests r
- cross join moment m ${JOIN_CLIENT}
+ cross join moment m
+  ${JOIN_CLIENT}
   left join locked g on g.grant_id = r.grant_id
   left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see ../common/sessions.ts
 ), issued as (
@@ -113,6 +113,4 @@ select j.n::int as n,
        j.verdict = 'late' as late,
        coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt",
        case when j.lowered and (i.n is not null or j.verdict = 'issued') then j.scope end as scope
-  from judged j left join issued i on i.n = j.n`,
-  ({ grantId }) => grantId,
-);
+  from judged j left join issued i on i.n = j.n`;

@@ -2,12 +2,12 @@ import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
-import { CALLER_COLUMNS, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
+import { CALLER_COLUMNS, CALLER_VALUES, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { IS_LIVE } from '../common/grants.ts';
+import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from '../common/secrets.ts';
 import type { Database } from '../database/database.ts';
 import { batchedDecision, decision, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
-import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 
 /** One kind of revocation, in SQL. */
 interface Revocation {
@@ -38,17 +38,14 @@ select ${result}, late from moment ${from}`;
 
 type OneOfUser = Caller & { readonly userId: string; readonly grantId: string };
 
-const ofUser = decision<OneOfUser, { revoked: boolean }>(
-  'grant-revoke-of-user',
-  revocation({
-    kind: 'revoked_by_user',
-    where: 'user_id = @userId and grant_id = @grantId',
-    by: OF_CALLER,
-    result: 'exists (select from revoked) as revoked',
-  }),
-);
+const ofUser = decision<OneOfUser, { revoked: boolean }>('grant-revoke-of-user')`${revocation({
+  kind: 'revoked_by_user',
+  where: 'user_id = @userId and grant_id = @grantId',
+  by: OF_CALLER,
+  result: 'exists (select from revoked) as revoked',
+})}`;
 
-/** The user disconnects an application instance. @throws {OverloadedError} */
+/** @throws {OverloadedError} */
 export async function revokeGrantOfUser(db: Database, asked: OneOfUser): Promise<void> {
   const { revoked } = await ofUser(db, asked);
   if (revoked) tell('grantEnd', 'user');
@@ -62,15 +59,14 @@ type AllOfUser = Caller & { readonly userId: string; readonly clientId: string |
 
 const allOfUser = decision<AllOfUser, { hasMore: boolean; revoked: number }>(
   'grant-revoke-all-of-user',
-  revocation({
-    kind: 'revoked_by_user',
-    where: `grant_id = any (array(
+)`${revocation({
+  kind: 'revoked_by_user',
+  where: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = @userId offset 0) g
      where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_GRANTS_A_STATEMENT}))`,
-    by: OF_CALLER,
-    result: `(select count(*) from locked) = ${MAX_GRANTS_A_STATEMENT} as "hasMore", (select count(*)::int from revoked) as revoked`,
-  }),
-);
+  by: OF_CALLER,
+  result: `(select count(*) from locked) = ${MAX_GRANTS_A_STATEMENT} as "hasMore", (select count(*)::int from revoked) as revoked`,
+})}`;
 
 /** The user disconnects live instances of one application or all. @returns true if there may be more @throws {OverloadedError} */
 export async function revokeGrantsOfUser(db: Database, asked: AllOfUser): Promise<boolean> {
@@ -93,34 +89,27 @@ interface TokenRevocation {
 
 const byToken = batchedDecision<{ authenticated: boolean; revoked: boolean }, TokenRevocation>(
   'grant-revoke-by-token',
-  {
-    grant_id: 'uuid',
-    token_hash: 'bytea',
-    client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
-    secret_hash: 'bytea',
-    ...CALLER_COLUMNS,
-  },
-  (input) =>
-    revocation({
-      kind: 'revoked_by_application',
-      tables: `requests as materialized (
+  ({ grantId }) => grantId,
+  { client_id: ({ clientId }) => clientId && asciiOnly(clientId), ...CALLER_VALUES },
+)`${revocation({
+  kind: 'revoked_by_application',
+  tables: `requests as materialized (
   select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated
-    from (select * from ${input}) r ${JOIN_CLIENT}
+    from (select * from @input(grant_id uuid, token_hash bytea, client_id text, secret_hash bytea, ${CALLER_COLUMNS})) r
+  ${JOIN_CLIENT}
 ),`,
-      where: `grant_id = any (@grant_id::uuid[]) and exists (
+  where: `grant_id = any (@grant_id::uuid[]) and exists (
    select from requests r
     where r.authenticated and r.grant_id = grants.grant_id and r.token_hash = grants.token_hash
       and (r.client_id is null or r.client_id = grants.client_id))`,
-      // A batch contains each grant at most once, see `rowOf` below.
-      by: {
-        address: '(select address from requests r where r.grant_id = revoked.grant_id)',
-        reference: '(select reference from requests r where r.grant_id = revoked.grant_id)',
-      },
-      result: 'r.n::int as n, authenticated, r.grant_id in (select grant_id from revoked) is true as revoked',
-      from: 'cross join requests r',
-    }),
-  ({ grantId }) => grantId,
-);
+  // A batch contains each grant at most once, see `rowOf` below.
+  by: {
+    address: '(select address from requests r where r.grant_id = revoked.grant_id)',
+    reference: '(select reference from requests r where r.grant_id = revoked.grant_id)',
+  },
+  result: 'r.n::int as n, authenticated, r.grant_id in (select grant_id from revoked) is true as revoked',
+  from: 'cross join requests r',
+})}`;
 
 /** Revokes the given token, if the application authenticated; repeatable. `revoked`: by this statement. @throws {OverloadedError} */
 export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
@@ -133,12 +122,9 @@ export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
 export const revokeGrants = decision<
   Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string },
   { revoked: number }
->(
-  'grant-revoke-by-operator',
-  revocation({
-    kind: 'revoked_by_operator',
-    where: 'grant_id = any (@grantIds::uuid[])',
-    by: { operator: '@operator' },
-    result: '(select count(*)::int from revoked) as revoked',
-  }),
-);
+>('grant-revoke-by-operator')`${revocation({
+  kind: 'revoked_by_operator',
+  where: 'grant_id = any (@grantIds::uuid[])',
+  by: { operator: '@operator' },
+  result: '(select count(*)::int from revoked) as revoked',
+})}`;

@@ -1,11 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import fs from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CLEAN_ENVIRONMENT } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
+import { CLEAN_ENVIRONMENT } from './cluster.ts';
+import type { Place } from './place.ts';
 import { hasCode } from './readOrMake.ts';
-import { makeSocketFolder, removeSocketFolder, SOCKET_NUMBER, socketFolder } from './socket.ts';
 
 /** Deadline for a stop: it writes a checkpoint, and disks can be slow. */
 const STOP_DEADLINE_MS = 30_000;
@@ -22,7 +24,7 @@ export function startPostmaster(cluster: Cluster): ChildProcess {
     unix_socket_permissions: '0700',
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const log = openSync(place.logFile, 'a', 0o600);
+  const log = fs.openSync(place.logFile, 'a', 0o600);
   const child = spawn(path.join(binaries.folder, 'bin', 'postgres'), ['-D', place.cluster, ...options], {
     ...place.runAs,
     cwd: '/',
@@ -30,7 +32,7 @@ export function startPostmaster(cluster: Cluster): ChildProcess {
     detached: true,
     stdio: ['ignore', log, log],
   });
-  closeSync(log);
+  fs.closeSync(log);
   child.unref();
   cluster.started = child;
   return child;
@@ -78,7 +80,7 @@ export function isPostmaster(pid: number | undefined, cluster: string): pid is n
 export function removeRecycledLocks(cluster: string): boolean {
   const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);
   const recycled = [pidFile(cluster), socketLock].filter((file) => namesAnotherProgram(file, cluster));
-  for (const file of recycled) rmSync(file, { force: true });
+  for (const file of recycled) fs.rmSync(file, { force: true });
   return recycled.length > 0;
 }
 
@@ -96,7 +98,7 @@ function pidFile(cluster: string): string {
 
 function readLines(file: string): string[] {
   try {
-    return readFileSync(file, 'utf8').split('\n');
+    return fs.readFileSync(file, 'utf8').split('\n');
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
     throw error;
@@ -106,9 +108,41 @@ function readLines(file: string): string[] {
 /** @returns undefined if the process doesn't exist or is hidden; empty if it has just died */
 function commandLine(pid: number): string | undefined {
   try {
-    if (existsSync('/proc/self')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    if (fs.existsSync('/proc/self'))
+      return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
     return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
   } catch {
     return undefined;
+  }
+}
+
+/** Part of the socket's name, not a TCP port: the usual number. */
+export const SOCKET_NUMBER = 5432;
+
+/** A socket's folder is the same after a restart, and in `/tmp`, since its path must be short: 103 bytes on macOS. */
+export function socketFolder(cluster: string): string {
+  return `/tmp/assent-${userInfo().uid}-${hash('sha256', cluster, 'hex').slice(0, 16)}`;
+}
+
+/** Makes the socket's folder, open only to PostgreSQL's user and root. @throws {Error} for another user's */
+function makeSocketFolder({ cluster, runAs }: Place): void {
+  const folder = socketFolder(cluster);
+  fs.mkdirSync(folder, { mode: 0o700, recursive: true });
+  const entry = fs.lstatSync(folder, { throwIfNoEntry: false });
+  if (entry === undefined) return; // a stop has just removed it: the next start makes it again
+  const { uid: me, gid } = userInfo();
+  const { uid = me } = runAs;
+  if (!entry.isDirectory() || ![me, uid].includes(entry.uid) || (entry.mode & 0o077) !== 0) {
+    const remedy = 'remove it, or set DATA_DIR to another folder';
+    throw new Error(`${folder} is not a private folder of this user: ${remedy}`);
+  }
+  if (entry.uid !== uid) fs.chownSync(folder, uid, runAs.gid ?? gid);
+}
+
+function removeSocketFolder(cluster: string): void {
+  try {
+    fs.rmdirSync(socketFolder(cluster));
+  } catch {
+    // PostgreSQL restarted in it, or it is gone.
   }
 }

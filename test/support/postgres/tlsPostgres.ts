@@ -3,8 +3,12 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../../src/trial/postgres/binaries.ts';
-import { createCluster } from '../../../src/trial/postgres/cluster.ts';
+import {
+  CLEAN_ENVIRONMENT,
+  createCluster,
+  findBinaries,
+  openBinaries,
+} from '../../../src/trial/postgres/cluster.ts';
 import { findPlace } from '../../../src/trial/postgres/place.ts';
 import { makeDataDir, removeDataDir } from '../process/folder.ts';
 import { startProgram, versionOf } from '../process/program.ts';
