@@ -906,7 +906,7 @@ insert into audit_events (kind, user_id, address, reference)
 delete from sessions where user_id = $1;
 
 -- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, externalId text, paymentPasswordHash text, now timestamp with time zone, unseen boolean
-select input.n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
+select n::int as n, s.session_hash as "sessionHash", u.user_id as "userId", u.login, u.name, u.status,
        u.external_id as "externalId", u.payment_password_hash as "paymentPasswordHash", clock_timestamp() as now,
        s.seen_at < clock_timestamp() - interval '1 minute' as unseen
   from unnest($1::bytea[]) with ordinality as input (session_hash, n)
