@@ -5,7 +5,7 @@ import type { Effect } from '../rules/account/role.ts';
 import type { Shell } from './shell.ts';
 import { confirm } from './terminal.ts';
 
-/** Opens the database for a command. @param effect one that `reads` keeps the schema as it is; null: the command judges it */
+/** Opens the database for a command. @param effect `reads` leaves the schema as it is; null if the command itself judges it */
 export async function withStore(
   shell: Shell,
   work: (context: OperationContext) => Promise<void>,

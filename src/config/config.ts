@@ -106,11 +106,14 @@ export function readConfig(environment: Environment = process.env) {
     secrets: values.SECRETS ?? null,
     codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
     logLevel: values.LOG_LEVEL,
+    /** The number of proxies in front, or their networks; false for none. */
     trustProxy: values.TRUST_PROXY ?? (false as const),
+    /** How long the server still accepts connections after a signal. */
     drainMs: values.DRAIN_SECONDS * 1000,
     /** Port of `/metrics` (null: the public port), and its bearer token. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsToken: values.METRICS_TOKEN ?? null,
+    /** Port of the operators' API; null without it. */
     adminPort: values.ADMIN_PORT ?? null,
     adminHost: values.ADMIN_HOST,
     maxConnections: values.MAX_CONNECTIONS,

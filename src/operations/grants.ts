@@ -140,7 +140,7 @@ const REVOCATIONS: readonly string[] = [
   'revoked_by_operator',
 ] satisfies AuditKind[];
 
-/** Finds grants that a restore revived. @param lines of `assent audit next` @returns also the number of truncated lines */
+/** Finds grants that a restore made live again. @param lines of `assent audit next` @returns `unreadable`: truncated lines */
 async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
   const owners = new Map<string, string>();
   const counts = { ends: 0, unreadable: 0 };

@@ -18,7 +18,9 @@ export interface OperationContext {
   readonly db: pg.Pool;
   /** The name in the audit trail. */
   readonly operator: string;
+  /** The service's own names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
+  /** The rights on offer, as the server has them. */
   readonly offer: () => Offer;
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;

@@ -13,12 +13,16 @@ import { formOf, signForm } from '../common/signedForm.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
 
+/** A live authorization: its rights, confirmation, expiry, day of last use (UTC), and the token of its form. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
 /** An application with access to the user's account, and its authorizations on this page. */
 export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
 
-/** A page of the user's live authorizations by application, newest first. `from` and `older`: the id at which a page begins. */
+/**
+ * One page of the user's live authorizations by application, newest first, at a cost independent of their number.
+ * @param from the `older` of the page before, null for the first @returns `older`: where the next page begins, null for none
+ */
 export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
   const wanted = { userId: session.user.userId, olderThan: from, most: MAX_AUTHORIZATIONS_SHOWN };
   const { found, nextFrom } = await findAccountGrants(context.db, wanted);

@@ -16,6 +16,7 @@ export interface SentPasswordChange {
   readonly currentPassword: string;
   readonly newPassword: string;
   readonly formToken: string | undefined;
+  /** This browser's, by the password that they are for; null for none. */
   readonly deviceCookies: Readonly<Record<Guarded, string | null>>;
 }
 
@@ -24,7 +25,10 @@ const KINDS = {
   'payment password': { other: 'password', hash: 'paymentPasswordHash', audit: 'payment_password_changed' },
 } as const;
 
-/** Its token, and the password to type. Null for a deleted user, and for a password that the provider keeps. */
+/**
+ * The token of the form that changes a password, and the password to type in it: `password` also for a first payment password.
+ * @returns null for a deleted user, and for a password that the provider keeps
+ */
 export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
   const user = await findUser(context.db, session.user.userId);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;

@@ -49,7 +49,11 @@ export function stopToken(context: Context, session: Session): string {
   return signForm(context, formOf('stop-everything', session));
 }
 
-/** Ends other sessions first, so that none allows anything meanwhile. Some grants may be left: {@link isEverythingStopped}. */
+/**
+ * Ends every other session first, so that none allows anything meanwhile, then disconnects every application. Some of many
+ * thousands may be left at the deadline: {@link isEverythingStopped} tells. @throws {OverloadedError}
+ * @returns `too_many` if the user has decided too often in a short time: then only the sessions have ended
+ */
 export async function stopEverything(
   context: Context,
   session: Session,

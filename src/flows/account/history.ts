@@ -28,6 +28,7 @@ export async function findHistoryPage({ db, currency }: Context, { user }: Sessi
   };
 }
 
+/** Events whose address is a program's: it is not shown as the user's. */
 const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
 
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];

@@ -12,6 +12,7 @@ const MAX_WARNINGS_SHOWN = 10;
 /** Exceeds any transaction that records an event. */
 const COMMITTED_MS = 60_000;
 
+/** Mostly the user's own acts: a warning asks about them, but the history does not mark them. */
 const OWN_ACTS: readonly HistoryKind[] = ['approved', 'approved_again', 'signed_in'];
 
 export function isAlarming(kind: HistoryKind): boolean {

@@ -26,12 +26,14 @@ import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.
 
 type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
 
-/** A page between a checked request and its answer. `full`: the user has the maximum of live instances. */
+/** A page between a checked request and its answer. `full` is the notice that the user has the maximum of live instances. */
 export type Step = SignInStep | (Checked & { readonly step: 'full' }) | ConsentStep;
 
 export interface ConsentStep extends RequestedAccess {
   readonly step: 'consent';
+  /** The token of the form with Allow and Reject. */
   readonly decisionToken: string;
+  /** True if Allow leads to the confirmation first. */
   readonly needsConfirmation: boolean;
 }
 
@@ -70,7 +72,10 @@ export async function authorize(
   return nextStep(context, { authorizationRequest, session });
 }
 
-/** Checks a request, again at every step: blocking the client takes effect at once. @throws {OAuthError} */
+/**
+ * Checks a request against the current registrations, again at every step: blocking the client takes effect at once.
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope` (contract 7.1)
+ */
 export async function loadAuthorizationRequest(context: Context, parameters: Parameters) {
   // Contract 2.2: client_id comes first, since all other checks depend on the application.
   const client = await findClient(context.db, parameters.require('client_id'));

@@ -6,6 +6,7 @@ import { findAccess } from './authorize.ts';
 import { carryOut, type DecisionOutcome, needsConfirmation } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
+/** The page that asks for the payment password: the access as decided, and the decision that its form brings back. */
 export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { step: 'confirm' }>;
 
 /** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
@@ -23,7 +24,10 @@ function takesPassword(context: Context, pending: PendingAuthorization): boolean
   return context.provider?.paymentAcr == null && needsConfirmation(context, pending);
 }
 
-/** Checks the payment password, and carries out its decision (contract 5.1). @throws {OverloadedError}, {OAuthError} */
+/**
+ * Checks the payment password, and carries out the decision that it confirms in the same request (contract 5.1).
+ * @returns `deviceCookie`: the new one after a right password @throws {OverloadedError}, {OAuthError} as `decide`
+ */
 export async function confirmPayment(
   context: Context,
   pending: PendingAuthorization,

@@ -50,7 +50,10 @@ export function needsConfirmation({ confirmsPayments }: Context, pending: Pendin
   return spends(authorizationRequest.rights) && (confirmsPayments || session.user.hasPaymentPassword);
 }
 
-/** Decides on a consent page (contract section 3): Allow replaces an earlier grant. @throws {OAuthError} for a late block */
+/**
+ * Decides on the contents of a consent page (contract section 3): Allow replaces an earlier grant, Reject leaves it.
+ * @throws {OAuthError} `unauthorized_client` if the client or the user was blocked at the last moment
+ */
 export async function decide(
   context: Context,
   pending: PendingAuthorization,

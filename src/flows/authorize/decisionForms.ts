@@ -20,9 +20,11 @@ export type Choice = 'allow' | 'reject';
 /** A button that the user pressed on a consent page. */
 export interface Pressed {
   readonly choice: Choice;
+  /** Of the grant on the page; 0 for none. */
   readonly revision: number;
   /** Identifies the page, however often that is sent. */
   readonly page: Digest;
+  /** The entry of `SECRETS` that signed the page: the code is computed with it. */
   readonly keyId: Buffer;
   /** The granted sums of `limitsToLower`, in their order; empty for one as asked. */
   readonly sums: readonly string[];

@@ -7,7 +7,7 @@ import type { Context } from '../common/context.ts';
 /** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */
 const MAX_LOGOS = 256;
 
-/** Finds logos by their names in `logoPath`; null if unknown. A name has a hash of the bytes, so a kept logo is never stale. */
+/** Finds a logo by its name in `logoPath`; null if unknown. The name has a hash of the bytes, so a kept logo is never stale. */
 export function logoFinder({ db }: Context): (name: string) => Promise<Logo | null> {
   const kept = new LruMap<Buffer>(MAX_LOGOS);
   return async (name) => {

@@ -22,6 +22,7 @@ interface Beginning {
   readonly decision: string | undefined;
   /** True after signing out here: the provider must not sign in the same user by its own session. */
   readonly again: boolean;
+  /** The tag of our page's language, for the provider's page (`ui_locales`). */
   readonly language: string;
 }
 

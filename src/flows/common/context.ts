@@ -17,9 +17,13 @@ export interface Context {
   readonly brand: Brand;
   /** ISO 4217 code of the service's only currency. */
   readonly currency: string;
+  /** For a right that spends, if the request has no written limit. */
   readonly defaultLimit: Ceiling;
+  /** IANA name of the zone for days and times on pages. */
   readonly timeZone: string;
+  /** Less than a minute (contract section 8). */
   readonly codeLifetimeSeconds: number;
+  /** Maximum of a user's live authorizations for one application, by `instance_name`. */
   readonly maxInstances: number;
   /** Where users sign in; null for our own pages. */
   readonly provider: Provider | null;

@@ -7,7 +7,9 @@ export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The `acr` of a sign-in that confirms a payment; null: our payment password confirms it. */
   readonly paymentAcr: string | null;
+  /** True if an unknown user is registered, not refused. */
   readonly createsUsers: boolean;
 }
 

@@ -20,10 +20,11 @@ export interface FormOwner {
   readonly now: Date;
 }
 
-/** A token is valid for exactly these. */
+/** The action, the owner and the subject of a form: its token is valid for exactly these. */
 export interface Form {
   readonly action: keyof typeof LIFETIMES_MS;
   readonly owner: FormOwner;
+  /** What the form is about, for example a canonical query or a grant id. */
   readonly subject: readonly (string | number | null)[];
 }
 
@@ -31,13 +32,18 @@ export function formOf(action: Form['action'], owner: FormOwner, ...subject: For
   return { action, owner, subject };
 }
 
-/** Its CSRF token: no other site, browser, session or request can send the form. @param revision of a grant, 0 for none */
+/**
+ * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
+ * @param revision of the grant on a decision's page, 0 for none @param carried texts that the token brings back
+ */
 export function signForm({ keyRing }: Context, form: Form, revision = 0, carried: readonly string[] = []) {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
   return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried])));
 }
 
+/** A form as its valid token brings it back. */
 export interface SignedForm {
+  /** Of the grant on the page, as given to {@link signForm}, like `carried`; 0 for none. */
   readonly revision: number;
   readonly carried: readonly string[];
   /** The entry of `SECRETS` that signed it. */

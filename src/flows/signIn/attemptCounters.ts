@@ -10,6 +10,7 @@ import type { Guarded } from './device.ts';
 // after the check, all of them would find the counter empty. Right or unchecked ones are taken back. Throttled ones are not counted
 // and write nothing, so that trying lengthens no wait.
 
+/** The counters that an attempt raises, and the one that a right password raises. */
 type Counters = ReturnType<typeof countersOf>;
 
 /** Slots of each kind: the maximum of rows for each of {@link KINDS}. Two counters may share one. */

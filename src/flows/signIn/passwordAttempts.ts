@@ -16,6 +16,7 @@ export interface Attempt {
   /** Normalized, even if it doesn't exist. */
   readonly login: string;
   readonly password: string;
+  /** This browser's; null for none. */
   readonly deviceCookie: string | null;
   /** True to hash a right password anew if its hash is another service's. */
   readonly renews?: true;
@@ -91,7 +92,10 @@ async function check(
   return { userId, right, isUnreadable: false };
 }
 
-/** Hashes a right password anew, unless its hash is ours. @returns the hash as stored then; null if the password is wrong now */
+/**
+ * Hashes a right password anew, unless the hash is ours. If its row changed meanwhile, perhaps by another sign-in, the password
+ * is checked again. @returns the hash that is stored then; null if the password is wrong now
+ */
 async function renewed(
   { db }: Context,
   of: Record<'userId' | 'guarded' | 'hash', string>,

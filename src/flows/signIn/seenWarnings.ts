@@ -29,6 +29,7 @@ export function seenBy(session: SessionOfUser, cookie: string | null): Seen {
   return seenIn(cookie).get(keyOf(session)) ?? { micros: '0', sessions: [], warnings: [] };
 }
 
+/** The new value of the cookie, in which `seen` replaces this user's part. Those of other users stay. */
 export function changeSeen(session: SessionOfUser, cookie: string | null, seen: Seen): string {
   const key = keyOf(session);
   const before = [...seenIn(cookie)].filter(([other]) => other !== key);

@@ -18,6 +18,7 @@ import { rememberSession } from './seenWarnings.ts';
 
 export type { Session };
 
+/** The session of a browser's cookie; null if its user is not signed in. */
 export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
   return cookie === null ? null : findSession(db, sha256(cookie));
 }
@@ -59,7 +60,10 @@ export type SentCookies = Readonly<
 
 type Proof = Pick<NewSession, 'userId' | 'passwordHash' | 'externalId' | 'knownDevice'>;
 
-/** Call it last: there is a session only if its cookie is delivered. Null if the user was blocked or the proof is outdated. */
+/**
+ * Opens a session. Call it last: there is a session only if its cookie is delivered. @returns the values of new cookies, and
+ * the language that the user chose elsewhere, null for none; null altogether if the user was blocked or the proof is outdated
+ */
 export async function openSession(context: Context, proof: Proof, cookies: SentCookies, caller: Caller) {
   const { userId, knownDevice } = proof;
   const sessionCookie = randomSecret().toString('base64url');

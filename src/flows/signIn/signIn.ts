@@ -15,7 +15,10 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/** Contract 5.1. Unknown login, wrong password and blocked user: one answer after the same work. @throws {OverloadedError} */
+/**
+ * Signs a user in (contract 5.1). An unknown login, a wrong password and a blocked user get one answer after the same work.
+ * @returns `stale` for a form not shown to this browser for this request; else new cookies @throws {OverloadedError}
+ */
 export async function signIn(context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);
   const form = signInForm(owner, sent.authorizationRequest);

@@ -12,7 +12,11 @@ import type { Context } from '../common/context.ts';
 /** Replaces the row of a code that names none: the statement needs a token's hash, but issues none. */
 const STAND_IN = { grantId: '00000000-0000-0000-0000-000000000000', userSlot: 0 };
 
-/** Contract 4.2, 7.2 and section 3. @returns `scope` if less was granted than requested, otherwise null @throws {OAuthError} */
+/**
+ * Exchanges an authorization code for an access token (contract 4.2 and section 3).
+ * @returns `expiresIn` in seconds; `scope`: the granted one if it is less than the requested one, null otherwise
+ * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
+ */
 export async function exchange({ db }: Context, tokenRequest: TokenRequest, caller: Caller) {
   const code = parseToken('code', tokenRequest.code);
   const row = code.grantId === null ? STAND_IN : code;

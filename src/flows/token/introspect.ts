@@ -12,15 +12,19 @@ export type Introspection = { readonly active: false } | ActiveToken;
 
 interface ActiveToken {
   readonly active: true;
+  /** As granted: the requested one byte for byte, unless it was completed or its sums were lowered. */
   readonly scope: string;
   readonly client_id: string;
+  /** The user's login; `sub` is the user's id. */
   readonly username: string;
   readonly sub: string;
+  /** The user's id in another system; omitted for none. */
   readonly external_id?: string;
   /** The same for each authorization of this user, client and instance name: budgets are counted by it. */
   readonly grant_id: string;
   readonly token_type: 'bearer';
   readonly instance_name?: string;
+  /** Seconds since 1970, like `exp`. */
   readonly iat: number;
   readonly exp: number;
   /** The token's rights, ready parsed: a target in `scope` may resemble a right. */
@@ -31,8 +35,15 @@ interface ActiveToken {
 
 const INACTIVE = { active: false } as const;
 
-/** A token's rights for a resource server (RFC 7662 section 2.2): unknown, expired, revoked … look the same. Null for others. */
-export async function introspect(context: Context, { id, secret }: Credentials, accessToken: string) {
+/**
+ * A token's rights (RFC 7662 section 2.2): an unknown token, an expired and a revoked one get the same answer.
+ * @returns null for a caller that is not an active resource server with its right secret
+ */
+export async function introspect(
+  context: Context,
+  { id, secret }: Credentials,
+  accessToken: string,
+): Promise<Introspection | null> {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, token } = await findToken(context.db, lookup);

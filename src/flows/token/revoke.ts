@@ -7,7 +7,7 @@ import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 import { NOT_AUTHENTICATED } from './exchange.ts';
 
-/** RFC 7009. Another application's token stays, which the answer doesn't reveal. @throws {OAuthError} `unauthorized_client` */
+/** Revokes a token (RFC 7009). Another application's stays, and no answer tells. @throws {OAuthError} `unauthorized_client` */
 export async function revokeByClient(
   context: Context,
   { id, secret }: Credentials,

@@ -78,7 +78,7 @@ function digestOf(about: About, form = ''): string {
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
-/** The outcome of the previous form for a signed-in user, on a page without an error. */
+/** The outcome of the previous form for a signed-in user, on a page without an error; null for none. */
 export function noteOn(reply: FastifyReply, about: About, user: Pick<Session['user'], 'name' | 'login'>) {
   const last = lastOutcome(reply, about);
   const notes = textsOf(reply.request).outcomes.on;

@@ -69,7 +69,7 @@ export function limitConnections(app: FastifyInstance, max: number, direct: bool
   app.decorate('connections', open);
 }
 
-/** The first that is idle, or whose client is still sending. */
+/** The first connection that is idle, or whose client is still sending. @param network of this one only; undefined for any */
 function longestWaiting(open: Map<Socket, Connection>, network: string | undefined, except: Connection) {
   for (const entry of open) {
     const [, connection] = entry;

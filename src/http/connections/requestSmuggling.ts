@@ -36,7 +36,7 @@ function problemOf({ rawHeaders, url = '' }: IncomingMessage): OAuthError | unde
   }
   // RFC 9112 section 3.2: 400 for several, since a proxy may have routed by either.
   if (hosts > 1) return new OAuthError('two_hosts', 'The request has more than one Host header.');
-  // The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path.
+  // The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path (RFC 9112 section 3.2).
   const isTarget = url.startsWith('/') || /^https?:\/\//i.test(url);
   return isTarget ? undefined : new OAuthError('no_path', 'The request target has no path.');
 }

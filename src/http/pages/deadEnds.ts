@@ -8,6 +8,7 @@ import { toAccount } from '../describe/describe.ts';
 
 type Reason = keyof Texts['errors']['reasons'];
 
+/** The reason that an error page gives for a broken rule; several rules may share one. */
 export function reasonOf(ruleId: RuleId): Reason {
   const { reason }: { readonly reason: Reason | null } = RULES[ruleId];
   return reason ?? (isReason(ruleId) ? ruleId : 'unreadable');
@@ -24,6 +25,7 @@ interface WayOn {
   readonly title?: keyof Texts['errors']['titles'];
 }
 
+/** After a refused request: for every reason without a row of its own below. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
 const SIGN_IN_AGAIN: WayOn = { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' };
 
@@ -58,11 +60,13 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
 
 export interface DeadEnd {
   readonly cause: Cause;
-  /** The contract's code (7.1). */
+  /** The contract's code (7.1); null if there is none. */
   readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'> | null;
+  /** Null for an unknown application. */
   readonly clientName?: string | null;
   /** Of a reviewed application: the way back to it. */
   readonly clientSite?: string | null;
+  /** The affected parameter, always one of ours; null for none. */
   readonly parameter?: string | null;
 }
 

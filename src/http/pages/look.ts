@@ -11,7 +11,7 @@ const STYLE = readFileSync(new URL('style.css', VIEWS), 'utf8')
   .replaceAll(/\/\*.*?\*\//gs, '')
   .replaceAll(/\s*\n\s*/g, '\n');
 
-/** The content security policy. We send one style, and none inline. */
+/** The content security policy, to which pages add `form-action`. We send one style, and none inline. */
 export const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
@@ -44,6 +44,7 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
   const colours = accent === null ? '' : `:root { --accent: ${accent.light}; }\n${dark(accent.dark)}\n`;
   return {
     style: assetOf('style', 'css', Buffer.from(STYLE + colours)),
+    /** Added on pages with a password field. */
     scriptPolicy,
     documentHead,
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */

@@ -24,7 +24,7 @@ interface Said {
 /** The fields of each template of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
 interface Pages {
   'sign-in': AnsweredForm & {
-    /** A canonical query; null for the account page. */
+    /** The canonical query of the request to continue after signing in; null for the account page. */
     readonly request: string | null;
     readonly formToken: string;
     readonly client: ReturnType<typeof describeClient> | null;
@@ -42,6 +42,7 @@ interface Pages {
     readonly signOutToken: string;
     /** Signed as decided; sent with the payment password. */
     readonly decision: string;
+    /** The address of the request's own page; `request` is its canonical query. */
     readonly back: string;
     /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
     readonly keptAs: string;

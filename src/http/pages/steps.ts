@@ -98,6 +98,7 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
   });
 }
 
+/** Says what was decided, and leads on to the application. */
 export function showReceipt(
   reply: FastifyReply,
   authorizationRequest: AuthorizationRequest,

@@ -15,7 +15,7 @@ const LIMITED = { config: { limitsFailures: true } };
 
 /** The endpoints for programs: token, revocation, introspection, metadata. */
 export function tokenRoutes(app: FastifyInstance, context: Context): void {
-  // Contract 4.2.
+  // The token endpoint (contract 4.2).
   app.post('/oauth/token', LIMITED, async (request, reply) => {
     const [query, body] = [queryParameters(request), bodyParameters(request)];
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
@@ -74,7 +74,7 @@ function basicOf({ headers }: FastifyRequest) {
   }
 }
 
-/** RFC 8414. */
+/** The metadata of this server (RFC 8414). */
 function metadataOf({ baseUrl, catalogue }: Context) {
   const ofClients = ['client_secret_post', 'client_secret_basic', 'none'];
   return {

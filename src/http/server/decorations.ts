@@ -19,7 +19,7 @@ declare module 'fastify' {
     /** The open connections, in the order of their last request, or of their opening. */
     readonly connections: ReadonlyMap<Socket, Connection>;
     readonly shutdown: {
-      /** Each response ends its connection. */
+      /** No longer ready: each response ends its connection (connection draining). */
       isDraining: boolean;
       /** The last since then, excluding health checks. */
       lastRequestAt: number;

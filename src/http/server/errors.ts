@@ -15,6 +15,7 @@ import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
+/** An error before its format: JSON for programs, a page for users. */
 interface ErrorResponse extends DeadEnd {
   readonly status: number;
   /** The contract's code, or our own. */

@@ -29,6 +29,7 @@ export type CounterKind = keyof typeof POLICIES;
 
 /** A stored counter, at `now` by the database's clock. */
 export interface CounterState {
+  /** Its row in `throttles`. */
   readonly slot: number;
   /** Attempts counted at `countedAt`; fractional, because time lowers it steadily. */
   readonly level: number;

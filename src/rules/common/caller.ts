@@ -1,5 +1,6 @@
 /** A request, for the audit trail. */
 export interface RequestMeta {
+  /** Of the browser, or of the application's server. */
   readonly address: string;
   /** The reference of the request's log line. */
   readonly reference: string;

@@ -26,6 +26,7 @@ export class OAuthError extends Error {
   /** Its website if the operator has reviewed it; null otherwise. */
   clientSite: string | null = null;
 
+  /** @param message for the application @param more the exact rule for the log, or several details */
   constructor(ruleId: OAuthRuleId, message: string, more: string | Details = {}) {
     const details = typeof more === 'string' ? { rule: more } : more;
     super(message, details);
@@ -35,6 +36,7 @@ export class OAuthError extends Error {
     this.parameter = details.parameter ?? (this.code === 'invalid_scope' ? 'scope' : null);
   }
 
+  /** Notes the request's application once it is known: an error page names it. */
   ofClient({ name, site, reviewed }: { name: string; site: string | null; reviewed: boolean }): this {
     this.clientName = name;
     this.clientSite = reviewed ? site : null;

@@ -22,7 +22,7 @@ const TWINS: Readonly<Record<string, string>> = { 2: 'z', 5: 's', 8: 'b' };
 /** Symbols and pictures: a tick, a shield or a lock next to a name suggests approval. */
 const MARK = /(?![©®™℠№°])[\p{So}\p{Extended_Pictographic}√]/u;
 
-/** The end of a sentence if a name resembles another. The very same is fine: one application may have several registrations. */
+/** The end of a sentence if a name resembles another, else undefined. The very same is fine: applications may register twice. */
 export function lookAlikeProblem(
   name: string,
   others: readonly string[],

@@ -17,7 +17,7 @@ export const BUILT_IN_BRAND: Brand = {
 
 type Theme = 'light' | 'dark';
 
-/** Those of an accent, as in `views/style.css` (tested). Links have the accent's colour, the text of a button the surface's. */
+/** The backgrounds of an accent, as in `views/style.css` (tested). Links have its colour, the text of a button the surface's. */
 export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: { surface: '#ffffff', page: '#f2f4f3', warn: '#fff6df', bad: '#fdeeec' },
   dark: { surface: '#161d1b', page: '#0d1211', warn: '#2b2412', bad: '#331a18' },
@@ -58,6 +58,7 @@ const BRAND = z.strictObject(
   {
     name: perLanguage(MAX_BRAND_NAME_CHARACTERS),
     logo: z.string(NO_FILE).min(1, NO_FILE).optional(),
+    /** The colour of buttons, links and focus, as `#rrggbb`. */
     accent: z
       .strictObject({ light: colour('light'), dark: colour('dark') }, 'must be an object with light and dark')
       .optional(),

@@ -47,7 +47,10 @@ export function postedParameters(query: Parameters, body: Parameters): Parameter
   return query;
 }
 
-/** Checks the application (contract 7.1), then the parameters (2.2), the redirect URI first. @throws {OAuthError} */
+/**
+ * Checks the application (contract 7.1), then the parameters (contract 2.2), the redirect URI first.
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (contract 4.1)
+ */
 export function parseAuthorizationRequest(
   parameters: Parameters,
   registered: Client | null,

@@ -13,19 +13,24 @@ export interface Client {
   readonly status: Status;
   /** Names of the rights that it may request; null for all. */
   readonly allowedRights: readonly string[] | null;
+  /** The most that it may request for a right that spends; null for no ceiling. */
   readonly most: Ceiling | null;
+  /** Its website, `https://…`, as registered; null for none. */
   readonly site: string | null;
   /** Its logo's file, such as `0f…3a.svg`, the digits a hash of its bytes; null for none. */
   readonly logo: string | null;
   /** An operator has checked the application. `verified` is something else, and is never shown. */
   readonly reviewed: boolean;
+  /** Users may grant smaller sums than requested, if a limit has a period. */
   readonly userLimits: boolean;
+  /** Held to OAuth 2.1: PKCE is required, a loopback redirect URI may have any port, and answers name the issuer. */
   readonly oauth21: boolean;
   readonly createdAt: Date;
   /** Raised by each change of {@link ClientSettings}: older consent pages and codes are refused. */
   readonly revision: number;
 }
 
+/** What an operator may change, except the status. */
 export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | 'createdAt' | 'revision'>;
 
 export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {

@@ -17,7 +17,10 @@ export function parseClientCredentials(body: Parameters, authorization: string |
   return { id: basic.id, secret: basic.secret ?? secret };
 }
 
-/** Each half is form-encoded (RFC 6749 section 2.3.1). An empty password is no secret; null for none. @throws {OAuthError} */
+/**
+ * The credentials in HTTP Basic, each half form-encoded (RFC 6749 section 2.3.1); null without. An empty password is none.
+ * @throws {OAuthError} `invalid_request` for unreadable Basic
+ */
 export function parseBasicCredentials(authorization: string | undefined) {
   const encoded = /^Basic +(.*)$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return null;

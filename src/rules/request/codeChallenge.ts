@@ -4,7 +4,10 @@ import type { Parameters } from './parameters.ts';
 const wrong = (parameter: string, message: string) =>
   new OAuthError('wrong_code_challenge', message, { parameter });
 
-/** RFC 7636 section 4.3; null for none. S256 only: a `plain` challenge is the verifier itself. @throws {OAuthError} */
+/**
+ * The PKCE challenge of an authorization request (RFC 7636 section 4.3), base64url of a SHA-256; null if it is missing. S256
+ * only, because a `plain` challenge is the verifier itself. @throws {OAuthError} `invalid_request`
+ */
 export function parseCodeChallenge(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');

@@ -34,7 +34,10 @@ export class Parameters {
     return names.some((name) => this.#values.has(name));
   }
 
-  /** Undefined if missing or empty (RFC 6749 section 3.1). @throws {OAuthError} if doubled; with `malformed` if not UTF-8 */
+  /**
+   * The value of a parameter; undefined if it is missing or empty (RFC 6749 section 3.1).
+   * @throws {OAuthError} `invalid_request` if given twice, `malformed` (the contract gives `scope` its own) if not UTF-8
+   */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
     if (typeof value !== 'object') return value === '' ? undefined : value;
@@ -56,6 +59,7 @@ export class Parameters {
     return pairs.join('&').replaceAll(/[^\x21-\x7e]+/gu, encodeURIComponent);
   }
 
+  /** The value of a required parameter. @throws {OAuthError} `invalid_request`, also if it is missing */
   require(name: string): string {
     const value = this.get(name);
     if (value !== undefined) return value;

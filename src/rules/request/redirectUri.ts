@@ -21,7 +21,10 @@ export function withPortOf(registered: string, sent: string): string {
  * The rule that `sent` breaks against the registered URI; null if it matches. Application-specific parameters may be appended
  * (contract 2.2). No decoding, lower-casing or normalizing first: two spellings are two addresses.
  */
-export function redirectUriMismatch(registered: string, sent: string) {
+export function redirectUriMismatch(
+  registered: string,
+  sent: string,
+): readonly [OAuthRuleId, rule: string] | null {
   if (sent === registered) return null;
   if (sent.length > MAX_CANONICAL_QUERY_BYTES)
     return broken('redirect_uri_too_long', `is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`);
@@ -109,7 +112,10 @@ function queryOf(uri: string): string {
   return uri.replace(/^[^?]*\??/, '');
 }
 
-/** The `Location` of an answer (contract 4.1, RFC 9207). `state` is first: some applications cut off all that follows `code`. */
+/**
+ * The `Location` of an answer (contract 4.1). `state` comes first: some applications cut off everything after `code`.
+ * @param issuer as `iss` (RFC 9207); null for an application that doesn't expect it
+ */
 export function answerLocation(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | null },
   name: 'code' | 'error',

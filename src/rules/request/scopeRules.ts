@@ -24,7 +24,10 @@ export const BUILT_IN_OFFER = {
 
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
-/** Contract 2.2 and 7.1. @returns the rights, and the scope as sent, unless {@link complete} adds to it @throws {OAuthError} */
+/**
+ * Parses the scope of a request, by the rules of contract 2.2 and 7.1. @throws {OAuthError} `invalid_scope`
+ * @returns the rights, and the scope that grants them: as sent, byte for byte, unless {@link complete} adds to it
+ */
 export function parseRequestedScope(scope: string, offer: Offer, client: Asking) {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;

@@ -9,9 +9,11 @@ const PARAMETERS = ['code', 'client_id', 'grant_type', 'redirect_uri', 'client_s
 export interface TokenRequest {
   readonly code: string;
   readonly clientId: string;
+  /** From the form or HTTP Basic (RFC 6749 section 2.3.1); null for none. */
   readonly clientSecret: string | null;
   /** As at the authorization request, byte for byte (RFC 6749 section 4.1.3). */
   readonly redirectUri: string;
+  /** The PKCE verifier (RFC 7636 section 4.1); null for none. */
   readonly codeVerifier: string | null;
 }
 

@@ -9,6 +9,7 @@ export interface RightKind {
   readonly names?: 'shop' | 'account' | 'sources' | undefined;
   /** Is one of those that this right contains all of: the two contradict each other. */
   readonly isPartOf?: string | undefined;
+  /** May be requested together with a one-time payment. */
   readonly goesWithOneTime?: true;
   /** Those that no page may promise along with this right. */
   readonly lifts: readonly (typeof LIFTABLE)[number][];

@@ -10,9 +10,12 @@ export const NOT_A_RIGHT = 'The parameter scope has a value that is not a right 
 
 export type MoneySource = 'wallet' | 'card';
 
+/** One element of a scope (contract 2.2). */
 export interface Right {
   readonly name: string;
+  /** The shop or the account to pay; undefined for a right without one. */
   readonly target?: string | undefined;
+  /** The kind of account that `target` names. */
   readonly type?: 'account' | 'phone' | 'email' | undefined;
   readonly sources?: readonly MoneySource[] | undefined;
   /** For each right that spends: the written limit or, for a built-in one, the default. */
@@ -24,7 +27,10 @@ export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/** By the grammar only (contract 2.2): a grant stays readable, whatever the catalogue says later. @throws {OAuthError} */
+/**
+ * Parses a scope by the grammar only (contract 2.2): a grant stays readable, whatever the catalogue says later.
+ * @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1)
+ */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];
@@ -167,8 +173,11 @@ export function keptScope(scope: string, currency: string): readonly Right[] {
   return scope.length > MAX_KEPT_CHARACTERS ? parseScope(scope, currency) : parsedIn(currency)(scope);
 }
 
-/** By the grammar only: a later rule for requests revokes no authorization. @throws {Error} for an unreadable row */
-export function grantedRights({ clientId, scope }: { clientId: string; scope: string }, currency: string) {
+/** The rights of a grant, by the grammar only: a later rule for requests ends none. @throws {Error} for an unreadable row */
+export function grantedRights(
+  { clientId, scope }: { clientId: string; scope: string },
+  currency: string,
+): readonly Right[] {
   try {
     return keptScope(scope, currency);
   } catch (cause) {

@@ -5,7 +5,7 @@ import type { Right } from '../scope/scope.ts';
 /** A right of a request beside the earlier authorization that it replaces; a dropped one as it was. A limit is null for none. */
 export type RightChange = ReturnType<typeof differenceOf>[number];
 
-/** Each right of both lists once, dropped ones last. `moneySources` (`rightData.ts`) compares the sources of money. */
+/** Each right of both lists once, by {@link identityOf}; dropped ones last. `moneySources` compares the sources of money. */
 export function differenceOf(earlier: readonly Right[], asked: readonly Right[]) {
   const unmatched = withoutMoneySource(earlier).map((right) => ({ right, key: identityOf(right) }));
   const changes = withoutMoneySource(asked).map((right) => {

@@ -6,7 +6,7 @@ import { refused } from './user.ts';
 
 export type InTurn = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
 
-/** The claims of an answer; null if the user did not sign in there. The library checks all but `acr` and `auth_time`. */
+/** The claims of an answer; null if the user did not sign in there. The library checks `state`, `iss`, `nonce`, `aud`, `exp`. */
 export async function claimsOf(provider: Provider, begun: Begun, url: URL, inTurn: InTurn) {
   const { openid, configuration } = await provider.client();
   const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
