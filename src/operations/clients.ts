@@ -32,7 +32,9 @@ const CEILING = z
 
 const SETTINGS = {
   name: text('name').describe('the name that users see'),
-  redirectUri: text('uri').describe('the URI to which browsers return; requests must begin with exactly it'),
+  redirectUri: text('uri').describe(
+    'the redirect URI, to which browsers return; requests must begin with exactly this value',
+  ),
   allowedRights: z.array(z.string()).readonly().nullable().describe('rights it may request; null allows all'),
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
   site: z.string().nullable().describe('the website (https://…) that users see'),
