@@ -38,7 +38,7 @@ const SETTINGS = {
   allowedRights: z.array(z.string()).readonly().nullable().describe('rights it may request; null allows all'),
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
   site: z.string().nullable().describe('the website (https://…) that users see'),
-  logo: z.custom<Logo>().nullable().describe('a checked picture that users see'),
+  logo: z.custom<Logo>().nullable().describe('the logo that users see'),
   reviewed: FLAG.describe(
     'mark the application as reviewed: you have checked who runs it. Users see the mark, and a warning on new applications that lack it',
   ),

@@ -130,7 +130,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     if (keepsNames) return ok('the connection goes through a pooler that keeps prepared statements');
     return advice(
       'the connection goes through a pooler without prepared statements, so each statement is planned again',
-      'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',
+      'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or no pooler',
     );
   },
 

@@ -417,7 +417,7 @@ describe('assent client import', () => {
     expect(await counted()).toMatchObject({
       level: 'advice',
       count: 4,
-      text: expect.stringMatching(/, such as c-[0-9a-f]{8}, c-/),
+      text: expect.stringMatching(/; for example c-[0-9a-f]{8}, c-/),
     });
     const other = 'client_id: is taken by an application with other settings';
     await expectProblems('client', [[{ ...held, oauth21: undefined }, other]]);
