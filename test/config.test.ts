@@ -392,7 +392,7 @@ const SEE_BRAND = '; see docs/operate/configuration.md#brand';
 const SEE_DIRECTORY = '; see docs/operate/configuration.md#directory';
 
 describe('BRAND', () => {
-  it('is Assent by default, and an invented wallet in trial mode', () => {
+  it('is Assent by default, and a fictional wallet in trial mode', () => {
     expect(readConfig(COMPLETE).brand).toBe(BUILT_IN_BRAND);
     const { name, logo, accent, support } = readConfig({}).brand;
     expect(name).toEqual({ en: 'Poltino', ru: 'Полтино' });
@@ -435,7 +435,7 @@ describe('BRAND', () => {
 });
 
 describe('DIRECTORY and CATALOGUE', () => {
-  it('are without names by default, and have some invented ones in trial mode', () => {
+  it('are without names by default, and have some fictional ones in trial mode', () => {
     expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
     expect(readConfig({}).directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
   });
@@ -454,7 +454,7 @@ describe('DIRECTORY and CATALOGUE', () => {
     ]);
     write('names.json', ' '.repeat(4 * 1024 * 1024 + 1));
     expect(problems({ ...COMPLETE, DIRECTORY })).toEqual([
-      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, the maximum is 4194304${SEE_DIRECTORY}.`,
+      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, more than the maximum of 4194304${SEE_DIRECTORY}.`,
     ]);
   });
 });

@@ -11,16 +11,16 @@ import type { Options } from './commands.ts';
 
 const RIGHT = new Option(
   '--right <names...>',
-  `the only rights that it may request, or "all" (initially), separated by spaces or commas, after the id. Rights: ${[...BUILT_IN_RIGHTS.keys()].join(', ')}, and those of CATALOGUE`,
+  `the rights that the application may request, separated by spaces or commas; "all" (default) allows every right; put this option after the id. Rights: ${[...BUILT_IN_RIGHTS.keys()].join(', ')}, and those of CATALOGUE`,
 ).argParser((text, before?: readonly string[]) => [...new Set([...(before ?? []), ...text.split(',')])]);
 const MOST = new Option(
   '--most <days,sum>',
-  'the longest period and the largest sum that a payment limit may have, or "none" (initially)',
+  'the longest period and the largest sum that a payment limit may have, or "none" (default)',
 ).argParser(readMost);
-const SITE = new Option('--site <url>', 'its website, https://…, that users see, or "none" (initially)');
+const SITE = new Option('--site <url>', 'the website (https://…) that users see, or "none" (default)');
 const LOGO = new Option(
   '--logo <file>',
-  'an SVG or PNG file of at most 64 KB, square or up to three times as wide as high, that users see',
+  'the logo that users see: an SVG or PNG file of at most 64 KB, square or up to three times as wide as high',
 );
 
 /** Replaces the options derived from the schemas. */
@@ -34,13 +34,10 @@ export const SETTING_OPTIONS = {
 /** The same, plus options that unset a setting. */
 export const CHANGE_OPTIONS = {
   ...SETTING_OPTIONS,
-  logo: () => [LOGO, new Option('--no-logo', 'without a logo')],
-  reviewed: (derived: Option) => [derived, new Option('--not-reviewed', 'not checked').conflicts('reviewed')],
-  userLimits: (derived: Option) => [
-    derived,
-    new Option('--no-user-limits', 'users grant what is requested, or nothing'),
-  ],
-  oauth21: (derived: Option) => [derived, new Option('--no-oauth-2.1', 'by OAuth 2.0')],
+  logo: () => [LOGO, new Option('--no-logo', 'remove the logo')],
+  reviewed: (derived: Option) => [derived, new Option('--not-reviewed', 'unmark it').conflicts('reviewed')],
+  userLimits: (derived: Option) => [derived, new Option('--no-user-limits', 'users can’t lower limits')],
+  oauth21: (derived: Option) => [derived, new Option('--no-oauth-2.1', 'enforce only OAuth 2.0')],
 };
 
 export function readSettings({ right, most, site, logo, notReviewed }: Options) {

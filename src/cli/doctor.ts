@@ -79,7 +79,7 @@ async function examineAddress(baseUrl: string): Promise<Finding[]> {
   const plainHttp = isLoopback(hostname)
     ? ok(`BASE_URL ${baseUrl} is on this machine`)
     : wrong(`BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
-  const noPrefix = 'cookies have no prefix __Host-: other hosts could set them';
+  const noPrefix = 'cookies have no prefix __Host-, so other hosts could set them';
   const cookies = isHttps
     ? ok('cookies are Secure and have the prefix __Host-')
     : advice(noPrefix, 'use https outside a trial');

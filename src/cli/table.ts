@@ -167,7 +167,7 @@ export const COMMANDS: CommandTable = {
       trail: () => [
         new Option(
           '--trail <file>',
-          'after a restore: those that ended or were replaced later, by the audit trail in this file (exported by “assent audit next”)',
+          'after a restore, revoke the authorizations that ended or were replaced later, according to the audit trail in this file (exported by “assent audit next”)',
         ).conflicts(['login', 'client', 'since', 'until']),
       ],
     },
@@ -190,7 +190,7 @@ export const COMMANDS: CommandTable = {
   }),
   'audit next [cursor]': {
     summary: audit.next.summary,
-    options: [new Option('--all', 'all events, not only the next 1,000')],
+    options: [new Option('--all', 'show all events, not only the next 1,000')],
     operations: [audit.next],
     run: followTrail,
   },

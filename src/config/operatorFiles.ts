@@ -58,7 +58,8 @@ function readBytes(file: string, maxBytes: number): Buffer {
   try {
     const stats = statSync(file);
     if (!stats.isFile()) throw new FileError(['is not a regular file']);
-    if (stats.size > maxBytes) throw new FileError([`has ${stats.size} bytes, the maximum is ${maxBytes}`]);
+    if (stats.size > maxBytes)
+      throw new FileError([`has ${stats.size} bytes, more than the maximum of ${maxBytes}`]);
     return readFileSync(file);
   } catch (error) {
     if (error instanceof FileError) throw error;

@@ -118,7 +118,7 @@ export const VARIABLES = {
     unset: '`/metrics` at `PORT`',
   }),
   METRICS_TOKEN: text
-    .regex(/^[\x21-\x7e]{32,}$/, 'must be 32 or more letters, digits and signs without spaces')
+    .regex(/^[\x21-\x7e]{32,}$/, 'must have 32 or more visible ASCII characters, without spaces')
     .optional()
     .describe('bearer token that readers of `/metrics` must send, 32 or more characters without spaces'),
   ADMIN_PORT: wholeNumber(1, 65535).optional().meta({
@@ -136,11 +136,11 @@ export const VARIABLES = {
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max)
     .default(CONNECTIONS.default)
     .describe(
-      'maximum of open connections; from 90 % of it on, a new connection replaces the longest idle one',
+      'maximum number of open connections; above 90 % of it, a new connection replaces the longest idle one',
     ),
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max)
     .default(INSTANCES.default)
-    .describe('maximum of live authorizations of one user for one client, by `instance_name`'),
+    .describe('maximum number of live authorizations of one user for one client, by `instance_name`'),
   PAYMENT_PASSWORD: oneOf('optional', 'required').describe(
     '`required`: users without a payment password can’t allow a right that spends; `optional`: Allow alone suffices for them',
   ),
@@ -152,7 +152,7 @@ export const VARIABLES = {
     .optional()
     .meta({
       description:
-        'issuer of the OpenID provider where users sign in; it needs the next two: [Moving in](moving-in.md)',
+        'issuer of the OpenID provider where users sign in; it requires the next two variables, see [Moving in](moving-in.md)',
       unset: 'users sign in on the pages of Assent',
     }),
   SIGN_IN_CLIENT_ID: text.optional().describe('`client_id` of Assent at the provider'),
@@ -178,7 +178,7 @@ export const VARIABLES = {
     .refine(parseCeiling, 'must be days and a sum, such as 1,3000 or 30,99.50')
     .default('1,3000')
     .describe(
-      'days and sum of a right that spends, where a request has no limit; required when `CURRENCY` is not RUB',
+      'default limit, as days and sum, of a right that spends, for requests without a limit; required when `CURRENCY` is not RUB',
     ),
   TIME_ZONE: text
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
@@ -190,11 +190,11 @@ export const VARIABLES = {
   }),
   BRAND: text.optional().meta({
     description: 'JSON file with name, logo, colours and support of the service: [BRAND](#brand)',
-    unset: 'Assent; in trial mode an invented wallet',
+    unset: 'Assent; in trial mode, a fictional wallet',
   }),
   DIRECTORY: text.optional().meta({
     description: 'JSON file with the names of shops and accounts: [DIRECTORY](#directory)',
-    unset: 'none; in trial mode some invented names',
+    unset: 'none; in trial mode, some fictional names',
   }),
   ASSENT_OPERATOR: text
     .refine(

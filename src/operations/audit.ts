@@ -45,26 +45,26 @@ export const show = listing({
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',
   input: z
     .strictObject({
-      login: LOGIN.exactOptional().describe('of this user, by login or user_id'),
+      login: LOGIN.exactOptional().describe('show the events of this user (login or user_id)'),
       userId: uuid('Not a user_id: pass a login as `login`.')
         .exactOptional()
-        .describe('of this user, also one that was erased'),
-      clientId: ID.exactOptional().describe('of this application, also one that was deleted'),
-      grantId: uuid('Not the id of an authorization.').exactOptional().describe('of this authorization'),
-      resourceId: ID.exactOptional().describe('of this resource server, also one that was deleted'),
+        .describe('show the events of this user, even if deleted'),
+      clientId: ID.exactOptional().describe('show the events of this application, even if deleted'),
+      grantId: uuid('Not a grant_id.').exactOptional().describe('show the events of this authorization'),
+      resourceId: ID.exactOptional().describe('show the events of this resource server, even if deleted'),
       reference: text('reference')
         .exactOptional()
-        .describe('of the request with this reference, as on error pages and in the log'),
+        .describe('show the events of the request with this reference, which error pages and the log have'),
       outcome: z
         .enum(AUDIT_KINDS, `Must be one of ${AUDIT_KINDS.join(', ')}.`)
         .exactOptional()
-        .meta({ title: 'kind', description: 'of this kind, such as approved or client_blocked' }),
-      since: timeThat('from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z'),
-      until: timeThat('before this day (UTC) or time'),
+        .meta({ title: 'kind', description: 'show the events of this kind, such as client_blocked' }),
+      since: timeThat('show events since this day (UTC) or time, such as 2026-11-20 or 2026-11-20T09:30:00Z'),
+      until: timeThat('show events before this day (UTC) or time'),
       after: placeAfter(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
       limit: upTo(999_999_999, 'number')
         .exactOptional()
-        .describe('maximum number of events: the newest, or with after the first'),
+        .describe('maximum number of events: the newest, or the first after a place'),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'a filter is missing'),
   output: EVENT,
@@ -104,6 +104,8 @@ export const next = operation({
   },
 });
 
+export const BUSY = 'a partition of the audit trail is being read, most likely by a backup; try again later';
+
 export const prune = operation({
   summary: 'drop old months of the audit trail; run as the owner of the tables',
   input: z.strictObject({
@@ -118,7 +120,7 @@ export const prune = operation({
     const { months, busy } = await pruneAuditPartitions(context.db, keep, context.operator);
     if (!busy) return { months };
     const dropped = months.map((month) => `dropped ${month}\n`).join('');
-    throw new Refusal('state', `${dropped}a month is being read, most likely by a backup: try again later`);
+    throw new Refusal('state', `${dropped}${BUSY}`);
   },
 });
 

@@ -32,13 +32,15 @@ const CEILING = z
 
 const SETTINGS = {
   name: text('name').describe('the name that users see'),
-  redirectUri: text('uri').describe('where browsers return to; requests must send exactly this'),
-  allowedRights: z.array(z.string()).readonly().nullable().describe('the only rights that it may request'),
+  redirectUri: text('uri').describe(
+    'the redirect URI, to which browsers return; requests must begin with exactly this value',
+  ),
+  allowedRights: z.array(z.string()).readonly().nullable().describe('rights it may request; null allows all'),
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
-  site: z.string().nullable().describe('its website, https://…, that users see'),
-  logo: z.custom<Logo>().nullable().describe('a checked picture that users see'),
+  site: z.string().nullable().describe('the website (https://…) that users see'),
+  logo: z.custom<Logo>().nullable().describe('the logo that users see'),
   reviewed: FLAG.describe(
-    'you have checked who runs the application: users see that, and are warned of new applications without it',
+    'mark the application as reviewed: you have checked who runs it. Users see the mark, and a warning on new applications that lack it',
   ),
   userLimits: FLAG.describe(
     'users may lower the sum of a limit for a period; the application must read “scope” in the token response',
@@ -76,8 +78,8 @@ export const create = operation({
     reviewed: SETTINGS.reviewed.default(false),
     userLimits: SETTINGS.userLimits.default(false),
     oauth21: SETTINGS.oauth21.default(false),
-    id: text('id').optional().describe('its existing client_id, instead of a new one'),
-    secret: z.string().optional().describe('its existing client secret, instead of a new one'),
+    id: text('id').optional().describe('use this existing client_id instead of a new one'),
+    secret: z.string().optional().describe('use this existing client secret instead of a new one'),
     force: OPTIONAL_FLAG.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
   output: CLIENT.extend({ clientSecret: z.string().optional().describe('the new secret, shown only once') }),

@@ -92,26 +92,26 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
 
   encoding: async ({ encoding }) =>
     encoding === 'UTF8'
-      ? ok('the database is in UTF8')
-      : wrong(`the database is in ${encoding}`, 'create one with encoding UTF8'),
+      ? ok('the database has the encoding UTF8')
+      : wrong(`the database has the encoding ${encoding}`, 'create one with encoding UTF8'),
 
   collation: async (_facts, pool) =>
     (await findOtherCollation(pool)).map(({ text, remedy }) => advice(text, remedy)),
 
   async writes({ isStandby, readOnly }) {
-    if (isStandby) return wrong('this is a standby: it accepts no writes', 'connect to the primary');
+    if (isStandby) return wrong('this is a standby, which accepts no writes', 'connect to the primary');
     const remedy = 'reset default_transaction_read_only for the database and the role';
-    return readOnly ? wrong('the database is set to read only', remedy) : ok('the database accepts writes');
+    return readOnly ? wrong('the database is read-only', remedy) : ok('the database accepts writes');
   },
 
   /** A committed change (a used code, a revoked token) must survive a crash. */
   async durability({ fsync, fullPageWrites, synchronousCommit }) {
     const off = [...(fsync ? [] : ['fsync']), ...(synchronousCommit === 'off' ? ['synchronous_commit'] : [])];
     if (off.length > 0)
-      return wrong(`a crash can lose committed data: ${off.join(' and ')} off`, 'turn it on');
+      return wrong(`with ${off.join(' and ')} off, a crash can lose committed data`, 'turn it on');
     if (fullPageWrites) return ok(`committed data is on disk (synchronous_commit ${synchronousCommit})`);
     const remedy = 'turn it on, unless the file system writes whole pages';
-    return advice('full_page_writes is off: a crash may leave half-written pages', remedy);
+    return advice('full_page_writes is off, so a crash may leave half-written pages', remedy);
   },
 
   async tls({ tls, isLocal }) {
@@ -129,13 +129,13 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     if (ownSession) return ok('the connection is direct, without a pooler');
     if (keepsNames) return ok('the connection goes through a pooler that keeps prepared statements');
     return advice(
-      'the connection goes through a pooler without prepared statements: each statement is planned again',
-      'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',
+      'the connection goes through a pooler without prepared statements, so each statement is planned again',
+      'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or no pooler',
     );
   },
 
   async hosts(_facts, pool) {
-    const text = 'several hosts: a former primary may still respond for 3 seconds after a failover';
+    const text = 'with several hosts, a former primary may still respond for 3 seconds after a failover';
     const remedy = 'use a watchdog, or better HAProxy, which asks Patroni (test/ha/README.md)';
     return hostsOf.get(pool)?.hosts.length === 1 ? [] : advice(text, remedy);
   },
@@ -178,10 +178,10 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
 
   async redirects(_facts, pool) {
     const doubtful = (await listClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
-    const text = `applications that receive codes without https, or at a URI that browsers rewrite: ${doubtful.length}`;
+    const text = `${doubtful.length} application${doubtful.length === 1 ? ' receives' : 's receive'} codes without https, or at a URI that browsers rewrite`;
     if (doubtful.length === 0) return ok(text);
     const some = doubtful.slice(0, 5).map(({ clientId }) => clientId);
-    return advice(`${text}, such as ${some.join(', ')}`, 'assent client update ID --redirect-uri URI');
+    return advice(`${text}; for example ${some.join(', ')}`, 'assent client update ID --redirect-uri URI');
   },
 
   async proxy(_facts, pool) {
@@ -192,9 +192,9 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
 
   async passwords(_facts, pool) {
     return (await countForeignHashes(pool)).map(({ form, count }) => {
-      const passwords = `${count.toLocaleString('en')} password${count === 1 ? ' is' : 's are'}`;
-      if (form !== null) return ok(`${passwords} still hashed by an earlier service, with ${form}`);
-      return advice(`${passwords} hashed in an unknown form`, 'set new ones: assent user set-password');
+      const passwords = `${count.toLocaleString('en')} password${count === 1 ? ' has' : 's have'}`;
+      if (form !== null) return ok(`${passwords} a hash of an earlier service (${form})`);
+      return advice(`${passwords} a hash in an unknown form`, 'set new ones: assent user set-password');
     });
   },
 };

@@ -28,7 +28,7 @@ export const explain = operation({
     if (refusal === undefined)
       throw new Refusal(
         'not_found',
-        `no refusal is stored under ${reference}. It may be too recent: refusals are written in batches, so retry in two seconds. It may be older than ${REFUSALS_KEPT_DAYS} days, or one of too many at once, which only the log has. Or the request succeeded (assent audit --ref ${reference}), or showed a form again, as after a wrong password`,
+        `no refusal is stored under ${reference}. If it is new, try again in two seconds: refusals are written in batches. Those older than ${REFUSALS_KEPT_DAYS} days, or beyond the limit of one network, are only in the log. A request that succeeded (assent audit --ref ${reference}) or showed its form again has none`,
       );
     return { ...refusal, remedy: remedyFor(refusal.ruleId, refusal) };
   },

@@ -9,7 +9,7 @@ export const LOGIN_OR_ID = LOGIN.describe('login or user_id');
 export const FLAG = z.boolean();
 export const OPTIONAL_FLAG = FLAG.default(false);
 export const STATUS = z.enum(['active', 'blocked']);
-export const AFTER = ID.exactOptional().describe('only those after this one');
+export const AFTER = ID.exactOptional().describe('list only entries after the one with this id');
 
 export function upTo(most: number, title: string) {
   const error = `Not a number from 1 to ${most}.`;
@@ -18,14 +18,14 @@ export function upTo(most: number, title: string) {
 
 /** The place of a row in a list by time: its microseconds since 1970, and what distinguishes it within them. */
 export const placeAfter = (form: RegExp) =>
-  text('place').regex(form, 'Not a position.').exactOptional().describe('only those after it');
+  text('place').regex(form, 'Not a position.').exactOptional().describe('list only entries after this place');
 
 export const LIMIT = upTo(1_000, 'number').exactOptional().describe('maximum number of entries, up to 1000');
 
 /** A day, or a time with a zone. JavaScript would guess the meaning of other forms. */
 const TIME = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], {
-    error: 'Not a day or a time with a zone: 2026-11-20, 2026-11-20T09:30:00Z.',
+    error: 'Must be a day, or a time with a time zone, such as 2026-11-20 or 2026-11-20T09:30:00Z.',
   })
   .transform((text) => new Date(text))
   .exactOptional();

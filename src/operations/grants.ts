@@ -35,8 +35,8 @@ export const list = listing({
   summary: 'list the authorizations of a user or an application, newest first',
   input: z
     .strictObject({
-      login: LOGIN.optional().describe('of this user, by login or user_id'),
-      clientId: ID.optional().describe('of this application; with both, only those that fit both'),
+      login: LOGIN.optional().describe('list the authorizations of this user (login or user_id)'),
+      clientId: ID.optional().describe('list the authorizations of this application; with a user, of both'),
       after: placeAfter(/^\d{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       limit: LIMIT,
     })
@@ -82,16 +82,15 @@ async function requireGrant(db: pg.Pool, grantId: string) {
 const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
 
 export const revoke = operation({
-  summary:
-    'revoke one authorization, or all of a user, an application or a time: codes and tokens stop working',
+  summary: 'revoke one authorization, or all of a user, application or time; codes and tokens stop working',
   input: z
     .strictObject({
       grantId: text('grant-id').optional(),
-      login: LOGIN.optional().describe('all of this user, by login or user_id'),
-      clientId: ID.optional().describe('all of this application; with both, only those that fit both'),
-      since: timeThat('those granted from this day (UTC) or time on'),
-      until: timeThat('those granted before this day (UTC) or time'),
-      trail: TRAIL.optional().describe('those that ended or were replaced later, according to this trail'),
+      login: LOGIN.optional().describe('revoke the authorizations of this user (login or user_id)'),
+      clientId: ID.optional().describe('revoke the authorizations of this application; with a user, of both'),
+      since: timeThat('revoke the authorizations granted from this day (UTC) or time on'),
+      until: timeThat('revoke the authorizations granted before this day (UTC) or time'),
+      trail: TRAIL.optional().describe('revoke those that ended or were replaced according to this trail'),
     })
     .refine(
       ({ grantId, ...many }) => (grantId === undefined) === Object.keys(many).length > 0,
@@ -99,7 +98,7 @@ export const revoke = operation({
     )
     .refine(
       ({ trail, ...others }) => trail === undefined || Object.keys(others).length === 0,
-      'a trail excludes other filters',
+      'a trail can’t be combined with other filters',
     ),
   output: z.object({
     ...each(z.string().optional(), 'grantId', 'login', 'clientId'),

@@ -9,13 +9,11 @@ import {
   pruneAuditPartitions,
 } from '../store/schema/auditPartitions.ts';
 import { schemaState } from '../store/schema/schemaState.ts';
-import { confirmPruning } from './audit.ts';
+import { BUSY, confirmPruning } from './audit.ts';
 import { upTo } from './fields.ts';
 import { operation } from './operation.ts';
 
-const NOT_OWNER =
-  'the partitions of the audit trail: only the owner of the tables may create, drop and analyze them';
-const BUSY = 'a partition of the audit trail is being read, most likely by a backup; try again later';
+const NOT_OWNER = 'only the owner of the tables may create, drop and analyze partitions of the audit trail';
 
 /** Routine maintenance of a database. Each step is its own transaction, repeatable, and safe while servers run. */
 export const maintain = operation({
@@ -24,12 +22,12 @@ export const maintain = operation({
   input: z.strictObject({
     keep: upTo(9_999, 'months')
       .optional()
-      .describe('also drop older months of the audit trail: number of months before this one to keep'),
+      .describe('also drop older months of the audit trail, but keep this number of months before this one'),
   }),
   output: z.object({
     expired: z.record(z.enum(EXPIRING_TABLES), z.int()).describe('expired rows that were removed, by table'),
     made: z.array(z.string()).readonly().describe('partitions of the trail that were created'),
-    pruned: z.array(z.string()).readonly().describe('months of the trail that were dropped, as `2026-11`'),
+    pruned: z.array(z.string()).readonly().describe('dropped months of the trail, such as `2026-11`'),
     strays: z.int().describe('rows of the trail that belong to no month'),
     analyzed: z.boolean(),
     leftUndone: z.array(z.string()).describe('tasks that were not done, one sentence each'),

@@ -18,7 +18,7 @@ const MAX_DAYS = 365;
 const NAME = text('name');
 const ROLE = z.enum(EFFECTS, `Must be one of ${EFFECTS.join(', ')}.`).meta({
   title: 'role',
-  description: 'operations it may use: reading; also changing; or all, including destructive ones',
+  description: 'reads: operations that only read; changes: also those that change; destroys: all operations',
 });
 
 /** An operator gives no higher role than its own, and for no longer. */

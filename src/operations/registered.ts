@@ -57,7 +57,7 @@ export function secretOperations<Owner>(
       },
     }),
     list: listing({
-      summary: 'list the secrets by their ids',
+      summary: 'list the secrets, with id, creation and last use',
       input: named.extend({ after: AFTER }),
       output: z.object({
         secretId: z.string(),

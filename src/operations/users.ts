@@ -18,7 +18,7 @@ import { found, listing, operation } from './operation.ts';
 const PASSWORDS = {
   password: z.string().describe('the password'),
   paymentPassword: z.string().nullable().default(null).describe('the payment password; null for none'),
-  allowWeak: OPTIONAL_FLAG.describe('accept passwords that are short, easy to guess, or the same for both'),
+  allowWeak: OPTIONAL_FLAG.describe('accept passwords that are short, easy to guess, or equal to each other'),
 };
 
 type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;
@@ -50,10 +50,10 @@ export const create = operation({
 export const list = listing({
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
-    after: text('login').exactOptional().describe('only those after this one'),
-    login: text('text').exactOptional().describe('only those whose login contains this'),
-    name: text('text').exactOptional().describe('only those whose name contains this'),
-    externalId: text('id').exactOptional().describe('only the one with this external id'),
+    after: text('login').exactOptional().describe('list only users after the one with this login'),
+    login: text('text').exactOptional().describe('list only users whose login contains this text'),
+    name: text('text').exactOptional().describe('list only users whose name contains this text'),
+    externalId: text('id').exactOptional().describe('list only the user with this external id'),
     limit: LIMIT,
   }),
   output: USER,
@@ -92,7 +92,7 @@ export const update = operation({
     return transaction(pool, async (db) => {
       const { userId, ...before } = await requireUser(db, login);
       const user = await store.updateUser(db, { userId, login: newLogin, key, name, externalId });
-      if (user === null) throw new Refusal('state', 'the login or the external id is another user’s');
+      if (user === null) throw new Refusal('state', 'another user has the login or the external id');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
       const fields = changed.flatMap(([field, value]) => (value === null ? [] : [field]));

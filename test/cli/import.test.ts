@@ -181,9 +181,9 @@ describe('assent user import', () => {
         userOf({ password_hash: `pbkdf2_sha256$1000$a\u0000b$${'A'.repeat(43)}` }),
         `password_hash: ${UNSTORABLE}`,
       ],
-      [userOf({ external_id: 'with\ttab' }), /^external_id: the external id needs /],
+      [userOf({ external_id: 'with\ttab' }), /^external_id: the external id must have /],
       [userOf({ status: 'gone' }), 'status: is neither active nor blocked'],
-      [userOf({ created_at: '2015-03-04T05:06:07' }), /^created_at: must be a time with zone: 2026-/],
+      [userOf({ created_at: '2015-03-04T05:06:07' }), /^created_at: must be a time with a time zone, such/],
       [userOf({ created_at: ago(-HOUR) }), 'created_at: is in the future'],
       [userOf({ created_at: '0001-01-01T00:00:00Z' }), 'created_at: is before 1970'],
       [{ ...good, name: 'Another Anna' }, takenWithAnother('name')],
@@ -409,7 +409,7 @@ describe('assent client import', () => {
     const counted = async () => {
       const { findings } = await doctor({ ...variables, BASE_URL: server.baseUrl });
       const found = findings.find(({ check }) => check === 'redirects');
-      return { ...found, count: Number(/: (\d+)/.exec(found?.text ?? '')?.[1]) };
+      return { ...found, count: Number(/^(\d+)/.exec(found?.text ?? '')?.[1]) };
     };
     expect(await counted()).toMatchObject({ level: 'ok', count: 0 });
     expect(await counts('client', [held, ...unsafe])).toEqual({ imported: 5 });
@@ -417,7 +417,7 @@ describe('assent client import', () => {
     expect(await counted()).toMatchObject({
       level: 'advice',
       count: 4,
-      text: expect.stringMatching(/, such as c-[0-9a-f]{8}, c-/),
+      text: expect.stringMatching(/; for example c-[0-9a-f]{8}, c-/),
     });
     const other = 'client_id: is taken by an application with other settings';
     await expectProblems('client', [[{ ...held, oauth21: undefined }, other]]);
@@ -435,9 +435,9 @@ describe('assent client import', () => {
       [{ ...taken, secret: secret() }, /^client_id: .*secret$/],
       [{ ...taken, secret: undefined }, /^client_id: .*secret$/],
       [{ ...taken, name: 'Another' }, /^client_id: .*settings$/],
-      [clientOf({ client_id: 'a b' }), /^client_id: the client id needs/],
+      [clientOf({ client_id: 'a b' }), /^client_id: the client id must have/],
       [clientOf({ redirect_uri: 'javascript:x' }), /^redirect_uri: /],
-      [clientOf({ secret: 'short' }), /^secret: the secret needs 16 to 256/],
+      [clientOf({ secret: 'short' }), /^secret: the secret must have 16 to 256/],
       [clientOf({ secret_sha256: 'abc' }), 'secret_sha256: is not a SHA-256 in hex'],
       [clientOf({ secret: secret(), secret_sha256: '0'.repeat(64) }), /^null: has both/],
       [clientOf({ rights: ['all'] }), /^rights: /],
@@ -654,7 +654,7 @@ describe('assent grant import', () => {
       [grantOf({ login: undefined }), 'null: needs login or external_id, or both'],
       [grantOf({ token: undefined }), 'null: needs either token or token_sha256'],
       [grantOf({ token: ours }), 'token: has the form of Assent’s own tokens'],
-      [grantOf({ scope: 'everything()' }), /^scope: expected a text in double quotes/],
+      [grantOf({ scope: 'everything()' }), /^scope: expected a string in double quotes/],
       [grantOf({ scope: 'payment("a\u0000b")' }), `scope: ${UNSTORABLE}`],
       [grantOf({ instance_name: 'two  spaces' }), /^instance_name: /],
       [grantOf({ issued_at: ago(-HOUR) }), 'issued_at: is in the future'],

@@ -353,7 +353,7 @@ describe('decoys for imported hash forms', () => {
       return findings.filter(({ check }) => ['passwords', 'password_hashes'].includes(check));
     };
     const texts = FORMS.map(
-      (form) => `100 passwords are still hashed by an earlier service, with ${form.slice(0, -1)}`,
+      (form) => `100 passwords have a hash of an earlier service (${form.slice(0, -1)})`,
     );
     const left = texts.map((text) => ({ check: 'passwords', level: 'ok', text, remedy: null }));
     expect(await passwordsIn()).toEqual(left);
@@ -363,7 +363,7 @@ describe('decoys for imported hash forms', () => {
       const found = await passwordsIn();
       expect(found.at(-1)).toMatchObject({
         level: 'advice',
-        text: '1 password is hashed in an unknown form',
+        text: '1 password has a hash in an unknown form',
       });
       expect(JSON.stringify(found)).not.toContain('secret');
       expect(await passwordsIn('--invariants')).toMatchObject([{ check: 'password_hashes', level: 'error' }]);

@@ -113,7 +113,7 @@ describe('assent explain', () => {
 
   it('says that another reference is unknown, perhaps only for a moment', async () => {
     const sentence = await refused('explain 0000000000', 1);
-    expect(sentence).toMatch(/^no refusal is stored under 0000000000\. It may be too recent: .+ retry /);
+    expect(sentence).toMatch(/^no refusal is stored under 0000000000\. If it is new, try again in two /);
   });
 
   it('deletes refusals after a week', async () => {

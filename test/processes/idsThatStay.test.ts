@@ -37,7 +37,7 @@ describe('an application with its existing client_id and secret', () => {
   it.each(['with space', 'ümlaut', 'a/b', 'x'.repeat(129), ''])(
     'is refused for the client_id %j',
     async (id) => {
-      expect(await refused(`${CREATE} --id "${id}"`, 1)).toContain('the client id needs 1 to 128');
+      expect(await refused(`${CREATE} --id "${id}"`, 1)).toContain('the client id must have 1 to 128');
     },
   );
 
@@ -49,8 +49,8 @@ describe('an application with its existing client_id and secret', () => {
   });
 
   it.each([
-    ['of too few bytes', 'short', 'needs 16 to 256'],
-    ['of too many bytes', 'x1'.repeat(129), 'needs 16 to 256'],
+    ['of too few bytes', 'short', 'must have 16 to 256'],
+    ['of too many bytes', 'x1'.repeat(129), 'must have 16 to 256'],
     ['with a letter that HTTP Basic may lose', 'a secret of münchen, 20 long', 'printable ASCII'],
     ['of few letters', 'abababab'.repeat(8), 'fewer than 128'],
     ['that is a word', 'correct-horse-1234', 'fewer than 128'],
@@ -126,14 +126,14 @@ describe('a user’s id of another service', () => {
     await json(`user update ${one.login} --external-id of-one`);
     for (const change of ['--external-id of-one', `--login ${one.login.toUpperCase()}`]) {
       const sentence = await refused(`user update ${other.login} ${change} --name Changed`, 1);
-      expect(sentence).toContain('is another user’s');
+      expect(sentence).toContain('another user has');
     }
     expect(await json(`user show ${other.login}`)).toMatchObject({ name: 'Test User', external_id: null });
   });
 
   it.each([
-    ['--external-id " a"', 1, 'the external id needs'],
-    [`--external-id ${'x'.repeat(256)}`, 1, 'the external id needs'],
+    ['--external-id " a"', 1, 'the external id must have'],
+    [`--external-id ${'x'.repeat(256)}`, 1, 'the external id must have'],
     ['--name " "', 1, 'the name'],
     ['--login ""', 1, 'the login'],
     ['', 2, 'nothing to change: pass at least one of --login, --name or --external-id'],

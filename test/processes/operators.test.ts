@@ -152,7 +152,7 @@ describe('--json', () => {
     ['user delete nobody', 1, /^there is no user nobody$/],
     ['user update nobody --name Nora', 1, /^there is no user nobody$/],
     ['grant show 6b2c9a41', 1, /^there is no grant 6b2c9a41$/],
-    ['audit --grant 6b2c9a41', 2, /Not the id of an authorization/],
+    ['audit --grant 6b2c9a41', 2, /Not a grant_id/],
   ] as const)('prints errors as JSON on standard error: %s', async (line, code, error) => {
     expect(JSON.parse(await refused(`${line} --json`, code))).toEqual({
       error: expect.stringMatching(error),
@@ -224,7 +224,7 @@ describe('a user', () => {
     for (const login of [id, id.toUpperCase(), wide]) {
       const create = await assent(`user create ${login} --name Eve --password-stdin`, `${newSecret()}\n`);
       expect(create).toMatchObject({ code: 1, stderr: `the login ${login} is taken\n` });
-      expect(await refused(`user update ${own} --login ${login}`, 1)).toContain('is another user’s');
+      expect(await refused(`user update ${own} --login ${login}`, 1)).toContain('another user has');
       const file = write('eve.ndjson', JSON.stringify({ login, name: 'Eve' }));
       const { code, stdout } = await assent(`user import ${file} --json`);
       const reason = { line: 1, field: 'login', reason: 'is the id of another user' };

@@ -93,10 +93,10 @@ describe('a brand', () => {
       'accent.dark must be a colour such as #0b5e4a',
       'accent.light must be a colour such as #0b5e4a',
       'colour is unknown',
-      'legal must be a text, or an object with a text for each of en and ru',
+      'legal must be a string, or an object with a string for each of en and ru',
       'logo must be the path of an SVG or PNG file',
       'name.de is unknown',
-      'name.ru must be a text',
+      'name.ru must be a string',
       'support.fax is unknown',
       'support.password must be https://, a host and at most 500 visible ASCII characters',
       'support.phone must be a phone number such as +7 800 555 35 35',
@@ -108,7 +108,7 @@ describe('a brand', () => {
     ['{', /^is not JSON: /],
     ['[]', 'must be an object with a name'],
     ['null', 'must be an object with a name'],
-    ['{}', 'name must be a text, or an object with a text for each of en and ru'],
+    ['{}', 'name must be a string, or an object with a string for each of en and ru'],
     [{ name: '' }, 'name.en must have 1 to 40 characters'],
     [{ name: 'x'.repeat(41) }, 'name.en must have 1 to 40 characters'],
     [{ name: 'Pay\u200b' }, 'name.en has U+200B at character 4: only visible characters are allowed'],
@@ -129,7 +129,7 @@ describe('a brand', () => {
   it('is refused with the ratio and the pair of colours if its colour is not readable', () => {
     const accents = (light: string, dark: string) => problems({ name: 'x', accent: { light, dark } });
     expect(accents('#767676', '#6fd3b3')).toEqual([
-      'accent.light #767676 has a contrast of 4.02 with the bad colour #fdeeec (links and focus outline), and needs 4.5',
+      'accent.light #767676 has a contrast of 4.02 with the bad colour #fdeeec (links and focus outline): it must be at least 4.5',
     ]);
     expect(accents('#ffdd00', '#0b5e4a')).toEqual([
       expect.stringMatching(/^accent\.light #ffdd00 has a contrast of 1\.\d\d with the \w+ colour/),

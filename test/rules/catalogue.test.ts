@@ -64,9 +64,9 @@ describe('a catalogue with custom rights', () => {
   );
 
   it.each<[object, string[]]>([
-    [{}, ['x.text must be a text, or an object with a text for each of en and ru']],
+    [{}, ['x.text must be a string, or an object with a string for each of en and ru']],
     [{ text: '' }, ['en', 'ru'].map((language) => `x.text.${language} must have 1 to 300 characters`)],
-    [{ text: { en: 'See it' } }, ['x.text.ru must be a text']],
+    [{ text: { en: 'See it' } }, ['x.text.ru must be a string']],
     [own({ spends: 'yes' }), ['x.spends must be true or false']],
     [own({ names: 'sources' }), ['x.names must be "shop" or "account", or omitted']],
     [own({ lifts: ['spend'] }), [`x.lifts.0 must be one of ${LIFTABLE.join(', ')}`]],
@@ -87,7 +87,11 @@ describe('a catalogue with custom rights', () => {
     [
       'a built-in one made to spend nothing',
       { 'payment-shop': { spends: false } },
-      ['payment-shop.en must be a text', 'payment-shop.ru must be a text', 'payment-shop.spends is unknown'],
+      [
+        'payment-shop.en must be a string',
+        'payment-shop.ru must be a string',
+        'payment-shop.spends is unknown',
+      ],
     ],
     ['51', many(51), ['may define at most 50 rights']],
     ['a cycle', { a: own({ part_of: 'b' }), b: own({ text: 'It', part_of: 'a' }) }, [`a.${EARLIER}`]],

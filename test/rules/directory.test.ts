@@ -41,14 +41,14 @@ describe('a directory', () => {
       people: {},
     };
     expect(problems(wrong).toSorted()).toEqual([
-      'accounts must be an object of names by number',
+      'accounts must be an object that maps numbers to names',
       'people is unknown',
       expect.stringMatching(/^shops\. can't be in a scope/),
-      expect.stringMatching(/^shops\.1\\u\{200b\}\\u\{a\} can't be in a scope: 1 to 128 visible characters/),
+      expect.stringMatching(/^shops\.1\\u\{200b\}\\u\{a\} can't be in a scope: it must have 1 to 128 /),
       'shops.2.en has U+200B at character 2: only visible characters are allowed',
       'shops.2.ru has U+200B at character 2: only visible characters are allowed',
-      'shops.3 must be a text, or an object with a text for each of en and ru',
-      'shops.4.ru must be a text',
+      'shops.3 must be a string, or an object with a string for each of en and ru',
+      'shops.4.ru must be a string',
     ]);
     expect(problems([])).toEqual(['must be an object with shops and accounts']);
     expect(problems('{"shops"')).toEqual([expect.stringMatching(/^is not JSON/)]);

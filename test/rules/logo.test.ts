@@ -61,7 +61,7 @@ describe('an SVG logo', () => {
     [Buffer.from(svg().toString(), 'utf16le'), /neither/],
     [Buffer.concat([svg(), Buffer.from([0xff])]), /neither a PNG nor an SVG/],
     ['GIF89a', /neither/],
-    [svg(`<desc>${'x'.repeat(MAX_LOGO_BYTES)}</desc>`), /bytes, the maximum is 65536/],
+    [svg(`<desc>${'x'.repeat(MAX_LOGO_BYTES)}</desc>`), /bytes, more than the maximum of 65536/],
   ])('refuses %s', (body, why) => {
     expect(problem(body)).toMatch(why);
   });

@@ -52,7 +52,7 @@ describe('a name or a login at registration', () => {
   ])('of a %s has 1 to the maximum of visible characters', (what, check, max) => {
     for (const text of ['x', 'Zoë Q', '😀'.repeat(max)]) expect(() => check(text)).not.toThrow();
     for (const text of ['', 'x'.repeat(max + 1)]) {
-      expect(() => check(text)).toThrow(`the ${what} needs 1 to ${max} characters`);
+      expect(() => check(text)).toThrow(`the ${what} must have 1 to ${max} characters`);
     }
     for (const text of [' x', 'x  y', 'x\u200by', 'x\ny']) {
       expect(() => check(text)).toThrow(`the ${what} has U+`);
@@ -72,7 +72,7 @@ describe('a password at registration', () => {
       expect(() => check(password, true)).not.toThrow();
     }
     for (const password of ['', 'x'.repeat(1001), 'é'.repeat(501)]) {
-      expect(() => check(password, true)).toThrow('needs 1 to 1000 bytes');
+      expect(() => check(password, true)).toThrow('must have 1 to 1000 bytes');
     }
   });
 

@@ -96,7 +96,7 @@ describe('scopes.md: the grammar of a scope', () => {
 
   it('names the position of the error in the log, and shows the user nothing of the input', () => {
     const refusal = refusalOf(() => parseScope('money-source("card",b)'));
-    expect(refusal.rule).toBe('scope: expected a text in double quotes before or at character 21');
+    expect(refusal.rule).toBe('scope: expected a string in double quotes before or at character 21');
     expect(refusal.message).toBe('The parameter scope has a value that is not a right of this service.');
   });
 });

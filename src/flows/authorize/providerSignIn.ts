@@ -97,7 +97,7 @@ export async function finishSignIn(
   const pressed = pending && verifyDecision(context, pending, begun.decision, 'allow');
   if (pending === null || pressed === null)
     throw refused('sign_in_lost', 'the session that requested the confirmation has ended');
-  if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not the signed-in user');
+  if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not that of the signed-in user');
   const proof = { paymentPasswordHash: null, externalId: claims.sub };
   return { outcome: 'decided', decided: await carryOut(context, pending, pressed, proof, caller) } as const;
 }

@@ -26,7 +26,7 @@ const HELP = {
   assent_database_up: '0 while the database is unreachable, otherwise 1.',
   assent_draining: '1 while the server drains, otherwise 0.',
   assent_ready: '1 if ready: the database is up, and the server does not drain.',
-  assent_pool_max_connections: 'Maximum of connections to PostgreSQL in a pool.',
+  assent_pool_max_connections: 'Maximum number of connections to PostgreSQL in a pool.',
   assent_pool_connections: 'Connections to PostgreSQL in a pool.',
   assent_pool_idle_connections: 'Idle connections in a pool.',
   assent_pool_waiting_statements: 'Statements that wait for a connection of a pool.',

@@ -44,8 +44,9 @@ const DIGEST = TEXT.regex(/^[0-9a-f]{64}$/i, 'is not a SHA-256 in hex')
   .transform((hex): Digest => `\\x${hex.toLowerCase()}`)
   .refine((digest) => !OF_NOTHING.includes(digest), 'is the SHA-256 of an empty value')
   .nullish();
-const ISO = z.iso.datetime({ offset: true, error: 'must be a time with zone: 2026-11-20T09:30:00Z' });
-const TIME = TEXT.pipe(ISO)
+const TIME = TEXT.pipe(
+  z.iso.datetime({ offset: true, error: 'must be a time with a time zone, such as 2026-11-20T09:30:00Z' }),
+)
   .transform((text) => new Date(text))
   .refine((time) => time.getTime() <= Date.now(), 'is in the future')
   .refine((time) => time.getTime() >= 0, 'is before 1970'); // others' “never” is the year 1

@@ -25,14 +25,14 @@ export function checkExternalId(id: string): void {
   const most = limits.MAX_EXTERNAL_ID_CHARACTERS;
   const fits = id !== '' && [...id].length <= most;
   const isClear = id.trim() === id && findUnclear(id.replaceAll(' ', '_')) === undefined;
-  const rule = `1 to ${most} visible characters, and spaces only between them`;
-  ensure('external_id', fits && isClear, `the external id needs ${rule}`);
+  const rule = `1 to ${most} visible characters; spaces may stand only between them`;
+  ensure('external_id', fits && isClear, `the external id must have ${rule}`);
 }
 
 /** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {Refusal} */
 export function checkClientId(id: string): void {
   const isPlain = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,128}$/.test(id); // a path can’t end in . and ..
-  ensure('id', isPlain, 'the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
+  ensure('id', isPlain, 'the client id must have 1 to 128 characters: letters, digits and . _ ~ -');
 }
 
 /** RFC 6749 section 10.10: guessing a secret must be hopeless. */
@@ -50,7 +50,7 @@ const ALPHABETS = [
 export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {
   const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
-  ensure(what, fits, `the ${what} needs 16 to ${most} bytes of printable ASCII`);
+  ensure(what, fits, `the ${what} must have 16 to ${most} bytes of printable ASCII`);
   const part = /^(.+?)\1+$/.exec(secret)?.[1] ?? secret; // repeated, it is as easy to guess
   const distinct = new Set(part).size;
   const [letters = 94] = ALPHABETS.find(([, form]) => form.test(part)) ?? [];
@@ -62,9 +62,9 @@ export function checkIssued(what: 'secret' | 'token', secret: string): string | 
 
 function checkVisible(what: 'name' | 'login', text: string, maxCharacters: number): void {
   const fits = text !== '' && [...text].length <= maxCharacters;
-  ensure(what, fits, `the ${what} needs 1 to ${maxCharacters} characters`);
+  ensure(what, fits, `the ${what} must have 1 to ${maxCharacters} characters`);
   const unclear = findUnclearInName(text);
-  const rule = 'it needs visible characters, and single spaces between words';
+  const rule = 'it may have only visible characters, and single spaces between words';
   ensure(what, unclear === undefined, `the ${what} has ${unclear}: ${rule}`);
 }
 
@@ -82,7 +82,7 @@ export function checkPassword(field: string, password: string, allowWeak: boolea
   const isShort = problem === 'too_short' && password !== '';
   const least = `the ${what} has fewer than ${limits.MIN_PASSWORD_CHARACTERS} characters`;
   ensure(field, !isShort, `${least}: use a longer one, or pass \`allow_weak\``);
-  const wrong = `the ${what} needs 1 to ${limits.MAX_PASSWORD_BYTES} bytes and no control characters`;
+  const wrong = `the ${what} must have 1 to ${limits.MAX_PASSWORD_BYTES} bytes, and no control characters`;
   ensure(field, problem === null, wrong);
 }
 

@@ -15,7 +15,7 @@ export function eachLanguage<Value>(valueIn: (language: Language) => Value): Per
 /** A text of an operator's file: one for all languages, or an object with one for each. On one line of a page. */
 export function perLanguage(maxCharacters: number) {
   const text = z
-    .string('must be a text')
+    .string('must be a string')
     .refine((value) => value !== '' && [...value].length <= maxCharacters, {
       error: `must have 1 to ${maxCharacters} characters`,
       abort: true,
@@ -25,7 +25,7 @@ export function perLanguage(maxCharacters: number) {
     });
   const inEach = z.strictObject(
     eachLanguage(() => text),
-    `must be a text, or an object with a text for each of ${LANGUAGES.join(' and ')}`,
+    `must be a string, or an object with a string for each of ${LANGUAGES.join(' and ')}`,
   );
   return z.preprocess((value) => (typeof value === 'string' ? eachLanguage(() => value) : value), inEach);
 }

@@ -9,7 +9,7 @@ const MALFORMED =
   'The application sends an invalid request; the rule names the part. docs/integrate/guide.md has valid requests.';
 const UNREADABLE = 'The request is not valid HTTP: check the program that sent it and the proxy in between.';
 const CLIENT_SECRET =
-  'Run `assent client show ID`. No such client: the client_id is wrong. Blocked: `assent client unblock ID`. Otherwise the secret is wrong: `assent client secret list ID`, `assent client secret add ID`.';
+  'Run `assent client show ID`. If there is no such client, the client_id is wrong. If it is blocked, run `assent client unblock ID`. Otherwise the secret is wrong: see `assent client secret list ID`, and run `assent client secret add ID` for a new one.';
 const NO_OPENID =
   'Assent isn’t an OpenID provider. Remove openid, profile and email from scope, use OAuth 2.0 with /.well-known/oauth-authorization-server, and read the user of a token by introspection.';
 const LOST_PKCE =
@@ -35,7 +35,7 @@ export const RULES = {
   ...rules('invalid_request', 'missing_parameter', {
     missing_parameter: MALFORMED,
     needs_pkce:
-      'The application is held to OAuth 2.1 (`assent client show ID`), so that it must send code_challenge with the method S256.',
+      'The application must follow OAuth 2.1 (`assent client show ID`), so it must send code_challenge with the method S256.',
   }),
   ...rules('invalid_request', 'wrong_parameter', {
     ...each(MALFORMED, 'doubled_parameter', 'undecodable_parameter', 'sent_in_two_places'),
@@ -77,7 +77,7 @@ export const RULES = {
   ...rules('invalid_request', 'wrong_return_address', {
     redirect_uri_too_long: TOO_LONG,
     redirect_uri_unregistered:
-      'Compare the URI with `assent client show ID`, character by character. If the application has moved: `assent client update ID --redirect-uri URI`.',
+      'Compare the URI with `assent client show ID`, character by character. If the application has moved, run `assent client update ID --redirect-uri URI`.',
     redirect_uri_appended:
       'The registered URI is right, but the application may not append this to it: use another name for the parameter, or plain ASCII.',
   }),
@@ -92,7 +92,7 @@ export const RULES = {
   }),
   ...rules('unauthorized_client', 'no_longer_possible', {
     client_or_user_blocked:
-      'The client or the user was blocked while the page was open: `assent client show ID`, `assent user show LOGIN`.',
+      'The client or the user was blocked while the page was open. See `assent client show ID` and `assent user show LOGIN`.',
   }),
   ...rules('invalid_scope', 'unreadable_rights', {
     openid_scope: NO_OPENID,
@@ -116,7 +116,7 @@ export const RULES = {
     code_malformed:
       'This isn’t a code from Assent: a code begins with assent_ac_ and has 74 characters. It may be cut off, altered, or an access token (assent_at_).',
     code_unknown:
-      'A later authorization of the same user annulled the code, or it belongs to another client: `assent audit --client ID`.',
+      'A later authorization of the same user annulled the code, or it belongs to another client. See `assent audit --client ID`.',
     code_expired:
       'The application must exchange the code at once (CODE_LIFETIME_SECONDS); often a queue or a retry delays it. The user has to start again.',
     code_used:
@@ -124,17 +124,17 @@ export const RULES = {
     code_replayed:
       'The code arrived twice, so it may be stolen, and the token is revoked. `assent audit --ref REF` shows the user; find the program that sent the second request.',
     client_changed:
-      'An operator changed the application between consent and exchange: `assent audit --client ID --outcome client_updated`. The user has to start again.',
+      'An operator changed the application between consent and exchange, see `assent audit --client ID --outcome client_updated`. The user has to start again.',
     ...each(LOST_PKCE, 'verifier_missing', 'verifier_unneeded'),
     verifier_mismatch:
       'The application must send the PKCE verifier that belongs to the challenge of this request. The code stays usable.',
   }),
   ...rules('invalid_grant', 'sign_in_refused', {
-    user_blocked: 'The user is blocked: `assent user show LOGIN`; `assent user unblock LOGIN` unblocks.',
+    user_blocked: 'The user is blocked, see `assent user show LOGIN`; `assent user unblock LOGIN` unblocks.',
   }),
   ...rules(null, OWN, {
     resource_not_authenticated:
-      'Run `assent resource show ID`. No such resource: the name in HTTP Basic is wrong. Blocked: `assent resource unblock ID`. Otherwise the secret is wrong: `assent resource secret list ID`, `assent resource secret add ID`.',
+      'Run `assent resource show ID`. If there is no such resource, the name in HTTP Basic is wrong. If it is blocked, run `assent resource unblock ID`. Otherwise the secret is wrong: see `assent resource secret list ID`, and run `assent resource secret add ID` for a new one.',
     wrong_metrics_token:
       'Prometheus must send METRICS_TOKEN: set `authorization` in its scrape job, see deploy/prometheus/README.md.',
     too_many_instances:
@@ -153,7 +153,7 @@ export const RULES = {
     overload:
       'Too many requests to answer in time: see `assent_unavailable_total`, the load of server and database, and docs/operate/503.md.',
     provider:
-      'SIGN_IN_ISSUER did not answer, so that users can’t sign in; all else works. Run `assent doctor` on this machine.',
+      'SIGN_IN_ISSUER did not answer, so users can’t sign in; everything else works. Run `assent doctor` on this machine.',
     database:
       'The database was unreachable or failed: run `assent doctor`, and read the log at level error around that time; see docs/operate/503.md.',
     server_error: 'A fault of Assent: the log has a line at level error with this reference and the cause.',

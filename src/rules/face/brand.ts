@@ -49,7 +49,7 @@ const colour = (theme: Theme) =>
     .refine((accent) => contrastProblem(accent, theme) === undefined, {
       error: ({ input }) => contrastProblem(String(input), theme),
     });
-const text = z.string('must be a text');
+const text = z.string('must be a string');
 const webAddress = text.refine(isWebAddress, `must be ${WEB_ADDRESS}`).optional();
 const PHONE = /^(?=.{3,30}$)\+?\d[\d ()-]*\d$/;
 const EMAIL = /^(?=.{3,100}$)[\w.+-]+@[\w-]+(\.[\w-]+)+$/;
@@ -100,7 +100,7 @@ function contrastProblem(accent: string, theme: Theme): string | undefined {
   // Rounded down: 4.499 must not appear as the required 4.5.
   const shown = (Math.floor(worst.ratio * 100) / 100).toFixed(2);
   const uses = worst.name === 'surface' ? 'button text, links and focus outline' : 'links and focus outline';
-  return `${accent} has a contrast of ${shown} with the ${worst.name} colour ${worst.background} (${uses}), and needs ${MIN_CONTRAST}`;
+  return `${accent} has a contrast of ${shown} with the ${worst.name} colour ${worst.background} (${uses}): it must be at least ${MIN_CONTRAST}`;
 }
 
 /** The contrast of two colours `#rrggbb`, 1 to 21 (WCAG 2.2, "contrast ratio"). */

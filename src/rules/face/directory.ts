@@ -12,12 +12,12 @@ export const EMPTY_DIRECTORY: Directory = { shop: new Map(), account: new Map() 
 
 const isTarget = (text: string) =>
   text !== '' && [...text].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(text) === undefined;
-const NO_TARGET = `can't be in a scope: 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`;
+const NO_TARGET = `can't be in a scope: it must have 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`;
 const names = z
   .record(
     z.string().refine(isTarget, NO_TARGET),
     perLanguage(MAX_NAME_CHARACTERS),
-    'must be an object of names by number',
+    'must be an object that maps numbers to names',
   )
   .default({});
 

@@ -35,7 +35,7 @@ export function redirectUriMismatch(
   const appended = sent.slice(registered.length);
   const separator = registered.includes('?') ? '&' : '?';
   if (!appended.startsWith(separator)) {
-    const rule = `continues the registered one with something other than ${separator} at character ${registered.length + 1}`;
+    const rule = `must continue with ${separator} after the registered URI; character ${registered.length + 1} is another one`;
     return broken('redirect_uri_unregistered', rule);
   }
   const rule = appendedProblem(registered, appended);
@@ -73,7 +73,7 @@ export function redirectUriProblem(uri: string): string | undefined {
   }
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
   if (scheme === undefined || !URL.canParse(uri)) return 'it is not an absolute URI';
-  if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme ${scheme}: does not lead to an application`;
+  if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme "${scheme}:" does not lead to an application`;
   if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return 'it has a user name';
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?]/i.test(uri)) return 'it needs a host';
   if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits after it';

@@ -149,10 +149,10 @@ class Scanner {
 
   #takeString(): string {
     const quoted = this.take(/"(?:[^"\\]|\\["\\])*"/y);
-    if (quoted === undefined) return this.fail('a text in double quotes');
+    if (quoted === undefined) return this.fail('a string in double quotes');
     const text = quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
     if ([...text].length <= MAX_SCOPE_TEXT_CHARACTERS) return text;
-    return this.fail(`a text of at most ${MAX_SCOPE_TEXT_CHARACTERS} characters`);
+    return this.fail(`a string of at most ${MAX_SCOPE_TEXT_CHARACTERS} characters`);
   }
 
   /** @throws {OAuthError} `invalid_scope`, with what was expected and where */

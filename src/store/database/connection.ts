@@ -90,7 +90,7 @@ async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
 
 export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
   const found = traits.get(connection);
-  if (found === undefined) throw new Error('this connection to PostgreSQL was not prepared');
+  if (found === undefined) throw new Error('prepareConnection was not called for this connection');
   return found;
 }
 

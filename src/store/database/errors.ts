@@ -4,7 +4,7 @@ import type { StatementFailure } from '../../signals/timings.ts';
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
 
 /** Of a host that takes no writes. The code is PostgreSQL's own for a write on one. */
-export const standbyError = () => coded('25006', 'it is read only: a standby, or set so');
+export const standbyError = () => coded('25006', 'it is read-only: a standby, or configured as read-only');
 
 /** Of a former primary. The code is of SQLSTATE's class for lost connections. */
 export const takenOver = (by: string, from: string) => coded('08OLD', `${by} has taken over from ${from}`);

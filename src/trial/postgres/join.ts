@@ -55,9 +55,9 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
   members.add(member);
   try {
     const { connection, client } = await joining;
-    const remedy = `see ${place.logFile}: stop Assent and start it again`;
+    const remedy = `stop Assent and start it again. ${place.logFile} has the cause`;
     client.once('end', () => {
-      if (!cancel.signal.aborted) log(`the connection to the embedded PostgreSQL broke, ${remedy}`);
+      if (!cancel.signal.aborted) log(`the connection to the embedded PostgreSQL broke: ${remedy}`);
     });
     return { connection, leave };
   } catch (error) {

@@ -64,7 +64,7 @@ function requirePasswdEntry(): void {
   try {
     userInfo();
   } catch (cause) {
-    const message = `PostgreSQL needs a user with an entry in /etc/passwd, and user ${process.getuid?.()} has none: set DATABASE_URL, or run as another user`;
+    const message = `user ${process.getuid?.()} has no entry in /etc/passwd, which PostgreSQL needs: set DATABASE_URL, or run as another user`;
     throw new Error(message, { cause });
   }
 }
