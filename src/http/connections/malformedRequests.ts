@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Language, TEXTS } from '../../languages/languages.ts';
@@ -8,12 +7,9 @@ import { pageHeaders, renderPage, showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { loggedPathOf } from '../request/parameters.ts';
 import { noteRefusal } from '../request/requestLog.ts';
+import { BOUNDS } from './bounds.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
-
-export function newReference(): string {
-  return randomUUID().slice(-10); // cheap: Node draws many UUIDs at once, and their last digits are random
-}
 
 /** Answers an undecodable path. Fastify calls no hook for it, so this writes the log line. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -51,7 +47,7 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   if (!socket.writable) return; // an earlier response closed the connection
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLate ? 408 : 400;
-  const reference = newReference();
+  const reference = BOUNDS.genReqId();
   const code = 'invalid_request';
   const rule = `unreadable HTTP: ${error.code}`;
   const ruleId = error.code === 'HPE_HEADER_OVERFLOW' ? 'too_long' : 'unreadable_http';
