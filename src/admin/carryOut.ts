@@ -68,14 +68,11 @@ function readRequest({ operation, fields, method }: Place, request: FastifyReque
       return [field.name, isQuery ? fromText(value, field.schema?.type) : value];
     });
   const given = [...read(isQuery ? query : body, false), ...read(request.params as object, true)];
-  return { isConfirmed, given: withLimit(operation, Object.fromEntries(given)) };
-}
-
-/** A list reads no more than a page, unless its limit means the newest. */
-function withLimit({ input }: AnyOperation, given: Row): Row {
-  const { limit } = input.shape;
-  const isFirst = limit !== undefined && (limit === LIMIT || given.after !== undefined);
-  return isFirst ? { limit: MAX_ROWS, ...given } : given;
+  const whole: Row = Object.fromEntries(given);
+  // A list reads no more than a page, unless its limit means the newest.
+  const { limit } = operation.input.shape;
+  const isFirst = limit !== undefined && (limit === LIMIT || whole.after !== undefined);
+  return { isConfirmed, given: isFirst ? { limit: MAX_ROWS, ...whole } : whole };
 }
 
 const unknownField = (name: string) => new Refusal('unknown_field', `There is no field ${name}.`, name);

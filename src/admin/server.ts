@@ -39,7 +39,6 @@ declare module 'fastify' {
 const MAX_REQUESTS_AT_ONCE = 2;
 /** To PostgreSQL: one for each operation, and one that finds the operators of others. */
 export const CONNECTIONS = MAX_REQUESTS_AT_ONCE + 1;
-const MAX_BODY_BYTES = 64 * 1024;
 /** Requests of one network without the token of an operator. */
 const MAX_OPERATOR_FAILURES_PER_MINUTE = 20;
 
@@ -49,7 +48,7 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
     ...BOUNDS,
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'ref' }),
-    bodyLimit: MAX_BODY_BYTES,
+    bodyLimit: 64 * 1024,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: BOUNDS.http.maxHeaderSize },
     frameworkErrors: (error, request, reply) => {

@@ -17,7 +17,6 @@ const MOST = new Option(
   '--most <days,sum>',
   'the longest period and the largest sum that a payment limit may have, or "none" (default)',
 ).argParser(readMost);
-const SITE = new Option('--site <url>', 'the website (https://…) that users see, or "none" (default)');
 const LOGO = new Option(
   '--logo <file>',
   'the logo that users see: an SVG or PNG file of at most 64 KB, square or up to three times as wide as high',
@@ -27,7 +26,7 @@ const LOGO = new Option(
 export const SETTING_OPTIONS = {
   allowedRights: () => [RIGHT],
   most: () => [MOST],
-  site: () => [SITE],
+  site: () => [new Option('--site <url>', 'its website, https://…, that users see, or "none" (default)')],
   logo: () => [LOGO],
 };
 

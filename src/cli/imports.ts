@@ -11,7 +11,10 @@ import { inOptions, type Shell } from './shell.ts';
 export const IMPORTING = {
   read({ bad: file }: Options, shell: Shell, [source]: Arguments) {
     const fd = source === undefined ? 0 : openSync(source, 'r');
-    if (file !== undefined) refuseTaken(file);
+    // Checked before the first line: a report that can't be opened would end the import after its first batch.
+    if (file !== undefined) accessSync(dirname(file), constants.W_OK);
+    if (file !== undefined && lstatSync(file, { throwIfNoEntry: false }))
+      throw new Refusal('usage', `${file} already exists: pass --bad a new file name`);
     setV8Flags(); // half the memory
     setFlagsFromString('--semi-space-growth-factor=1'); // or V8's young generation grows with each batch that survives
     let report: number | undefined;
@@ -38,11 +41,4 @@ function sentences(lines: Imported['badLines'], count: number, what: 'bad' | 'fo
     ({ line, field, reason }) => `line ${line}${name(field)}: ${inOptions(reason)}${ending}`,
   );
   return count > said.length ? [...said, `and ${count - said.length} more ${what} lines`] : said;
-}
-
-/** Checked before the first line: a report that can't be opened would end the import after its first batch. */
-function refuseTaken(file: string): void {
-  accessSync(dirname(file), constants.W_OK);
-  if (lstatSync(file, { throwIfNoEntry: false }))
-    throw new Refusal('usage', `${file} already exists: pass --bad a new file name`);
 }

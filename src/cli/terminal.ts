@@ -30,19 +30,17 @@ export const ASKING = {
     ],
     paymentPassword: () => [],
   },
-  read: askPasswords,
+  /** Passwords are never arguments: every process on the machine can list those. @throws {Refusal} without a terminal */
+  async read({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
+    if (!passwordStdin && !canAsk(shell)) {
+      throw new Refusal('usage', 'prompts for passwords need a terminal and no --json: use --password-stdin');
+    }
+    const [password = '', paymentPassword] = passwordStdin
+      ? (await readAll(shell.streams.stdin)).split(/\r?\n/)
+      : await askWithoutEcho(shell);
+    return { password, paymentPassword: paymentPassword || null };
+  },
 };
-
-/** Passwords are never arguments: every process on the machine can list those. @throws {Refusal} without a terminal */
-async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
-  if (!passwordStdin && !canAsk(shell)) {
-    throw new Refusal('usage', 'prompts for passwords need a terminal and no --json: use --password-stdin');
-  }
-  const [password = '', paymentPassword] = passwordStdin
-    ? (await readAll(shell.streams.stdin)).split(/\r?\n/)
-    : await askWithoutEcho(shell);
-  return { password, paymentPassword: paymentPassword || null };
-}
 
 /** Reads standard input: a secret is no argument, since every process can list those. @param what such as `The access token` */
 export async function readSecret(shell: Shell, what: string): Promise<string> {

@@ -9,23 +9,18 @@ import type { Shell } from './shell.ts';
 
 /** A thing with scope and ceiling in the words of the pages, without unset fields. */
 export function inWords(thing: object, { streams }: Shell): object {
-  const offer = readOffer(streams.env);
-  const { currency } = offer;
+  const { currency, catalogue } = readOffer(streams.env);
+  const words = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
+  const rightsIn = (scope: string) =>
+    describeRights(parseScope(scope, currency), words).map(({ before, target, after, limit, quotes }) => {
+      const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
+      return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
+    });
   const set = Object.entries(thing).filter(([, value]) => value !== null && value !== false);
   const fields = set.map(([name, value]) => {
-    if (name === 'scope') return ['rights', rightsIn(value, offer)];
+    if (name === 'scope') return ['rights', rightsIn(value)];
     if (name === 'most') return [name, describeLimit({ ...(value as Ceiling), currency }, TEXTS.en)];
     return [name, value];
   });
   return Object.fromEntries(fields);
-}
-
-function rightsIn(scope: string, { currency, catalogue }: ReturnType<typeof readOffer>): readonly string[] {
-  const words = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
-  return describeRights(parseScope(scope, currency), words).map(
-    ({ before, target, after, limit, quotes }) => {
-      const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
-      return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
-    },
-  );
 }

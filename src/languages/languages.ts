@@ -8,17 +8,15 @@ export { LANGUAGES, type Language, type Texts };
 /** All texts for users. English is the model: a language with a missing or extra text fails to compile. */
 export const TEXTS: PerLanguage<Texts> = { en, ru };
 
-const DEFAULT_LANGUAGE: Language = LANGUAGES[0];
-
 export function isLanguage(tag: unknown): tag is Language {
   return (LANGUAGES as readonly unknown[]).includes(tag);
 }
 
 /** The language that an `Accept-Language` header prefers (RFC 9110 section 12.5.4). */
-export function preferredLanguage(header: string | undefined): Language {
-  if (header === undefined || header.length > 500) return DEFAULT_LANGUAGE; // longer than any browser's
-  const accepted = new Negotiator({ headers: { 'accept-language': header } }).languages();
-  return firstLanguage(accepted) ?? DEFAULT_LANGUAGE;
+export function preferredLanguage(header = ''): Language {
+  const sent = header.length > 500 ? '' : header; // longer than any browser's
+  const accepted = new Negotiator({ headers: { 'accept-language': sent } }).languages();
+  return firstLanguage(accepted) ?? LANGUAGES[0];
 }
 
 /** The first supported one of these language tags: ru-KZ counts as Russian. */

@@ -5,7 +5,7 @@ import { Refusal } from '../rules/common/error.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
 import { parseCeiling } from '../rules/common/money.ts';
 import type { Logo } from '../rules/face/logo.ts';
-import type { Client, ClientSettings } from '../rules/request/client.ts';
+import type { ClientSettings } from '../rules/request/client.ts';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
@@ -137,7 +137,10 @@ export const update = operation({
     const client = await transaction(context.db, async (db) => {
       const { before, after } = found(await updateClient(db, clientId, settings), 'client', clientId);
       if (logo !== undefined) await writeLogo(db, clientId, logo);
-      const changed = changesBetween(before, after);
+      const changes = (Object.keys(SETTINGS) as (keyof ClientSettings)[])
+        .map((name) => [snake(name), { from: before[name], to: after[name] }] as const)
+        .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to));
+      const changed = Object.fromEntries(changes);
       const act = { kind: 'client_updated', operator: context.operator, clientId, detail: changed } as const;
       if (Object.keys(changed).length > 0) await recordAct(db, act);
       return { ...after, changed };
@@ -174,13 +177,6 @@ export const secret = secretOperations('client', requireClient, (client) => {
   const why = 'is registered without authenticity verification, so it has no secrets';
   if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
 });
-
-/** The old and the new value of each setting that differs. */
-function changesBetween(before: Client, after: Client) {
-  const settings = Object.keys(SETTINGS) as (keyof ClientSettings)[];
-  const both = settings.map((name) => [snake(name), { from: before[name], to: after[name] }] as const);
-  return Object.fromEntries(both.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));
-}
 
 async function requireClient(db: pg.Pool, clientId: string) {
   return found(await findClient(db, clientId), 'client', clientId);

@@ -78,7 +78,6 @@ async function carryOut(facts: DatabaseFacts, pool: pg.Pool): Promise<Finding[]>
 
 type Judge = (facts: DatabaseFacts, pool: pg.Pool) => Promise<Verdict | Verdict[]>;
 
-const MIN_POSTGRES = 150_000;
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
 const HOUR_MS = 3_600_000;
@@ -86,7 +85,7 @@ const HOUR_MS = 3_600_000;
 /** In the order of the report: first the database and the connection, then the tables. */
 const OF_DATABASE: Readonly<Record<string, Judge>> = {
   version: async ({ version, versionNumber }) =>
-    versionNumber >= MIN_POSTGRES
+    versionNumber >= 150_000
       ? ok(`PostgreSQL ${version}`)
       : wrong(`PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or newer'),
 

@@ -71,11 +71,8 @@ export const show = operation({
 });
 
 async function requireGrant(db: pg.Pool, grantId: string) {
-  return found(
-    isUuid(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null,
-    'grant',
-    grantId,
-  );
+  const grant = isUuid(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null;
+  return found(grant, 'grant', grantId);
 }
 
 /** The lines of a file written by `audit.next`. */
@@ -112,21 +109,20 @@ export const revoke = operation({
       await requireGrant(context.db, input.grantId);
       return { ...input, revoked: await revokePages(context, [[{ id: input.grantId }]]) };
     }
-    if (trail !== undefined)
-      return { ...input, trail: trail.name, revoked: await revokeEnded(context, trail) };
+    if (trail !== undefined) {
+      const { name, lines } = trail;
+      const { ids, people, ends, unreadable } = await findRevived(context.db, lines);
+      if (unreadable > 0)
+        context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
+      if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
+      await context.confirm(async () => lossFrom({ grants: ids.length, people }));
+      return { ...input, trail: name, revoked: await revokePages(context, [ids.map((id) => ({ id }))]) };
+    }
     const which = await filterOf(context.db, input);
     await context.confirm(() => lossOf(context.db, which));
     return { ...input, revoked: await revokeAll(context, which) };
   },
 });
-
-async function revokeEnded(context: OperationContext, { name, lines }: z.output<typeof TRAIL>) {
-  const { ids, people, ends, unreadable } = await findRevived(context.db, lines);
-  if (unreadable > 0) context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
-  if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
-  await context.confirm(async () => lossFrom({ grants: ids.length, people }));
-  return revokePages(context, [ids.map((id) => ({ id }))]);
-}
 
 /** Events per lookup: an audit trail may exceed memory. */
 const CHUNK = 50_000;

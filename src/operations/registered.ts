@@ -14,9 +14,6 @@ import { found, listing, operation, rowsAfter } from './operation.ts';
 
 // Operations that applications and resource servers have alike.
 
-const SECRET_BYTES = 32;
-const SECRET_ID_BYTES = 4;
-
 /** `client.block`, `resource.unblock` and the like: each takes effect with an endpoint's next statement. The result also has `changed`. */
 export function blockOperations(owner: SecretOwner, summaries: { block: string; unblock: string }) {
   const key: string = `${owner}Id`;
@@ -106,9 +103,9 @@ export async function makeSecret(
   owner: SecretOwner,
   id: string,
   operator: string,
-  secret = randomHex(SECRET_BYTES),
+  secret = randomHex(32),
 ) {
-  const secretId = randomHex(SECRET_ID_BYTES);
+  const secretId = randomHex(4);
   await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) });
   const detail = { secret_id: secretId };
   await recordAct(db, { kind: `${owner}_secret_added`, operator, [`${owner}Id`]: id, detail });

@@ -6,7 +6,7 @@ import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
 import { toPasswords } from '../../src/http/describe/describe.ts';
 import {
-  describeApplications,
+  describeApplication,
   describeEvent,
   describeSessions,
   describeWarnings,
@@ -317,7 +317,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     name: 'account',
     ...owner,
     title: changes.undone ? texts.account.titleUndone : texts.account.title,
-    applications: describeApplications(applications, words),
+    applications: applications.map((client) => describeApplication(client, words)),
     from: null,
     older: null,
     warnings: null,

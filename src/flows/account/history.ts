@@ -8,6 +8,8 @@ import type { Session } from '../signIn/session.ts';
 export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts';
 
 const MAX_EVENTS_SHOWN = 20;
+/** Other text means the beginning. The digits fit PostgreSQL's types and limit the events to skip. */
+const CURSOR = /^(\d{1,16})-(\d{1,4})$/;
 
 /** An event for its user: its row, with rights and network instead of scope and address. */
 export type HistoryEvent<Row extends HistoryRow = HistoryRow> = Omit<Row, 'address' | 'micros' | 'scope'> & {
@@ -19,13 +21,15 @@ export type HistoryEvent<Row extends HistoryRow = HistoryRow> = Omit<Row, 'addre
 
 /** A page of the user's events, newest first, starting at another page's `older`; null if there are none. */
 export async function findHistoryPage({ db, currency }: Context, { user }: Session, from = '') {
-  const cursor = cursorIn(from);
-  const rows = await findHistory(db, { userId: user.userId, ...cursor, most: MAX_EVENTS_SHOWN + 1 });
+  const [, micros = null, digits = '0'] = CURSOR.exec(from) ?? [];
+  const skip = Number(digits);
+  const rows = await findHistory(db, { userId: user.userId, micros, skip, most: MAX_EVENTS_SHOWN + 1 });
   const shown = rows.slice(0, MAX_EVENTS_SHOWN);
-  return {
-    events: eventsOf(shown, currency),
-    older: rows.length > MAX_EVENTS_SHOWN ? nextCursor(cursor, shown) : null,
-  };
+  // After the last shown event; others may have the same time.
+  const last = shown.at(-1)?.micros ?? null;
+  const shownThen = shown.filter((row) => row.micros === last).length + (last === micros ? skip : 0);
+  const older = rows.length > MAX_EVENTS_SHOWN ? `${last}-${shownThen}` : null;
+  return { events: eventsOf(shown, currency), older };
 }
 
 /** Events whose address is a program's: it is not shown as the user's. */
@@ -44,19 +48,4 @@ export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency:
     const rights = isTold ? parseScope(scope, currency) : null;
     return { ...event, rights, network: isPersons ? shownNetwork(address) : null };
   });
-}
-
-/** Other text means the beginning. The digits fit PostgreSQL's types and limit the events to skip. */
-const CURSOR = /^(\d{1,16})-(\d{1,4})$/;
-
-function cursorIn(from: string) {
-  const [, micros = null, skip = '0'] = CURSOR.exec(from) ?? [];
-  return { micros, skip: Number(skip) };
-}
-
-/** After the last shown event; others may have the same time. */
-function nextCursor(cursor: ReturnType<typeof cursorIn>, shown: readonly HistoryRow[]): string {
-  const micros = shown.at(-1)?.micros ?? null;
-  const shownBefore = micros === cursor.micros ? cursor.skip : 0;
-  return `${micros}-${shownBefore + shown.filter((row) => row.micros === micros).length}`;
 }

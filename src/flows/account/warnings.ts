@@ -33,9 +33,10 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_WARNINGS_SHOWN);
-  const warnings = eventsOf(rows, context.currency).map(
-    (event): Warning => ({ ...event, kind: kindOf(event) }),
-  );
+  const warnings = eventsOf(rows, context.currency).map(({ kind, ...event }): Warning => {
+    if (kind !== 'approved' && kind !== 'approved_again') return { ...event, kind };
+    return { ...event, kind: event.confirmedBy === 'provider' ? 'provider_confirmed' : 'payment_confirmed' };
+  });
   // Guesses need no password: they follow all events that prove its use.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
   if (first === undefined) return null;
@@ -44,11 +45,6 @@ export async function findWarnings(context: Context, session: Session, cookie: s
     others: others.length > 0 ? answerable(context, session, others) : null,
     hasMore: rows[0]?.hasMore === true,
   };
-}
-
-function kindOf({ kind, confirmedBy }: Pick<WarningRow, 'kind' | 'confirmedBy'>): Warning['kind'] {
-  if (kind !== 'approved' && kind !== 'approved_again') return kind;
-  return confirmedBy === 'provider' ? 'provider_confirmed' : 'payment_confirmed';
 }
 
 function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {

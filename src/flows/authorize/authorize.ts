@@ -16,7 +16,7 @@ import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
 // 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`, or `providerSignIn.ts` at an
 //    OpenID provider), which leads back to the request.
-// 3. With one, `nextStep` chooses: a notice, if the user has the maximum of instances of this application;
+// 3. With one, it chooses: a notice, if the user has the maximum of instances of this application;
 // 4. or the consent page, with a form token over its contents. Reject writes a row of `rejections` (`decide.ts`).
 // 5. Allow writes the grant with a code's hash. If a right spends money, the decision is signed first, and shown again on a page
 //    that asks for the payment password (`confirmPayment.ts`), or sent to the provider (`providerSignIn.ts`); its confirmation
@@ -58,7 +58,10 @@ export interface RequestedAccess extends Checked {
   readonly signOutToken: string;
 }
 
-/** The authorization endpoint (contract 4.1): chooses the next page. Writes nothing. @throws {OAuthError} */
+/**
+ * The authorization endpoint (contract 4.1): chooses the next page (contract 1.2), and is alone in that: pages only lead back to
+ * the request. Writes nothing. @throws {OAuthError}
+ */
 export async function authorize(
   context: Context,
   parameters: Parameters,
@@ -69,7 +72,15 @@ export async function authorize(
     currentSession(context, cookies.session),
   ]);
   if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
-  return nextStep(context, { authorizationRequest, session });
+  const pending = { authorizationRequest, session };
+  const access = await findAccess(context, pending);
+  if (!access.mayHold) return { step: 'full', authorizationRequest };
+  return {
+    step: 'consent',
+    decisionToken: signPage(context, pending, access.revision),
+    needsConfirmation: needsConfirmation(context, pending),
+    ...access, // last: V8 of Node 20 takes a microsecond for each property added to a copy
+  };
 }
 
 /**
@@ -85,18 +96,6 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
     // A blocked application's errors reveal no more than an unknown one's.
     throw error instanceof OAuthError && client?.status === 'active' ? error.ofClient(client) : error;
   }
-}
-
-/** Chooses a signed-in user's next page (contract 1.2), and is alone in that: pages only lead back to the request. */
-export async function nextStep(context: Context, pending: PendingAuthorization): Promise<Step> {
-  const access = await findAccess(context, pending);
-  if (!access.mayHold) return { step: 'full', authorizationRequest: pending.authorizationRequest };
-  return {
-    step: 'consent',
-    decisionToken: signPage(context, pending, access.revision),
-    needsConfirmation: needsConfirmation(context, pending),
-    ...access, // last: V8 of Node 20 takes a microsecond for each property added to a copy
-  };
 }
 
 export async function findAccess(context: Context, pending: PendingAuthorization): Promise<RequestedAccess> {

@@ -90,14 +90,38 @@ export async function carryOut(
   proof: Proof,
   caller: Caller,
 ): Promise<DecisionOutcome> {
-  const { authorizationRequest } = pending;
+  const { session, authorizationRequest } = pending;
+  const { client, redirectUri, askedScope } = authorizationRequest;
   const code = codeOf(context, pending, pressed);
-  const decision = decisionOf(context, pending, pressed, code, proof, caller);
+  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  const decision = {
+    grantId: forms.grantIdOf(pending),
+    userId: session.user.userId,
+    clientId: client.clientId,
+    clientRevision: client.revision,
+    instanceName: authorizationRequest.instanceName,
+    revision: pressed.revision,
+    scope,
+    askedScope: scope === askedScope ? null : askedScope,
+    limits: JSON.stringify(limitsAmong(rightData(rights))),
+    redirectUri,
+    codeHash: sha256(code),
+    codeLifetimeSeconds: context.codeLifetimeSeconds,
+    codeChallenge: authorizationRequest.codeChallenge,
+    sessionHash: session.sessionHash,
+    maxInstances: context.maxInstances,
+    confirmsPayments: context.confirmsPayments,
+    proof,
+    page: pressed.page,
+    // Until then the page, and a decision signed on it, could still be sent.
+    keptUntil: new Date(session.now.getTime() + CONSENT_FORM_MS + DECISION_MS),
+    caller,
+  };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
   // One that came after Reject confirmed nothing.
   if (proof !== NO_PROOF) tell('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
-  const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
+  const showsReceipt = proof !== NO_PROOF || hasOwnScheme(redirectUri);
   const answered = (choice: Choice): DecisionOutcome =>
     showsReceipt
       ? { outcome: 'receipt', choice, decision: forms.signDecision(context, pending, { ...pressed, choice }) }
@@ -147,40 +171,4 @@ function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, re
   const userSlot = userSlotOf(pending.session.user.userId);
   const secret = keyRing.codeSecret(keyId, Buffer.from(content));
   return formatToken('code', { grantId: forms.grantIdOf(pending), userSlot }, secret);
-}
-
-function decisionOf(
-  { codeLifetimeSeconds, maxInstances, confirmsPayments }: Context,
-  pending: PendingAuthorization,
-  { page, revision, sums }: Pressed,
-  code: string,
-  proof: Proof,
-  caller: Caller,
-) {
-  const { session, authorizationRequest } = pending;
-  const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
-  const { rights, scope } = forms.granted(authorizationRequest, sums);
-  return {
-    grantId: forms.grantIdOf(pending),
-    userId: session.user.userId,
-    clientId: client.clientId,
-    clientRevision: client.revision,
-    instanceName,
-    revision,
-    scope,
-    askedScope: scope === askedScope ? null : askedScope,
-    limits: JSON.stringify(limitsAmong(rightData(rights))),
-    redirectUri,
-    codeHash: sha256(code),
-    codeLifetimeSeconds,
-    codeChallenge,
-    sessionHash: session.sessionHash,
-    maxInstances,
-    confirmsPayments,
-    proof,
-    page,
-    // Until then the page, and a decision signed on it, could still be sent.
-    keptUntil: new Date(session.now.getTime() + CONSENT_FORM_MS + DECISION_MS),
-    caller,
-  };
 }

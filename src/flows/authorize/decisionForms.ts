@@ -67,7 +67,9 @@ export function signPage(context: Context, pending: PendingAuthorization, revisi
 /** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
 export function signDecision(context: Context, pending: PendingAuthorization, pressed: Pressed): string {
   const { choice, revision, page, keyId, sums } = pressed;
-  const carried = [page, keyId.toString('hex'), packed(sums)];
+  // Hundredths in base 36: with the longest request, the address still fits 8 KB.
+  const packed = sums.map((sum) => (sum === '' ? '' : hundredths({ sum }).toString(36)));
+  const carried = [page, keyId.toString('hex'), packed.join()];
   return signForm(context, decisionForm(pending, choice), revision, carried);
 }
 
@@ -80,18 +82,11 @@ export function verifyDecision(
 ): Pressed | null {
   const form = verifyForm(context, token, decisionForm(pending, choice));
   if (form === null) return null;
-  const [page = '', id = '', sums = ''] = form.carried;
+  const [page = '', id = '', packed = ''] = form.carried;
   const keyId = Buffer.from(id, 'hex');
   // The entry of its page may have been retired meanwhile.
   if (!context.keyRing.has(keyId)) return null;
-  return { choice, revision: form.revision, page: page as Digest, keyId, sums: unpacked(sums) };
-}
-
-/** Hundredths in base 36: with the longest request, the address still fits 8 KB. */
-function packed(sums: readonly string[]): string {
-  return sums.map((sum) => (sum === '' ? '' : hundredths({ sum }).toString(36))).join();
-}
-
-function unpacked(sums: string): string[] {
-  return sums.split(',').map((sum) => (sum === '' ? '' : moneyOf(BigInt(Number.parseInt(sum, 36)), '').sum));
+  const unpacked = (sum: string) => moneyOf(BigInt(Number.parseInt(sum, 36)), '').sum;
+  const sums = packed.split(',').map((sum) => sum && unpacked(sum));
+  return { choice, revision: form.revision, page: page as Digest, keyId, sums };
 }

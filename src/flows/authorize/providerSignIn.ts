@@ -66,7 +66,7 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
  * Completes a sign-in, or carries out the decision that the provider confirms, by its answer.
  * @param authorizationRequest of `begun`, checked again @param url the whole callback
  * @returns `left` if the user did not sign in there; `continued` if this answer came before; for a sign-in the values of new
- * cookies, null to keep them; for a decision its outcome
+ * cookies, null to keep them; for a decision its outcome, or its receipt if this answer came before
  * @throws {OAuthError} for an answer that can't be trusted or used; {@link ProviderAwayError}
  */
 export async function finishSignIn(
@@ -77,27 +77,32 @@ export async function finishSignIn(
   cookies: SentCookies,
   caller: Caller,
 ) {
-  if (begun.verifier === '' && (await currentSession(context, cookies.session)) !== null)
-    return { outcome: 'continued' } as const;
-  if (begun.verifier === '')
+  const { verifier, decision } = begun;
+  if (verifier === '' && (await currentSession(context, cookies.session)) === null)
     throw refused('sign_in_lost', 'this sign-in was already completed, and its session has ended');
+  if (verifier === '' && decision && authorizationRequest) {
+    const decided = { outcome: 'receipt', choice: 'allow', decision } as const;
+    return { outcome: 'decided', request: authorizationRequest, decided } as const;
+  }
+  if (verifier === '') return { outcome: 'continued' } as const;
   const user = lastUserOf(context, cookies.device);
   const inTurn: InTurn = (exchange) => turns.take(caller, user, begun.state, exchange);
   const claims = await claimsOf(provider, begun, url, inTurn);
   if (claims === null) return { outcome: 'left' } as const;
-  if (begun.decision) requireConfirmation(claims, provider, begun);
+  if (decision) requireConfirmation(claims, provider, begun);
   const session = await currentSession(context, cookies.session);
   const isSame = session?.user.externalId === claims.sub;
-  if (!begun.decision) {
+  if (!decision) {
     // Another tab may have signed in the same user: its pages stay valid.
     const opened = isSame ? null : await openFor(context, provider, claims, cookies, caller);
     return { outcome: 'signed_in', opened } as const;
   }
   const pending = session && authorizationRequest && { authorizationRequest, session };
-  const pressed = pending && verifyDecision(context, pending, begun.decision, 'allow');
+  const pressed = pending && verifyDecision(context, pending, decision, 'allow');
   if (pending === null || pressed === null)
     throw refused('sign_in_lost', 'the session that requested the confirmation has ended');
   if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not that of the signed-in user');
   const proof = { paymentPasswordHash: null, externalId: claims.sub };
-  return { outcome: 'decided', decided: await carryOut(context, pending, pressed, proof, caller) } as const;
+  const decided = await carryOut(context, pending, pressed, proof, caller);
+  return { outcome: 'decided', request: pending.authorizationRequest, decided } as const;
 }

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Catalogue } from '../../languages/catalogue.ts';
-import type { Ceiling } from '../../rules/common/money.ts';
 import type { Brand } from '../../rules/face/brand.ts';
 import type { Directory } from '../../rules/face/directory.ts';
+import type { Offer } from '../../rules/request/scopeRules.ts';
 import type { KeyRing } from '../../secrets/keyRing.ts';
 import type { Provider } from './provider.ts';
 
 /** The argument of every flow and page: the database, the keys, and the operator's settings. */
-export interface Context {
+export interface Context extends Offer {
   readonly db: pg.Pool;
   readonly keyRing: KeyRing;
   /** The public address, an origin without a final slash: the contract's {base_url}. */
@@ -15,10 +15,6 @@ export interface Context {
   readonly catalogue: Catalogue;
   readonly directory: Directory;
   readonly brand: Brand;
-  /** ISO 4217 code of the service's only currency. */
-  readonly currency: string;
-  /** For a right that spends, if the request has no written limit. */
-  readonly defaultLimit: Ceiling;
   /** IANA name of the zone for days and times on pages. */
   readonly timeZone: string;
   /** Less than a minute (contract section 8). */

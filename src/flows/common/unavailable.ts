@@ -2,10 +2,8 @@ import { OverloadedError } from '../../rules/common/error.ts';
 import { isDatabaseAway } from '../../store/database/errors.ts';
 import { ProviderAwayError } from './provider.ts';
 
-export type Unavailable = 'overload' | 'database' | 'provider';
-
 /** The reason for a temporary failure: overload, no database, or no provider. Null for an internal error. */
-export function whyUnavailable(error: unknown): Unavailable | null {
+export function whyUnavailable(error: unknown) {
   if (error instanceof OverloadedError) return 'overload';
   if (error instanceof ProviderAwayError) return 'provider';
   return isDatabaseAway(error) ? 'database' : null;

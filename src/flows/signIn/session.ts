@@ -43,12 +43,10 @@ export async function signOut(
   return { outcome: 'signed_out' };
 }
 
-const PRE_LOGIN_BYTES = 16;
-
 /** The pre-login session ties sign-in forms to a browser (login CSRF). `newCookie` is null if the sent one is ours. */
 export function preLoginSession({ keyRing }: Context, sent: string | null) {
   const isOurs = sent !== null && keyRing.verify('visit', sent) !== undefined;
-  const cookie = isOurs ? sent : keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
+  const cookie = isOurs ? sent : keyRing.sign('visit', randomBytes(16));
   const owner = { sessionHash: sha256(cookie), now: new Date() };
   return { owner, newCookie: isOurs ? null : cookie };
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { findUserByKey } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
-import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
+import { formOf, signForm, verifyForm } from '../common/signedForm.ts';
 import { attemptPassword } from './passwordAttempts.ts';
 import { openSession, preLoginSession, type SentCookies } from './session.ts';
 
@@ -21,7 +21,7 @@ export interface SentSignIn {
  */
 export async function signIn(context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) {
   const { owner } = preLoginSession(context, cookies.preLogin);
-  const form = signInForm(owner, sent.authorizationRequest);
+  const form = formOf('sign-in', owner, sent.authorizationRequest?.canonicalQuery ?? null);
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
   const login = loginKey(sent.login);
   const given = { login, password: sent.password, deviceCookie: cookies.device };
@@ -51,10 +51,6 @@ export function signInStep(
   preLoginCookie: string | null,
 ): SignInStep {
   const { owner, newCookie } = preLoginSession(context, preLoginCookie);
-  const formToken = signForm(context, signInForm(owner, authorizationRequest));
-  return { step: 'sign-in', authorizationRequest, formToken, newCookie };
-}
-
-function signInForm(owner: FormOwner, authorizationRequest: AuthorizationRequest | null): Form {
-  return { action: 'sign-in', owner, subject: [authorizationRequest?.canonicalQuery ?? null] };
+  const form = formOf('sign-in', owner, authorizationRequest?.canonicalQuery ?? null);
+  return { step: 'sign-in', authorizationRequest, formToken: signForm(context, form), newCookie };
 }

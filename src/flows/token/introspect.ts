@@ -4,7 +4,7 @@ import { limitsAmong, moneySources, type RightData, rightData } from '../../rule
 import { grantedRights, type MoneySource } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
-import { findToken, type IssuedToken } from '../../store/token/introspection.ts';
+import { findToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
 /** The answer about a token (RFC 7662 section 2.2), by its members' names in JSON. */
@@ -50,11 +50,8 @@ export async function introspect(
   if (!authenticated) return null;
   if (token === null) return INACTIVE;
   const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
-  return token.now < expiresAt ? describe(token, expiresAt, context.currency) : INACTIVE;
-}
-
-function describe(token: IssuedToken, expiresAt: Date, currency: string): ActiveToken {
-  const granted = grantedRights(token, currency);
+  if (token.now >= expiresAt) return INACTIVE;
+  const granted = grantedRights(token, context.currency);
   const rights = rightData(granted);
   return {
     active: true,

@@ -40,11 +40,9 @@ export async function drain(app: FastifyInstance, forMs: number): Promise<void> 
 /** After this time without a request, the load balancer has switched away. */
 const QUIET_FOR_MS = 300;
 
-const CHECK_MS = 10;
-
 async function waitUntil(isDone: () => boolean, maxMs: number): Promise<void> {
   const until = performance.now() + maxMs;
-  while (!isDone() && performance.now() < until) await setTimeout(CHECK_MS);
+  while (!isDone() && performance.now() < until) await setTimeout(10);
 }
 
 /** An event-loop turn this short had next to nothing to read. */

@@ -1,19 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Language, TEXTS } from '../../languages/languages.ts';
+import { TEXTS } from '../../languages/languages.ts';
 import { languageOf } from '../browser/language.ts';
 import { errorPage, wordsOf } from '../pages/deadEnds.ts';
 import { pageHeaders, renderPage, showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { loggedPathOf } from '../request/parameters.ts';
 import { noteRefusal } from '../request/requestLog.ts';
+import { BOUNDS } from './bounds.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
-
-export function newReference(): string {
-  return randomUUID().slice(-10); // cheap: Node draws many UUIDs at once, and their last digits are random
-}
 
 /** Answers an undecodable path. Fastify calls no hook for it, so this writes the log line. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -51,14 +47,17 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   if (!socket.writable) return; // an earlier response closed the connection
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLate ? 408 : 400;
-  const reference = newReference();
+  const reference = BOUNDS.genReqId();
   const code = 'invalid_request';
   const rule = `unreadable HTTP: ${error.code}`;
   const ruleId = error.code === 'HPE_HEADER_OVERFLOW' ? 'too_long' : 'unreadable_http';
   app.log.info({ ref: reference, status, rule, rule_id: ruleId }, 'request');
   const refusal = { reference, method: '-', path: '-', status, error: code, rule, ruleId, clientId: null };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
-  const language = languageIn(error.rawPacket);
+  const received = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : ''; // none after a timeout
+  const header = (name: string) => new RegExp(`^${name}:[ \\t]*([^\\r\\n]*)`, 'im').exec(received)?.[1];
+  const sent = { 'accept-language': header('accept-language'), cookie: header('cookie') };
+  const language = languageOf({ headers: sent });
   const cause = isLate ? 'late' : 'brokenHttp';
   const words = wordsOf({ cause, code }, TEXTS[language], { pressed: '', again: '' });
   const page = { name: 'error', ...words, reference, explained: null } as const;
@@ -73,12 +72,4 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const { STATUS_CODES } = process.getBuiltinModule('node:http'); // an import loads undici, on Node 26
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-}
-
-/** By the last bytes; none after a timeout. */
-function languageIn(packet: unknown): Language {
-  const text = Buffer.isBuffer(packet) ? packet.toString('latin1') : '';
-  const header = (name: string) => new RegExp(`^${name}:[ \\t]*([^\\r\\n]*)`, 'im').exec(text)?.[1];
-  const headers = { 'accept-language': header('accept-language'), cookie: header('cookie') };
-  return languageOf({ headers });
 }

@@ -10,13 +10,7 @@ import { logoPath } from '../../rules/request/client.ts';
 import type { Words } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeLimits.ts';
 
-/** Several are folded. */
-export function describeApplications(applications: readonly AuthorizedClient[], words: Words) {
-  const isOpen = applications.length === 1;
-  return applications.map((client) => ({ isOpen, ...describeApplication(client, words) }));
-}
-
-function describeApplication(client: AuthorizedClient, words: Words) {
+export function describeApplication(client: AuthorizedClient, words: Words) {
   const { account, formats } = words.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
   const total = account.connections(live, orMore); // such as "999 connections or more"
@@ -86,32 +80,26 @@ function describeNetwork(network: string | null, { history }: Texts): string | n
 }
 
 /** Sessions in terms that their user knows. @param now decides which day is today */
-export function describeSessions(sessions: readonly UserSession[], now: Date, words: Words) {
-  const { security, formats } = words.texts;
+export function describeSessions(sessions: readonly UserSession[], now: Date, { texts, timeZone }: Words) {
+  const { security, formats } = texts;
   const counts = new Map<string, number>();
-  return sessions.map((session) => {
-    const one = describeSession(session, now, words);
+  const when = (time: Date) =>
+    formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
+  return sessions.map(({ sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken }) => {
+    const device = security.device(browser, system);
+    const one = {
+      sessionId,
+      device: isCurrent ? `${security.thisSession} (${device})` : device,
+      network: describeNetwork(network, texts),
+      since: security.since(when(createdAt)),
+      seen: security.seen(when(seenAt)),
+      endToken,
+    };
     const shown = JSON.stringify([one.device, one.network, one.since]);
     const count = (counts.get(shown) ?? 0) + 1;
     counts.set(shown, count);
     return count === 1 ? one : { ...one, device: security.alike(one.device, formats.number(count)) };
   });
-}
-
-function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
-  const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
-  const { security, formats } = texts;
-  const device = security.device(browser, system);
-  const when = (time: Date) =>
-    formats.time(time, timeZone).replace(formats.day(now, timeZone), security.today);
-  return {
-    sessionId,
-    device: isCurrent ? `${security.thisSession} (${device})` : device,
-    network: describeNetwork(network, texts),
-    since: security.since(when(createdAt)),
-    seen: security.seen(when(seenAt)),
-    endToken,
-  };
 }
 
 /** Each is one event, one line of facts and one question; further ones are folded, with one answer. */

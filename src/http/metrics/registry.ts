@@ -16,16 +16,14 @@ import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { type MetricName, Metrics } from './metrics.ts';
 import { describeState } from './state.ts';
 
-/** Default metrics of prom-client to remove: gauges with a counter's name, and their duplicates. */
-const MISNAMED = /^nodejs_active_(?!resources$)/;
-
 /** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
 export function collectMetrics(app: FastifyInstance, watch: DatabaseWatch): void {
   const metrics = new Metrics();
   const { registry } = metrics;
   collectDefaultMetrics({ register: registry });
+  // Without gauges that have a counter's name, and their duplicates.
   for (const { name } of registry.getMetricsAsArray())
-    if (MISNAMED.test(name)) registry.removeSingleMetric(name);
+    if (/^nodejs_active_(?!resources$)/.test(name)) registry.removeSingleMetric(name);
   countRequests(app, metrics);
   countHappenings(metrics);
   timeStatements(metrics);

@@ -27,22 +27,22 @@ interface WayOn {
 
 /** After a refused request: for every reason without a row of its own below. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
-const SIGN_IN_AGAIN: WayOn = { fault: 'nobodys', next: 'signIn', title: 'not_signed_in' };
+const SIGN_IN_AGAIN: WayOn = { fault: 'none', next: 'signIn', title: 'not_signed_in' };
 
 /** All other error pages. test/pages/outlines/ has their texts. */
 const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['causes'], WayOn> = {
   // Unknown or blocked, which is not revealed: the request may be valid.
-  unknown_application: { fault: 'nobodys', next: 'leave' },
+  unknown_application: { fault: 'none', next: 'leave' },
   // Resembles an attack: a link by a third party that names a known application.
   wrong_return_address: { fault: 'application', next: 'doubt' },
   // The application or the user was blocked at the last moment; the page doesn't reveal which.
-  no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
+  no_longer_possible: { fault: 'none', next: 'support', title: 'no_longer_possible' },
   ...each(SIGN_IN_AGAIN, 'sign_in_lost', 'sign_in_no_cookies', 'sign_in_failed', 'sign_in_other_user'),
-  sign_in_wait: { fault: 'nobodys', next: 'again', title: 'not_signed_in' },
-  sign_in_refused: { fault: 'nobodys', next: 'support', title: 'not_signed_in' },
-  providerAway: { fault: 'nobodys', next: 'again' },
+  sign_in_wait: { fault: 'none', next: 'again', title: 'not_signed_in' },
+  sign_in_refused: { fault: 'none', next: 'support', title: 'not_signed_in' },
+  providerAway: { fault: 'none', next: 'again' },
   notFound: { fault: 'address', next: 'account' },
-  notAllowed: { fault: 'nobodys', next: 'account' },
+  notAllowed: { fault: 'none', next: 'account' },
   ...each({ fault: 'between', next: 'account' }, 'brokenForm', 'brokenHttp', 'late'),
   ...each({ fault: 'ours', next: 'again' }, 'ourFault', 'unavailable'),
 };

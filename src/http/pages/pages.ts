@@ -63,7 +63,8 @@ interface Pages {
     Said & {
       /** Window title: begins with the result of the last form, which screen readers read first. */
       readonly title: string;
-      readonly applications: ReturnType<typeof account.describeApplications>;
+      /** Several are folded. */
+      readonly applications: readonly ReturnType<typeof account.describeApplication>[];
       /** The authorization before this page, for its forms, which lead back to it; null for the first page. */
       readonly from: string | null;
       readonly older: string | null;

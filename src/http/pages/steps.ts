@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ConsentStep, Step } from '../../flows/authorize/authorize.ts';
+import type { Step } from '../../flows/authorize/authorize.ts';
 import type { ConfirmStep } from '../../flows/authorize/confirmPayment.ts';
 import type { Receipt } from '../../flows/authorize/decide.ts';
 import type { Provider } from '../../flows/common/provider.ts';
@@ -80,7 +80,16 @@ function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | 
 export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
-  return showConsent(reply, step);
+  const { authorizationRequest } = step;
+  const failed = errorAt(reply, '/consent', authorizationRequest);
+  const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
+  return showPage(reply, {
+    name: 'consent',
+    undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
+    decisionToken: step.decisionToken,
+    error: failed?.error ?? null,
+    ...describeRequest(step, typed, wordsFor(reply.request)),
+  });
 }
 
 /** Asks for the payment password, for exactly what was decided. */
@@ -120,19 +129,6 @@ export function showReceipt(
 /** The same in each language: browsers fill in by this exact name. */
 export function keptAs({ login }: { readonly login: string }): string {
   return `${login} (payment)`;
-}
-
-function showConsent(reply: FastifyReply, step: ConsentStep): FastifyReply {
-  const { authorizationRequest } = step;
-  const failed = errorAt(reply, '/consent', authorizationRequest);
-  const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
-  return showPage(reply, {
-    name: 'consent',
-    undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
-    decisionToken: step.decisionToken,
-    error: failed?.error ?? null,
-    ...describeRequest(step, typed, wordsFor(reply.request)),
-  });
 }
 
 export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply {

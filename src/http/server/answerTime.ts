@@ -31,15 +31,11 @@ export function limitAnswerTime(app: FastifyInstance): void {
 function refuseLate(reply: FastifyReply, readBefore: number): void {
   if (reply.sent || reply.isLate || reply.request.readAt > readBefore) return;
   reply.isLate = true;
-  sendOnce(reply);
-  reply.send(new OverloadedError(`no answer within ${ANSWER_MS} ms`));
-}
-
-/** Drops responses after the first: Fastify would log each, with the raw URL. */
-function sendOnce(reply: FastifyReply): void {
+  // Drops responses after the first: Fastify would log each, with the raw URL.
   const { send } = reply;
   reply.send = (payload) => {
     if (!(payload instanceof Error)) reply.send = () => reply;
     return send.call(reply, payload); // an error returns here as the error handler's response
   };
+  reply.send(new OverloadedError(`no answer within ${ANSWER_MS} ms`));
 }

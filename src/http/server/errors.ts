@@ -57,16 +57,13 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (n
   }
   const status = ruleId === 'too_many_tries' ? 429 : 400; // of a sign-in
   if (status === 429) reply.header('retry-after', 60);
-  const answer = response(status, code, message, causeOf(request, refused));
-  return answerError(reply, { ...answer, parameter, clientName, clientSite });
-}
-
-/** A form of ours without a known application's request was damaged: no application is at fault. */
-function causeOf({ routeOptions }: FastifyRequest, { ruleId, clientName }: OAuthError): Cause {
   const reason = reasonOf(ruleId);
-  const isOwnForm = routeOptions.url !== '/oauth/authorize';
+  // A form of ours without a known application's request was damaged: no application is at fault.
+  const isOwnForm = request.routeOptions.url !== '/oauth/authorize';
   const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);
-  return isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;
+  const cause = isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;
+  const answer = response(status, code, message, cause);
+  return answerError(reply, { ...answer, parameter, clientName, clientSite });
 }
 
 /** 405 with `Allow` or 404 for requests without a route, before reading the body. Call it before adding the routes. */

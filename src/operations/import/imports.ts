@@ -188,7 +188,7 @@ const DECODER = new TextDecoder('utf-8', { fatal: true }); // drops a byte order
 const NAMES = /"(?:[^"\\]|\\.)*"(?=\s*:)/g;
 /** The words of field names, ours and others'. A name of other words may be a login, or part of a secret. */
 const WORDS =
-  /^(account|active|app|at|blocked|client|created|date|disabled|display|e|email|enabled|expires|external|first|full|grant|hash|id|instance|issued|last|login|mail|most|name|password|payment|phone|redirect|reviewed|rights?|role|salt|scopes?|secret|sha256|site|state|status|sub|time|token|type|updated|ur[il]s?|user|username|uuid|verified)$/;
+  /^(account|active|app|at|blocked|client|created|date|disabled|display|e|email|enabled|expires|external|first|full|grant|hash|id|instance|issued|last|login|mail|most|name|password|payment|phone|redirect|reviewed|rights?|role|salt|scopes?|secret|sha256|site|state|status|sub|time|token|type|updated|ur[il]s?|user|username|uuid|verified)$/i;
 
 /** @returns neither for an empty line */
 function readLine(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit<NotedLine, 'line'> } {
@@ -208,11 +208,7 @@ function readLine(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit
   if (data !== undefined) return { row: data };
   const [issue] = error?.issues ?? [];
   if (issue?.code !== 'unrecognized_keys') return bad(issue?.message, issue?.path[0]);
-  const wordsOf = (name: string) =>
-    name
-      .replaceAll(/\B[A-Z]/g, '_$&')
-      .toLowerCase()
-      .split(/[_-]/);
+  const wordsOf = (name: string) => name.replaceAll(/\B[A-Z]/g, '_$&').split(/[_-]/);
   const name = issue.keys.find((key) => wordsOf(key).every((word) => WORDS.test(word)));
   return bad('is not a field of this import', name ?? '(unreadable)');
 }

@@ -15,7 +15,7 @@ import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { toPasswords, type Words, wordsFor } from '../../describe/describe.ts';
-import { describeApplications, describeEvent, describeWarnings } from '../../describe/describeAccount.ts';
+import { describeApplication, describeEvent, describeWarnings } from '../../describe/describeAccount.ts';
 import { refuseDecision } from '../../pages/notices.ts';
 import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
@@ -87,7 +87,7 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
     name: 'account',
     ...ownPage(session, reply),
     title: disconnected ?? title,
-    applications: describeApplications(page.applications, words),
+    applications: page.applications.map((client) => describeApplication(client, words)),
     from,
     older: page.older && accountPath(page.older),
     warnings: warnings && describeWarnings(warnings, words),

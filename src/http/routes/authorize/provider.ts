@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
-import type { DecisionOutcome } from '../../../flows/authorize/decide.ts';
 import { beginSignIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { ProviderAwayError } from '../../../flows/common/provider.ts';
-import { type Begun, begunIn, cookieOf, nameOf } from '../../../flows/signIn/provider/begun.ts';
+import { begunIn, cookieOf, nameOf } from '../../../flows/signIn/provider/begun.ts';
 import { ProviderTurns } from '../../../flows/signIn/provider/turns.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
@@ -25,6 +24,8 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
   const { provider } = context;
   if (provider === null) return;
   const turns = new ProviderTurns();
+  const requestIn = async (query: Parameters) =>
+    query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
 
   app.get('/sign-in', BY_GET, async (request, reply) => {
     const query = queryParameters(request);
@@ -60,18 +61,7 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const confirmed = begun.decision ? authorizationRequest : null;
     if (result.outcome === 'left') return showNotSignedIn(reply, request.wayBack, confirmed);
     if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
-    if (confirmed === null) return backToRequest(reply, authorizationRequest);
-    return answerDecision(reply, confirmed, decidedBy(result, begun));
+    if (result.outcome !== 'decided') return backToRequest(reply, authorizationRequest);
+    return answerDecision(reply, result.request, result.decided);
   });
-
-  async function requestIn(query: Parameters) {
-    return query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
-  }
-}
-
-/** The receipt of a callback that came before, by Back or a reload, knows what came of it. */
-function decidedBy(result: Awaited<ReturnType<typeof finishSignIn>>, { decision }: Begun): DecisionOutcome {
-  return result.outcome === 'decided'
-    ? result.decided
-    : { outcome: 'receipt', choice: 'allow', decision: decision ?? '' };
 }
