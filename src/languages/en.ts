@@ -474,7 +474,7 @@ export const en = {
       address: 'The address was mistyped, or the link that led here is wrong.',
       between: 'Something went wrong on the way from your browser to us; it isn’t your fault.',
       ours: 'The fault is ours, not yours.',
-      nobodys: 'You did nothing wrong.',
+      none: 'You did nothing wrong.',
     },
     unchanged: 'Nothing on your account changed, and nothing was paid.',
     anApplication: 'the application',
