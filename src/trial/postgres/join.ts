@@ -16,14 +16,8 @@ import {
   stopPostmaster,
 } from './postmaster.ts';
 
-/** A process's part in a cluster. */
-interface Member {
-  readonly cluster: Cluster;
-  leave(): Promise<boolean>;
-}
-
-/** This process's members, from the first step of joining to the end of leaving. */
-const members = new Set<Member>();
+/** This process's parts in clusters, from the first step of joining to the end of leaving. */
+const members = new Set<{ readonly cluster: Cluster; leave(): Promise<boolean> }>();
 
 // An immediate exit stops PostgreSQL even under other processes: it must leave none running.
 process.on('exit', () => {
@@ -51,7 +45,7 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
     members.delete(member);
     return stopped;
   });
-  const member: Member = { cluster, leave };
+  const member = { cluster, leave };
   members.add(member);
   try {
     const { connection, client } = await joining;

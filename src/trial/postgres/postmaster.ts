@@ -4,8 +4,7 @@ import fs from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster.ts';
-import { CLEAN_ENVIRONMENT } from './cluster.ts';
+import { CLEAN_ENVIRONMENT, type Cluster } from './cluster.ts';
 import type { Place } from './place.ts';
 import { hasCode } from './readOrMake.ts';
 
