@@ -57,16 +57,16 @@ export interface Gate {
 
 export const gateOf = new WeakMap<pg.Pool, Gate>();
 
-/** @throws the gate's cause; {@link ConnectError} if the migration takes more than 2 seconds */
-async function passGate(pool: pg.Pool): Promise<void> {
-  await Promise.race([gateOf.get(pool)?.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
-  const closed = gateOf.get(pool);
-  if (closed !== undefined) throw closed.cause ?? new ConnectError(new Error('its schema is being migrated'));
-}
-
-/** A connection of the pool, for the caller to release. */
+/**
+ * A connection of the pool, for the caller to release. @throws the cause of its {@link Gate}; {@link ConnectError} if the migration
+ * takes more than 2 seconds
+ */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  if (gateOf.has(pool)) await passGate(pool);
+  if (gateOf.has(pool)) {
+    await Promise.race([gateOf.get(pool)?.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
+    const closed = gateOf.get(pool);
+    if (closed) throw closed.cause ?? new ConnectError(new Error('its schema is being migrated'));
+  }
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }
 

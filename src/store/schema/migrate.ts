@@ -31,13 +31,8 @@ const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
 export async function migrate(pool: pg.Pool, beside = false): Promise<Migration[]> {
   const migrations = await listMigrations();
   const applied: Migration[] = [];
-  for (;;) {
-    const migration = await withMigrationLock(pool, (connection) =>
-      applyNext(connection, migrations, beside),
-    );
-    if (migration === undefined) break;
-    applied.push(migration);
-  }
+  const next = () => withMigrationLock(pool, (connection) => applyNext(connection, migrations, beside));
+  for (let migration = await next(); migration; migration = await next()) applied.push(migration);
   await preparePartitions(pool);
   return applied;
 }
