@@ -41,7 +41,12 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
   const joining = createCluster(cluster).then(() => openSession(cluster));
   const leave = onFirstUse(async () => {
     cancel.abort();
-    const stopped = await leaveCluster(cluster, await joining.catch(() => undefined));
+    const session = await joining.catch(() => undefined);
+    const isLast = session && (await closeSession(session));
+    // Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped.
+    const mine = isLast ? readPostmaster(place.cluster)?.pid : startedPid(cluster);
+    const stopped = isLast !== false && (await stopPostmaster(mine, place.cluster));
+    session?.client.end().catch(() => {});
     members.delete(member);
     return stopped;
   });
@@ -63,16 +68,6 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
 /** Leaves everything joined or being joined by this process, for an early end. */
 export async function leaveEmbeddedPostgres(): Promise<void> {
   await Promise.all(Array.from(members, ({ leave }) => leave()));
-}
-
-/** Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped. */
-async function leaveCluster(cluster: Cluster, session: ClusterSession | undefined): Promise<boolean> {
-  const folder = cluster.place.cluster;
-  const isLast = session && (await closeSession(session));
-  const mine = isLast ? readPostmaster(folder)?.pid : startedPid(cluster);
-  const stopped = isLast !== false && (await stopPostmaster(mine, folder));
-  session?.client.end().catch(() => {});
-  return stopped;
 }
 
 /** Advisory lock in database `postgres`: shared by the cluster's processes, exclusive for the one that stops it. */

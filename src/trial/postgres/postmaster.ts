@@ -16,15 +16,13 @@ const POLL_MS = 20;
 export function startPostmaster(cluster: Cluster): ChildProcess {
   const { place, binaries } = cluster;
   makeSocketFolder(place);
-  const settings = {
-    listen_addresses: '',
-    port: SOCKET_NUMBER,
-    unix_socket_directories: socketFolder(place.cluster),
-    unix_socket_permissions: '0700',
-  };
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const socket = [
+    `--unix_socket_directories=${socketFolder(place.cluster)}`,
+    '--unix_socket_permissions=0700',
+  ];
+  const options = ['-D', place.cluster, '--listen_addresses=', `--port=${SOCKET_NUMBER}`, ...socket];
   const log = fs.openSync(place.logFile, 'a', 0o600);
-  const child = spawn(path.join(binaries.folder, 'bin', 'postgres'), ['-D', place.cluster, ...options], {
+  const child = spawn(path.join(binaries.folder, 'bin', 'postgres'), options, {
     ...place.runAs,
     cwd: '/',
     env: CLEAN_ENVIRONMENT,
