@@ -70,11 +70,10 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }
 
+export type Work<Result> = (connection: pg.PoolClient) => Promise<Result>;
+
 /** Runs `work` on one connection of the pool, which is closed after a failure. */
-export async function withConnection<Result>(
-  pool: pg.Pool,
-  work: (connection: pg.PoolClient) => Promise<Result>,
-): Promise<Result> {
+export async function withConnection<Result>(pool: pg.Pool, work: Work<Result>): Promise<Result> {
   const connection = await connect(pool);
   let finished = false;
   try {
@@ -86,10 +85,7 @@ export async function withConnection<Result>(
   }
 }
 
-export function transaction<Result>(
-  pool: pg.Pool,
-  work: (connection: pg.PoolClient) => Promise<Result>,
-): Promise<Result> {
+export function transaction<Result>(pool: pg.Pool, work: Work<Result>): Promise<Result> {
   // After an error the connection is closed, which rolls back from any state.
   return withConnection(pool, async (connection) => {
     await begin(connection);
