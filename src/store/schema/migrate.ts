@@ -46,7 +46,11 @@ const findTables = findAll<void, { name: string }>('')`
 
 /** @returns the applied migration, undefined if none is left */
 async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[], beside: boolean) {
-  await refuseEncoding(connection);
+  // Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first missing letter.
+  const { rows } = await connection.query<{ server_encoding: string }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8')
+    throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
   const { version, serves, text, remedy } = await schemaState(connection);
   if (!serves) throw new MigrationError(`${text}: ${remedy}`);
   const others = version === 0 && !beside ? await findTables(connection) : [];
@@ -59,14 +63,6 @@ async function applyNext(connection: pg.PoolClient, migrations: readonly Migrati
   const next = migrations[version];
   if (next !== undefined) await apply(connection, next);
   return next;
-}
-
-/** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first missing letter. */
-async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
-  const { rows } = await connection.query<{ server_encoding: string }>('show server_encoding');
-  const encoding = rows[0]?.server_encoding;
-  if (encoding === 'UTF8') return;
-  throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
 }
 
 async function apply(connection: pg.PoolClient, { version, name }: Migration): Promise<void> {
