@@ -11,6 +11,7 @@ import { hasCode } from './readOrMake.ts';
 /** Deadline for a stop: it writes a checkpoint, and disks can be slow. */
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
+const PID_FILE = 'postmaster.pid';
 
 /** Starts PostgreSQL without TCP, in its own process group: a terminal's Ctrl-C must not end it before the last response. */
 export function startPostmaster(cluster: Cluster): ChildProcess {
@@ -64,7 +65,7 @@ export async function stopPostmaster(pid: number | undefined, cluster: string): 
  * @returns undefined without a file, or if it came with a copy of the folder
  */
 export function readPostmaster(cluster: string) {
-  const [pid, folder, , , , , , status = ''] = readLines(pidFile(cluster));
+  const [pid, folder, , , , , , status = ''] = readLines(path.join(cluster, PID_FILE));
   return folder === cluster ? { pid: Number(pid), isReady: status.trim() === 'ready' } : undefined;
 }
 
@@ -76,7 +77,9 @@ export function isPostmaster(pid: number | undefined, cluster: string): pid is n
 /** Removes lock files whose process id another program got after a crash; they would block the start. @returns true if any */
 export function removeRecycledLocks(cluster: string): boolean {
   const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);
-  const recycled = [pidFile(cluster), socketLock].filter((file) => namesAnotherProgram(file, cluster));
+  const recycled = [path.join(cluster, PID_FILE), socketLock].filter((file) =>
+    namesAnotherProgram(file, cluster),
+  );
   for (const file of recycled) fs.rmSync(file, { force: true });
   return recycled.length > 0;
 }
@@ -87,10 +90,6 @@ function namesAnotherProgram(lockFile: string, cluster: string): boolean {
   if (command === undefined) return false;
   // The owner of a renamed folder's PostgreSQL is unknown, hence any PostgreSQL counts.
   return folder === cluster ? !isPostmaster(Number(pid), cluster) : !/\/postgres( |$)/.test(command);
-}
-
-function pidFile(cluster: string): string {
-  return path.join(cluster, 'postmaster.pid');
 }
 
 function readLines(file: string): string[] {
