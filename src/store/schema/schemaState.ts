@@ -59,11 +59,7 @@ const MAX_TRIES = 40;
 const PAUSE_MS = 2_000;
 
 /** Runs one step at a time of all processes. Statements queue behind one that waits for a table: it lets them pass, and retries. */
-export async function withMigrationLock<Result>(
-  pool: pg.Pool,
-  step: Work<Result>,
-  maxTries = MAX_TRIES,
-): Promise<Result> {
+export async function withMigrationLock<Result>(pool: pg.Pool, step: Work<Result>, maxTries = MAX_TRIES) {
   for (let tries = 1; ; tries += 1) {
     try {
       return await transaction(pool, async (connection) => {
