@@ -110,9 +110,8 @@ const toStatus = (status: store.User['status'], summary: string) =>
     output: z.object({ ...ABOUT, status: STATUS }),
     async run({ db: pool, operator }, { login }) {
       const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
-      const done = await changeUser(pool, login, act, (db, id) =>
-        REGISTERED.user.setStatus(db, { id, status }),
-      );
+      const { setStatus } = REGISTERED.user;
+      const done = await changeUser(pool, login, act, (db, id) => setStatus(db, { id, status }));
       return { ...done, status };
     },
   });

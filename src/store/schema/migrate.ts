@@ -73,11 +73,8 @@ async function apply(connection: pg.PoolClient, { version, name }: Migration): P
       oldest_build integer check (oldest_build <= version))`);
     await executeLong(connection, text);
     const [, oldest = null] = SERVES.exec(text) ?? [];
-    const values = [version, name, oldest];
-    await connection.query(
-      'insert into schema_migrations (version, name, oldest_build) values ($1, $2, $3)',
-      values,
-    );
+    const insert = 'insert into schema_migrations (version, name, oldest_build) values ($1, $2, $3)';
+    await connection.query(insert, [version, name, oldest]);
   } catch (cause) {
     const { message } = cause as Error;
     const advice = ADVICE[codeOf(cause)] ?? '';
