@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
 import { DatabaseWatch } from '../watch/databaseWatch.ts';
-import { Housekeeping } from '../watch/housekeeping.ts';
+import { prepareHousekeeping } from '../watch/housekeeping.ts';
 import { RefusalLog } from '../watch/refusals.ts';
 import { cookieOptions } from './browser/cookies.ts';
 import { BOUNDS } from './connections/bounds.ts';
@@ -101,7 +101,7 @@ function runInBackground(app: FastifyInstance): DatabaseWatch {
   const { context, log } = app;
   const watch = new DatabaseWatch(context, log);
   const refusals = new RefusalLog(context);
-  const housekeeping = new Housekeeping(context, log);
+  const housekeeping = prepareHousekeeping(context, log);
   app.decorate('refusals', refusals);
   app.addHook('onListen', async () => {
     void watch.check();

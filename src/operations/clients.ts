@@ -11,7 +11,7 @@ import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { findClient, insertClient, listClients, updateClient, writeLogo } from '../store/common/clients.ts';
 import { transaction } from '../store/database/database.ts';
-import { deleteRegistered } from '../store/operate/registered.ts';
+import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { AFTER, FLAG, ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
@@ -168,7 +168,7 @@ export const remove = operation({
     await block.run(context, { clientId });
     const revoked = await revokeAll(context, { clientId });
     const act = { kind: 'client_deleted', operator, clientId } as const;
-    await audited(db, act, (connection) => deleteRegistered.client(connection, { id: clientId }));
+    await audited(db, act, (connection) => REGISTERED.client.remove(connection, { id: clientId }));
     return { clientId, status: 'deleted' as const, revoked };
   },
 });

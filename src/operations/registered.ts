@@ -7,7 +7,7 @@ import { randomHex } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
-import { updateStatus } from '../store/operate/registered.ts';
+import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { AFTER, ID, STATUS, text } from './fields.ts';
 import { found, listing, operation, rowsAfter } from './operation.ts';
@@ -26,7 +26,7 @@ export function blockOperations(owner: SecretOwner, summaries: { block: string; 
       async run({ db, operator }, { [key]: id = '' }) {
         const act = { kind: `${owner}_${verb}ed`, operator, [key]: id } as const;
         const changed = await audited(db, act, async (connection) => {
-          return (await updateStatus[owner](connection, { id, status }))?.changed ?? null;
+          return (await REGISTERED[owner].setStatus(connection, { id, status }))?.changed ?? null;
         });
         return { [key]: id, status, changed: found(changed, owner, id) };
       },

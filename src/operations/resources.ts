@@ -4,12 +4,7 @@ import { checkName } from '../rules/account/registration.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
-import {
-  deleteRegistered,
-  findResource,
-  insertResource,
-  listResources,
-} from '../store/operate/registered.ts';
+import { findResource, insertResource, listResources, REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { AFTER, ID, STATUS, text } from './fields.ts';
 import { found, listing, operation, rowsAfter } from './operation.ts';
@@ -64,7 +59,7 @@ export const remove = operation({
     const { name } = await requireResource(db, resourceId);
     await confirm(async () => ({ deed: `delete the resource server ${name} with its secrets`, count: 1 }));
     const act = { kind: 'resource_deleted', operator, resourceId } as const;
-    await audited(db, act, (connection) => deleteRegistered.resource(connection, { id: resourceId }));
+    await audited(db, act, (connection) => REGISTERED.resource.remove(connection, { id: resourceId }));
     return { resourceId, status: 'deleted' as const };
   },
 });

@@ -9,7 +9,7 @@ import { type Act, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import * as store from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
-import { deleteRegistered, updateStatus } from '../store/operate/registered.ts';
+import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { LIMIT, LOGIN, LOGIN_OR_ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
@@ -110,7 +110,8 @@ const toStatus = (status: store.User['status'], summary: string) =>
     output: z.object({ ...ABOUT, status: STATUS }),
     async run({ db: pool, operator }, { login }) {
       const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
-      const done = await changeUser(pool, login, act, (db, id) => updateStatus.user(db, { id, status }));
+      const { setStatus } = REGISTERED.user;
+      const done = await changeUser(pool, login, act, (db, id) => setStatus(db, { id, status }));
       return { ...done, status };
     },
   });
@@ -161,7 +162,7 @@ export const remove = operation({
     const revoked = await revokeAll(context, { userId });
     const detail = { names: digestsOf(login, externalId) };
     const act = { kind: 'user_deleted', operator, userId, detail } as const;
-    await audited(db, act, (connection) => deleteRegistered.user(connection, { id: userId }));
+    await audited(db, act, (connection) => REGISTERED.user.remove(connection, { id: userId }));
     return { userId, status: 'deleted' as const, revoked };
   },
 });

@@ -77,11 +77,8 @@ const PAUSE_MS = 1_000;
  * Queues all statements of unused pools until another pool has migrated its database; trial mode's owner already has.
  * @returns migrates it once it is reachable; throws errors that waiting doesn't solve
  */
-export function queueUntilMigrated(
-  queued: readonly pg.Pool[],
-  { databaseUrl, databasePassword }: DatabaseConfig,
-) {
-  if (databaseUrl === null) return async () => {};
+export function queueUntilMigrated(queued: readonly pg.Pool[], config: DatabaseConfig) {
+  if (config.databaseUrl === null) return async () => {};
   let noteTried = () => {};
   const tried = new Promise<void>((resolve) => {
     noteTried = resolve;
@@ -102,12 +99,12 @@ export function queueUntilMigrated(
     }
   };
   return async (log: StoreLog) => {
-    const pool = openDatabase(databaseUrl, databasePassword);
+    const { pool, close } = await openStore(config, log);
     try {
       // Random, so that many servers do not return all at once. Meanwhile the watch reports the database.
       while (!(await isMigrated(pool, log))) await setTimeout(PAUSE_MS * (0.5 + Math.random()));
     } finally {
-      void pool.end();
+      void close();
     }
   };
 }

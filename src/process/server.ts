@@ -15,12 +15,10 @@ import { openServerStore, queueUntilMigrated, type Store } from './openStore.ts'
 
 /** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {
-  try {
-    await start(config, log);
-  } catch (error) {
+  await start(config, log).catch(async (error) => {
     await closeAll({ signal: null, inOrder: true });
     throw error;
-  }
+  });
   endInOrder(config.drainMs, () => log.info('stopped'));
 }
 

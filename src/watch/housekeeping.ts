@@ -14,51 +14,41 @@ const MAX_STATEMENTS = 20;
 type Log = Record<'info' | 'warn', (text: string) => void>;
 
 /** Removes expired rows and makes partitions of the audit trail, one replica at a time. Later rounds make up for a failed one. */
-export class Housekeeping {
-  readonly #db: pg.Pool;
-  readonly #log: Log;
-  #timer: NodeJS.Timeout | undefined;
-  #round = 0;
-  #stopped = false;
-
-  constructor({ db }: { readonly db: pg.Pool }, log: Log) {
-    this.#db = db;
-    this.#log = log;
-  }
-
-  /** The first round runs in the second minute, at a different moment on each replica. */
-  start(): void {
-    if (this.#stopped) return;
-    const wait = this.#round === 0 ? ROUND_MS * (1 + Math.random()) : ROUND_MS;
-    this.#timer = setTimeout(() => void this.keep().finally(() => this.start()), wait).unref();
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-  }
-
+export function prepareHousekeeping({ db }: { readonly db: pg.Pool }, log: Log) {
+  let timer: NodeJS.Timeout | undefined;
+  let rounds = 0;
+  let stopped = false;
+  const goesOn = (statements: number) => statements < MAX_STATEMENTS && !stopped;
   /** One round. Never fails; `DatabaseWatch` reports an unreachable database. */
-  async keep(): Promise<void> {
-    const round = this.#round++;
+  const keep = async () => {
+    const round = rounds++;
     try {
-      const goesOn = (statements: number) => statements < MAX_STATEMENTS && !this.#stopped;
       for (const table of EXPIRING_TABLES)
         if (round % ROUNDS_AN_HOUR === 0 || !HOURLY.includes(table))
-          await removeAllExpired(this.#db, table, goesOn);
-      if (round % (24 * ROUNDS_AN_HOUR) === 0) await this.#prepareTrail();
+          await removeAllExpired(db, table, goesOn);
+      if (round % (24 * ROUNDS_AN_HOUR) === 0) await prepareTrail(db, log);
     } catch (error) {
-      if (whyUnavailable(error) === null)
-        this.#log.warn(`could not remove expired rows: ${explainTrouble(error)}`);
+      if (whyUnavailable(error) === null) log.warn(`could not remove expired rows: ${explainTrouble(error)}`);
     }
-  }
+  };
+  /** The first round runs in the second minute, at a different moment on each replica. */
+  const start = () => {
+    if (stopped) return;
+    const wait = rounds === 0 ? ROUND_MS * (1 + Math.random()) : ROUND_MS;
+    timer = setTimeout(() => void keep().finally(start), wait).unref();
+  };
+  const stop = () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+  return { keep, start, stop };
+}
 
-  /** A server's role may not make partitions: it warns months before they are missing. */
-  async #prepareTrail(): Promise<void> {
-    for (const name of (await preparePartitions(this.#db)).done) this.#log.info(`created partition ${name}`);
-    const { monthsAhead } = await findTrailFacts(this.#db);
-    if (monthsAhead >= MIN_MONTHS_AHEAD) return;
-    const remedy = 'run assent maintain as the owner of the tables';
-    this.#log.warn(`the audit trail has partitions for only ${monthsAhead} more months: ${remedy}`);
-  }
+/** A server's role may not make partitions: it warns months before they are missing. */
+async function prepareTrail(db: pg.Pool, log: Log): Promise<void> {
+  for (const name of (await preparePartitions(db)).done) log.info(`created partition ${name}`);
+  const { monthsAhead } = await findTrailFacts(db);
+  if (monthsAhead >= MIN_MONTHS_AHEAD) return;
+  const remedy = 'run assent maintain as the owner of the tables';
+  log.warn(`the audit trail has partitions for only ${monthsAhead} more months: ${remedy}`);
 }

@@ -6,7 +6,7 @@ import {
   removeExpired,
 } from '../../src/store/common/expired.ts';
 import { openDatabase, transaction } from '../../src/store/database/database.ts';
-import { Housekeeping } from '../../src/watch/housekeeping.ts';
+import { prepareHousekeeping } from '../../src/watch/housekeeping.ts';
 import { createRole, useDatabase } from '../support/postgres/database.ts';
 import { whileHeld } from '../support/postgres/locks.ts';
 import { plant } from '../support/postgres/plant.ts';
@@ -41,7 +41,7 @@ async function keepHouse(db = pool, rounds = 1): Promise<string[]> {
     info: (line: string) => lines.push(line),
     warn: (line: string) => lines.push(`warning: ${line}`),
   };
-  const housekeeping = new Housekeeping({ db }, log);
+  const housekeeping = prepareHousekeeping({ db }, log);
   for (let round = 0; round < rounds; round += 1) await housekeeping.keep();
   return lines;
 }

@@ -45,8 +45,6 @@ function linesOf(issue: z.core.$ZodIssue): string[] {
 /** The path of a value, always on one line. */
 function placeOf(path: readonly PropertyKey[]): string {
   const codeOf = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  return path
-    .join('.')
-    .slice(0, MAX_PLACE_CHARACTERS)
-    .replaceAll(/[\p{C}\p{Z}]/gu, codeOf);
+  const place = path.join('.').slice(0, MAX_PLACE_CHARACTERS);
+  return place.replaceAll(/[\p{C}\p{Z}]/gu, codeOf);
 }

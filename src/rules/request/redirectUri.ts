@@ -21,10 +21,7 @@ export function withPortOf(registered: string, sent: string): string {
  * The rule that `sent` breaks against the registered URI; null if it matches. Application-specific parameters may be appended
  * (contract 2.2). No decoding, lower-casing or normalizing first: two spellings are two addresses.
  */
-export function redirectUriMismatch(
-  registered: string,
-  sent: string,
-): readonly [OAuthRuleId, rule: string] | null {
+export function redirectUriMismatch(registered: string, sent: string) {
   if (sent === registered) return null;
   if (sent.length > MAX_CANONICAL_QUERY_BYTES)
     return broken('redirect_uri_too_long', `is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`);

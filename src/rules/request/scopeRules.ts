@@ -126,10 +126,7 @@ const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonl
 ];
 
 /** Equal for the same right, whatever its limit. @param spell maps two spellings of one target to the same */
-export function identityOf(
-  { name, target, type }: Right,
-  spell = (target: string) => target.normalize('NFKC'),
-): string {
+export function identityOf({ name, target, type }: Right, spell = (text: string) => text.normalize('NFKC')) {
   return JSON.stringify([name, target && spell(target), type]);
 }
 

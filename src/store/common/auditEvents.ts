@@ -1,54 +1,28 @@
 import type pg from 'pg';
 import type { RequestMeta } from '../../rules/common/caller.ts';
+import { each } from '../../rules/common/each.ts';
 import { write } from '../database/query.ts';
 import type { Computed } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
 export const IS_TOLD = {
-  approved: true,
-  approved_again: true,
-  rejected: true,
-  exchanged: false,
-  replayed: true,
-  revoked_by_user: true,
-  revoked_by_application: true,
-  revoked_by_operator: true,
-  signed_in: true,
-  signed_out: true,
-  session_ended: true,
-  other_sessions_ended: true,
-  password_changed: true,
-  payment_password_changed: true,
-  password_guessed: true,
-  payment_password_guessed: true,
-  imported: true,
-  client_created: false,
-  client_imported: false,
-  client_updated: false,
-  client_blocked: false,
-  client_unblocked: false,
-  client_deleted: false,
-  client_secret_added: false,
-  client_secret_retired: false,
-  resource_created: false,
-  resource_blocked: false,
-  resource_unblocked: false,
-  resource_deleted: false,
-  resource_secret_added: false,
-  resource_secret_retired: false,
-  user_created: true,
-  user_imported: true,
-  user_updated: true,
-  user_blocked: true,
-  user_unblocked: true,
-  user_signed_out: true,
-  user_password_set: true,
-  user_deleted: false,
-  trail_pruned: false,
-  server_role_granted: false,
-  operator_created: false,
-  operator_retired: false,
-} as const;
+  ...each(true, 'approved', 'approved_again', 'rejected'),
+  ...each(false, 'exchanged'),
+  ...each(true, 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'),
+  ...each(true, 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended'),
+  ...each(true, 'password_changed', 'payment_password_changed'),
+  ...each(true, 'password_guessed', 'payment_password_guessed'),
+  ...each(true, 'imported'),
+  ...each(false, 'client_created', 'client_imported', 'client_updated'),
+  ...each(false, 'client_blocked', 'client_unblocked', 'client_deleted'),
+  ...each(false, 'client_secret_added', 'client_secret_retired'),
+  ...each(false, 'resource_created', 'resource_blocked', 'resource_unblocked', 'resource_deleted'),
+  ...each(false, 'resource_secret_added', 'resource_secret_retired'),
+  ...each(true, 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked'),
+  ...each(true, 'user_signed_out', 'user_password_set'),
+  ...each(false, 'user_deleted', 'trail_pruned', 'server_role_granted'),
+  ...each(false, 'operator_created', 'operator_retired'),
+};
 
 export type AuditKind = keyof typeof IS_TOLD;
 export const AUDIT_KINDS = Object.keys(IS_TOLD) as AuditKind[];

@@ -1,11 +1,6 @@
 import type pg from 'pg';
 import type { Logo } from '../../rules/face/logo.ts';
-import {
-  type Client,
-  type ClientSettings,
-  effectiveChange,
-  type parseLogoPath,
-} from '../../rules/request/client.ts';
+import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
 import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, findRow, write } from '../database/query.ts';
@@ -50,7 +45,7 @@ export async function updateClient(db: Database, clientId: string, change: Parti
 }
 
 /** An application's picture, as named by its address: in ASCII. */
-type LogoName = NonNullable<ReturnType<typeof parseLogoPath>>;
+type LogoName = Pick<Client, 'clientId'> & Pick<Logo, 'file'>;
 
 const logo = findBatched<LogoName, { body: string }>('client-logo-find')`
   select n::int as n, encode(body, 'base64') as body

@@ -40,11 +40,7 @@ export type ExpiringTable = keyof typeof removeExpired;
 export const EXPIRING_TABLES = Object.keys(removeExpired) as ExpiringTable[];
 
 /** Removes a table's expired rows, as long as it `goesOn` after so many statements. @returns how many rows */
-export async function removeAllExpired(
-  db: Database,
-  table: ExpiringTable,
-  goesOn = (_statements: number) => true,
-): Promise<number> {
+export async function removeAllExpired(db: Database, table: ExpiringTable, goesOn = (_: number) => true) {
   let removed = 0;
   for (let statements = 0; goesOn(statements); statements += 1) {
     const rows = await removeExpired[table](db);

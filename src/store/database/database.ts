@@ -57,24 +57,23 @@ export interface Gate {
 
 export const gateOf = new WeakMap<pg.Pool, Gate>();
 
-/** @throws the gate's cause; {@link ConnectError} if the migration takes more than 2 seconds */
-async function passGate(pool: pg.Pool): Promise<void> {
-  await Promise.race([gateOf.get(pool)?.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
-  const closed = gateOf.get(pool);
-  if (closed !== undefined) throw closed.cause ?? new ConnectError(new Error('its schema is being migrated'));
-}
-
-/** A connection of the pool, for the caller to release. */
+/**
+ * A connection of the pool, for the caller to release. @throws the cause of its {@link Gate}; {@link ConnectError} if the migration
+ * takes more than 2 seconds
+ */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  if (gateOf.has(pool)) await passGate(pool);
+  if (gateOf.has(pool)) {
+    await Promise.race([gateOf.get(pool)?.tried, setTimeout(BATCH_WAIT_MS, undefined, { ref: false })]);
+    const closed = gateOf.get(pool);
+    if (closed) throw closed.cause ?? new ConnectError(new Error('its schema is being migrated'));
+  }
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }
 
+export type Work<Result> = (connection: pg.PoolClient) => Promise<Result>;
+
 /** Runs `work` on one connection of the pool, which is closed after a failure. */
-export async function withConnection<Result>(
-  pool: pg.Pool,
-  work: (connection: pg.PoolClient) => Promise<Result>,
-): Promise<Result> {
+export async function withConnection<Result>(pool: pg.Pool, work: Work<Result>): Promise<Result> {
   const connection = await connect(pool);
   let finished = false;
   try {
@@ -86,10 +85,7 @@ export async function withConnection<Result>(
   }
 }
 
-export function transaction<Result>(
-  pool: pg.Pool,
-  work: (connection: pg.PoolClient) => Promise<Result>,
-): Promise<Result> {
+export function transaction<Result>(pool: pg.Pool, work: Work<Result>): Promise<Result> {
   // After an error the connection is closed, which rolls back from any state.
   return withConnection(pool, async (connection) => {
     await begin(connection);

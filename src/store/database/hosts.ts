@@ -90,18 +90,17 @@ export class Hosts {
       if (pool.ending) return eye.end();
       const answer = await eye.query(REIGN).catch(() => null);
       Object.assign(host, answer?.rows[0]);
-      for (const former of this.hosts) this.#leave(former, this.#successorOf(former), pool);
+      for (const former of this.hosts) {
+        const successor = this.#successorOf(former);
+        if (successor === undefined) continue;
+        const error = takenOver(nameOf(successor), nameOf(former));
+        for (const client of former.clients) client.connection.stream.destroy(error);
+        if (former === this.#current) pool.emit('error', error); // is logged
+        this.#use(this.#current);
+      }
       setTimeout(look, LOOK_MS).unref();
     };
     return look();
-  }
-
-  #leave(former: Host, successor: Host | undefined, pool: pg.Pool): void {
-    if (successor === undefined) return;
-    const error = takenOver(nameOf(successor), nameOf(former));
-    for (const client of former.clients) client.connection.stream.destroy(error);
-    if (former === this.#current) pool.emit('error', error); // is logged
-    this.#use(this.#current);
   }
 
   #successorOf({ system, timeline }: Host): Host | undefined {

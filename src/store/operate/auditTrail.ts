@@ -118,13 +118,7 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
     if (cursor.from > by || (cursor.installation ?? installation) !== installation) return null;
     // The number of rows depends on the cursor.
     await connection.query('set local plan_cache_mode = force_custom_plan');
-    const rows = await find(connection, {
-      ...now,
-      from: cursor.from,
-      since: cursor.since,
-      after: cursor.at,
-      most,
-    });
+    const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most });
     const last = rows.length < most ? undefined : rows.at(-1);
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
     // Transactions from before the last cursor have ended, or are no older than it.

@@ -4,31 +4,25 @@ import { findAll, findLong, findOne, write } from '../database/query.ts';
 
 // What operators register has some statements alike; clients and users have files in `../common/`.
 
-const setStatus = (kind: string) =>
-  findOne<{ id: string; status: Status }, { changed: boolean }>(`${kind}-set-status`)`
+function statementsOf(kind: string) {
+  const deleted = findLong<{ id: string }, object>(`${kind}-delete`)`
+    delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`;
+  return {
+    /** Blocks or unblocks, at once for every endpoint. @returns `changed`: the status differed; null without such a row */
+    setStatus: findOne<{ id: string; status: Status }, { changed: boolean }>(`${kind}-set-status`)`
     with changed as (
       update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
     )
-    select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`;
-
-/** Blocks or unblocks, at once for every endpoint. @returns `changed`: the status differed; null without such a row */
-export const updateStatus = {
-  client: setStatus('client'),
-  resource: setStatus('resource'),
-  user: setStatus('user'),
-};
-
-function remove(kind: string) {
-  const deleted = findLong<{ id: string }, object>(`${kind}-delete`)`
-    delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`;
-  return async (db: Database, row: { id: string }) => (await deleted(db, row)).length;
+    select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
+    /** Deletes a row with its secrets, sessions and grants. @returns the number deleted: one or none */
+    remove: async (db: Database, row: { id: string }) => (await deleted(db, row)).length,
+  };
 }
 
-/** Deletes a row with its secrets, sessions and grants. @returns the number deleted: one or none */
-export const deleteRegistered = {
-  client: remove('client'),
-  resource: remove('resource'),
-  user: remove('user'),
+export const REGISTERED = {
+  client: statementsOf('client'),
+  resource: statementsOf('resource'),
+  user: statementsOf('user'),
 };
 
 /** A server of the payment API that may introspect tokens. */

@@ -107,8 +107,10 @@ export async function pruneAuditPartitions(pool: pg.Pool, months: number, operat
     throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
   }
   const { done, busy } = await untilDoneOrBusy(pool, async (connection) => {
-    const gone = (await dropOldest(connection, months)) ?? (await pruneStrays(connection, months));
-    if (gone === null) return null;
+    const oldest = await findOldest(connection, { months });
+    if (oldest !== null) await connection.query(`drop table ${oldest.name}`);
+    const gone = oldest === null ? await pruneStrays(connection, months) : [oldest.month];
+    if (gone.length === 0) return null;
     await recordAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
     return gone;
   });
@@ -126,24 +128,16 @@ const findOldest = findOne<{ months: number }, { name: string; month: string }>(
   select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
    where month < ${THIS_MONTH} - make_interval(months => @months) order by partitions.month limit 1`;
 
-/** @returns its month; null if no partition is that old */
-async function dropOldest(connection: pg.PoolClient, months: number): Promise<string[] | null> {
-  const oldest = await findOldest(connection, { months });
-  if (oldest === null) return null;
-  await connection.query(`drop table ${oldest.name}`);
-  return [oldest.month];
-}
-
 const deleteStrays = findAll<{ months: number }, { month: string }>('')`
   with gone as (
     delete from audit_events_rest
      where at < (${THIS_MONTH} - make_interval(months => @months)) at time zone 'UTC' returning at)
   select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone`;
 
-/** @returns the months of the deleted rows; null for none */
-async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[] | null> {
+/** @returns the months of the deleted rows */
+async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[]> {
   await connection.query('alter table audit_events_rest disable trigger append_only');
   const rows = await deleteStrays(connection, { months });
   await connection.query('alter table audit_events_rest enable trigger append_only');
-  return rows.length === 0 ? null : rows.map(({ month }) => month);
+  return rows.map(({ month }) => month);
 }

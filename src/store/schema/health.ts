@@ -42,21 +42,16 @@ export const findOtherCollation = findAll<void, Record<'text' | 'remedy', string
     from pg_database, pg_database_collation_actual_version(oid) as now
    where datname = current_database() and datcollversion <> now`;
 
-/** @throws if the database is unreachable */
+/** `isLocal`: through a Unix socket, or on this machine. @throws if the database is unreachable */
 export async function findDatabaseFacts(connection: pg.PoolClient) {
   const facts = await findServerFacts(connection, { now: Date.now() / 1000 });
-  return { ...facts, ...inspectConnection(connection) };
-}
-
-/** `isLocal`: through a Unix socket, or on this machine. */
-function inspectConnection(connection: pg.PoolClient) {
   const { ownSession, keepsNames } = traitsOf(connection);
   const { ssl, connection: wire } = connection as unknown as { ssl: Ssl; connection: { stream: Socket } };
   const { stream } = wire;
   const tls = stream instanceof TLSSocket ? tlsOf(ssl) : 'none';
   const address = stream.remoteAddress ?? '';
   const isLocal = address === '' || /^(127\.|::1$|::ffff:127\.)/.test(address);
-  return { ownSession, keepsNames, isLocal, tls } as const;
+  return { ...facts, ownSession, keepsNames, isLocal, tls } as const;
 }
 
 type Ssl = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };

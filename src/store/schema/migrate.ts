@@ -31,13 +31,8 @@ const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
 export async function migrate(pool: pg.Pool, beside = false): Promise<Migration[]> {
   const migrations = await listMigrations();
   const applied: Migration[] = [];
-  for (;;) {
-    const migration = await withMigrationLock(pool, (connection) =>
-      applyNext(connection, migrations, beside),
-    );
-    if (migration === undefined) break;
-    applied.push(migration);
-  }
+  const next = () => withMigrationLock(pool, (connection) => applyNext(connection, migrations, beside));
+  for (let migration = await next(); migration; migration = await next()) applied.push(migration);
   await preparePartitions(pool);
   return applied;
 }
@@ -51,7 +46,11 @@ const findTables = findAll<void, { name: string }>('')`
 
 /** @returns the applied migration, undefined if none is left */
 async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[], beside: boolean) {
-  await refuseEncoding(connection);
+  // Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first missing letter.
+  const { rows } = await connection.query<{ server_encoding: string }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8')
+    throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
   const { version, serves, text, remedy } = await schemaState(connection);
   if (!serves) throw new MigrationError(`${text}: ${remedy}`);
   const others = version === 0 && !beside ? await findTables(connection) : [];
@@ -66,14 +65,6 @@ async function applyNext(connection: pg.PoolClient, migrations: readonly Migrati
   return next;
 }
 
-/** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first missing letter. */
-async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
-  const { rows } = await connection.query<{ server_encoding: string }>('show server_encoding');
-  const encoding = rows[0]?.server_encoding;
-  if (encoding === 'UTF8') return;
-  throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
-}
-
 async function apply(connection: pg.PoolClient, { version, name }: Migration): Promise<void> {
   const text = await readFile(new URL(name, FOLDER), 'utf8');
   try {
@@ -82,11 +73,8 @@ async function apply(connection: pg.PoolClient, { version, name }: Migration): P
       oldest_build integer check (oldest_build <= version))`);
     await executeLong(connection, text);
     const [, oldest = null] = SERVES.exec(text) ?? [];
-    const values = [version, name, oldest];
-    await connection.query(
-      'insert into schema_migrations (version, name, oldest_build) values ($1, $2, $3)',
-      values,
-    );
+    const insert = 'insert into schema_migrations (version, name, oldest_build) values ($1, $2, $3)';
+    await connection.query(insert, [version, name, oldest]);
   } catch (cause) {
     const { message } = cause as Error;
     const advice = ADVICE[codeOf(cause)] ?? '';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { MIGRATION_LOCK_MS } from '../../rules/common/timeouts.ts';
-import { type Database, transaction } from '../database/database.ts';
+import { type Database, transaction, type Work } from '../database/database.ts';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
 import { executeLong, findRow, lockForTransaction } from '../database/query.ts';
 
@@ -58,14 +58,8 @@ const MAX_TRIES = 40;
 /** Between two tries, for statements queued behind the last one; at least half of it. */
 const PAUSE_MS = 2_000;
 
-type Step<Result> = (connection: pg.PoolClient) => Promise<Result>;
-
 /** Runs one step at a time of all processes. Statements queue behind one that waits for a table: it lets them pass, and retries. */
-export async function withMigrationLock<Result>(
-  pool: pg.Pool,
-  step: Step<Result>,
-  maxTries = MAX_TRIES,
-): Promise<Result> {
+export async function withMigrationLock<Result>(pool: pg.Pool, step: Work<Result>, maxTries = MAX_TRIES) {
   for (let tries = 1; ; tries += 1) {
     try {
       return await transaction(pool, async (connection) => {
@@ -83,7 +77,7 @@ export async function withMigrationLock<Result>(
 }
 
 /** Repeats a step {@link withMigrationLock} until it gives null, or until a lock isn't free (`busy`). @returns all results */
-export async function untilDoneOrBusy<Done>(pool: pg.Pool, step: Step<Done | null>) {
+export async function untilDoneOrBusy<Done>(pool: pg.Pool, step: Work<Done | null>) {
   const done: Done[] = [];
   try {
     for (;;) {

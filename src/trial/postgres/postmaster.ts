@@ -4,28 +4,26 @@ import fs from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster.ts';
-import { CLEAN_ENVIRONMENT } from './cluster.ts';
+import { CLEAN_ENVIRONMENT, type Cluster } from './cluster.ts';
 import type { Place } from './place.ts';
 import { hasCode } from './readOrMake.ts';
 
 /** Deadline for a stop: it writes a checkpoint, and disks can be slow. */
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
+const PID_FILE = 'postmaster.pid';
 
 /** Starts PostgreSQL without TCP, in its own process group: a terminal's Ctrl-C must not end it before the last response. */
 export function startPostmaster(cluster: Cluster): ChildProcess {
   const { place, binaries } = cluster;
   makeSocketFolder(place);
-  const settings = {
-    listen_addresses: '',
-    port: SOCKET_NUMBER,
-    unix_socket_directories: socketFolder(place.cluster),
-    unix_socket_permissions: '0700',
-  };
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const socket = [
+    `--unix_socket_directories=${socketFolder(place.cluster)}`,
+    '--unix_socket_permissions=0700',
+  ];
+  const options = ['-D', place.cluster, '--listen_addresses=', `--port=${SOCKET_NUMBER}`, ...socket];
   const log = fs.openSync(place.logFile, 'a', 0o600);
-  const child = spawn(path.join(binaries.folder, 'bin', 'postgres'), ['-D', place.cluster, ...options], {
+  const child = spawn(path.join(binaries.folder, 'bin', 'postgres'), options, {
     ...place.runAs,
     cwd: '/',
     env: CLEAN_ENVIRONMENT,
@@ -67,7 +65,7 @@ export async function stopPostmaster(pid: number | undefined, cluster: string): 
  * @returns undefined without a file, or if it came with a copy of the folder
  */
 export function readPostmaster(cluster: string) {
-  const [pid, folder, , , , , , status = ''] = readLines(pidFile(cluster));
+  const [pid, folder, , , , , , status = ''] = readLines(path.join(cluster, PID_FILE));
   return folder === cluster ? { pid: Number(pid), isReady: status.trim() === 'ready' } : undefined;
 }
 
@@ -79,7 +77,9 @@ export function isPostmaster(pid: number | undefined, cluster: string): pid is n
 /** Removes lock files whose process id another program got after a crash; they would block the start. @returns true if any */
 export function removeRecycledLocks(cluster: string): boolean {
   const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);
-  const recycled = [pidFile(cluster), socketLock].filter((file) => namesAnotherProgram(file, cluster));
+  const recycled = [path.join(cluster, PID_FILE), socketLock].filter((file) =>
+    namesAnotherProgram(file, cluster),
+  );
   for (const file of recycled) fs.rmSync(file, { force: true });
   return recycled.length > 0;
 }
@@ -90,10 +90,6 @@ function namesAnotherProgram(lockFile: string, cluster: string): boolean {
   if (command === undefined) return false;
   // The owner of a renamed folder's PostgreSQL is unknown, hence any PostgreSQL counts.
   return folder === cluster ? !isPostmaster(Number(pid), cluster) : !/\/postgres( |$)/.test(command);
-}
-
-function pidFile(cluster: string): string {
-  return path.join(cluster, 'postmaster.pid');
 }
 
 function readLines(file: string): string[] {
