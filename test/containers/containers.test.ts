@@ -9,9 +9,10 @@ import { Agent } from '../support/http/agent.ts';
 import { type Load, startLoad } from '../support/http/load.ts';
 import { newSecret } from '../support/ledger.ts';
 import { addMigration } from '../support/process/builds.ts';
+import { readFile } from '../support/process/folder.ts';
 import { makeCertificate } from '../support/programs/certificates.ts';
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
-import { CHECKOUT, Engine } from './engine.ts';
+import { Engine } from './engine.ts';
 import { copyCheckout, Service } from './service.ts';
 import { makeStandIns } from './standIns.ts';
 
@@ -35,8 +36,9 @@ const SLOW = 'select pg_sleep(25)';
 /** 250 MB, then the oldest goes. */
 const LOG_BOUNDS = { 'max-file': '5', 'max-size': '50m' };
 
-const page = fs.readFileSync(path.join(CHECKOUT, 'docs/operate/containers.md'), 'utf8');
-const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
+const blocks = [...readFile('docs/operate/containers.md').matchAll(/^```sh\n(.*?)^```/gms)].map(
+  ([, block = '']) => block,
+);
 
 /** The block of the page with these words, as it is printed. */
 function block(words: string): string {

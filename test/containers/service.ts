@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { CHECKOUT } from '../support/process/folder.ts';
 import type { Run } from '../support/process/program.ts';
-import { CHECKOUT, type Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 
 /** Not sent to the engine: what `.dockerignore` leaves out, and what is large. */
 const LEFT_OUT = new Set(['.git', '.data', 'dist', 'node_modules', 'test', 'bench']);

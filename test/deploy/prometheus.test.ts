@@ -1,18 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { namesOf, readSeries, type Series } from '../support/metrics.ts';
+import { CHECKOUT, readFile as read } from '../support/process/folder.ts';
 import { versionOf } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
 // The files of deploy/ fit what a running server tells: a metric that is renamed would silence its alert and nobody would know.
-
-const FOLDER = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));
-const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
 interface Rule {
   readonly expr: string;
@@ -158,7 +154,8 @@ const found = version === undefined ? 'promtool is not installed: skipped' : `pr
 
 describe.skipIf(version === undefined)(`Prometheus’ own tool (${found})`, () => {
   const promtool = (args: string[], input = '') => {
-    const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: FOLDER, input, encoding: 'utf8' });
+    const options = { cwd: `${CHECKOUT}/deploy/prometheus`, input, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync('promtool', args, options);
     return { status, said: `${stdout}${stderr}` };
   };
 

@@ -86,7 +86,6 @@ const PLANTS: Readonly<Record<string, Plant>> = {
   },
 };
 
-/** A copy of the build with one line changed. @throws {Error} where that line isn't there once */
 function buildWith({ change: [file, line, instead] }: Plant): Build {
   const build = copyOfBuild();
   const place = join(build.folder, 'dist', file);

@@ -35,7 +35,6 @@ export function lineOf(outcome: Outcome | null): string {
   return [(outcome?.fault ?? 'fault').padEnd(18), ...cells].join('  ');
 }
 
-/** What was found, rule by rule; empty where all is well. */
 export function findingsOf({ fault, findings }: Outcome): string {
   const lines = Object.entries(findings).flatMap(([rule, found]) => [
     `  not so in ${fault}: ${rule} (${found.length})`,

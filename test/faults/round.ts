@@ -22,7 +22,6 @@ export interface Outcome {
   readonly findings: Readonly<Record<string, string[]>>;
 }
 
-/** Two replicas and their drivers, and the faults that can happen to them. */
 export interface Stage<StagesHome extends Home = EmbeddedHome> {
   readonly home: StagesHome;
   readonly faults: Faults<StagesHome>;

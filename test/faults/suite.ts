@@ -14,7 +14,7 @@ function say(line: string): void {
 
 /**
  * Has these faults happen one after the other, each under load, audited, and a test of its own.
- * @param ms how long each lasts, as far as it has a choice @returns their stage, for tests after them
+ * @param ms how long each lasts, as far as it has a choice
  */
 export function testFaults<StagesHome extends Home>(
   makeHome: () => Promise<StagesHome>,
@@ -22,7 +22,7 @@ export function testFaults<StagesHome extends Home>(
   names: readonly string[],
   ms: number,
   casting: Casting,
-): () => Stage<StagesHome> {
+): void {
   let stage: Stage<StagesHome>;
 
   beforeAll(async () => {
@@ -50,6 +50,4 @@ export function testFaults<StagesHome extends Home>(
       expect(outcome.evidence.entries.some(({ during }) => during === name)).toBe(true);
     },
   );
-
-  return () => stage;
 }

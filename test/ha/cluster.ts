@@ -9,9 +9,10 @@ import pg from 'pg';
 import { signal } from '../faults/faults/make.ts';
 import type { Home } from '../faults/home.ts';
 import { ledger } from '../support/ledger.ts';
+import { PATH } from '../support/process/program.ts';
 import { freePort } from '../support/server.ts';
 import { type Common, Member } from './member.ts';
-import { findPrograms, PATH } from './programs.ts';
+import { findPrograms } from './programs.ts';
 
 // PostgreSQL on three machines by Patroni, etcd and HAProxy: real processes, all on this machine.
 
@@ -161,7 +162,7 @@ export class Cluster implements Home {
     });
   }
 
-  /** Looks at what Patroni tells until there is something to be found. @throws {Error} that says what is wrong instead */
+  /** Looks at what Patroni tells until there is something to be found. @throws {Error} with that, and the ends of the logs */
   async #until<Found>(
     what: string,
     find: (told: readonly Told[]) => Promise<Found | undefined>,
@@ -170,16 +171,11 @@ export class Cluster implements Home {
       const found = await find(await this.#tell());
       if (found !== undefined) return found;
     }
-    throw this.#error(what, await this.#tell());
-  }
-
-  /** With what Patroni tells of the members, and the ends of their logs. */
-  #error(what: string, told: readonly Told[]): Error {
     const logs = this.members.map(({ machine: { name } }) => {
       const log = readFileSync(join(this.#common.folder, `${name}.log`), 'utf8').trimEnd();
       return [`${name}:`, ...log.split('\n').slice(-12)].join('\n  ');
     });
-    return new Error(`the cluster ${what}: ${JSON.stringify(told)}\n${logs.join('\n')}`);
+    throw new Error(`the cluster ${what}: ${JSON.stringify(await this.#tell())}\n${logs.join('\n')}`);
   }
 
   async switchOver({ machine }: Member): Promise<void> {

@@ -3,7 +3,8 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { descendants, processesOf } from '../support/process/launch.ts';
-import { PATH, type Programs } from './programs.ts';
+import { PATH } from '../support/process/program.ts';
+import type { findPrograms } from './programs.ts';
 
 /** A machine of the cluster, here some processes: Patroni, and the PostgreSQL that it runs. */
 export interface Machine {
@@ -13,7 +14,7 @@ export interface Machine {
 }
 
 export interface Common {
-  readonly programs: Programs;
+  readonly programs: ReturnType<typeof findPrograms>;
   /** Where data and logs are; PostgreSQL's user may write there. */
   readonly folder: string;
   readonly etcdPort: number;

@@ -9,7 +9,7 @@ import { useServer } from '../support/server.ts';
 
 const server = await useServer();
 const variables = onDatabase(server.database.url);
-const { assent, json, refused } = commandsOn(variables);
+const { assent, json } = commandsOn(variables);
 
 describe('a running server', () => {
   it('sees the changes of commands at once', async () => {
@@ -65,24 +65,8 @@ describe('the command line', () => {
     ]);
     expect(stderr).not.toContain('hidden');
   });
-});
 
-describe('commands in one process', () => {
-  it('use the given environment and streams, also concurrently', async () => {
-    const line = 'client create --redirect-uri https://shop.example/ --name';
-    const create = (operator: string) =>
-      commandsOn({ ...variables, ASSENT_OPERATOR: operator }).json(`${line} ${operator}`);
-    const [night, day, wrong] = await Promise.all([
-      create('night'),
-      create('day'),
-      refused('client list --nothing', 2),
-    ]);
-    for (const { name, client_id } of [night, day])
-      expect(await json(`audit --client ${client_id}`)).toMatchObject([{ operator: name }]);
-    expect(wrong).toBe("error: unknown option '--nothing'\n");
-  });
-
-  it('close their connections, also after an error', async () => {
+  it('closes its connections, also after an error', async () => {
     const { pool, url } = await ownDatabase();
     for (const line of ['client list', 'client show nothing', 'doctor'])
       await commandsOn(onDatabase(url)).assent(line);

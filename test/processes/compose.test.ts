@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRole, ownName, useDatabase } from '../support/postgres/database.ts';
 import { urlOf } from '../support/postgres/postgres.ts';
+import { readFile } from '../support/process/folder.ts';
 import { runAssent, spawnServer } from '../support/process/process.ts';
 import { versionOf } from '../support/process/program.ts';
 
@@ -19,7 +19,7 @@ interface Compose {
   readonly configs: Record<'roles', { content: string }>;
 }
 
-const TEXT = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+const TEXT = readFile('docker-compose.yml');
 /** What compose puts something in for: a variable with what stands for it, and an escaped dollar sign. */
 const PLACES = /\$\$|\$\{(\w+):-([^}]*)\}/g;
 
@@ -152,8 +152,8 @@ describe.runIf(psqlVersion >= 14)(
     });
 
     it('is the same in the compose file for two replicas', () => {
-      const text = readFileSync(new URL('../../deploy/compose/docker-compose.yml', import.meta.url), 'utf8');
-      expect(parse(text, { merge: true }).configs).toEqual(configs);
+      const { configs: others } = parse(readFile('deploy/compose/docker-compose.yml'), { merge: true });
+      expect(others).toEqual(configs);
     });
   },
 );

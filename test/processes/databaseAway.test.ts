@@ -27,7 +27,6 @@ function lines(): Line[] {
   return whole.map((line) => JSON.parse(line) as Line);
 }
 
-/** What the log says of the database, without the time. */
 const news = () =>
   lines()
     .filter(({ msg }) => String(msg).startsWith('the database is'))

@@ -14,7 +14,6 @@ await postgres.start();
 await postgres.admit('local all guarded scram-sha-256');
 await postgres.run('create role guarded login', 'create database early');
 
-/** Starts a server that need not become ready. */
 async function begin(url: string): Promise<ServerProcess> {
   const server = await spawnServer({ ...onDatabase(url), LOG_LEVEL: 'info' }, 'live');
   onTestFinished(async () => void (await server.stop()));
@@ -83,7 +82,7 @@ describe('a server during long migrations', () => {
 });
 
 describe('a build older than the schema', () => {
-  it('starts on a compatible schema, and says so; on any other it does not', async () => {
+  it('serves and runs commands on a compatible schema, with a warning, and refuses any other', async () => {
     const database = await ownDatabase();
     const add = (after: number, oldest: number) =>
       database.pool.query(
@@ -103,8 +102,13 @@ describe('a build older than the schema', () => {
     );
     const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
     expect(role.stderr).toContain('newer than this build: grant someone its privileges with the newer build');
+    const listed = await runAssent(['user', 'list'], onDatabase(database.url));
+    expect(listed.stderr).toMatch(/^the schema is at version .+, which supports it\nno users\n$/);
     await add(2, 1);
     const other = spawnServer(onDatabase(database.url));
-    await expect(other).rejects.toThrow('which this build does not support: run a newer build');
+    const sentence = 'which this build does not support: run a newer build';
+    await expect(other).rejects.toThrow(sentence);
+    const refused = await runAssent(['user', 'list'], onDatabase(database.url));
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(sentence) });
   });
 });

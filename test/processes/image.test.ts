@@ -1,20 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { reachConsent, requestOf, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres/database.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, readFile as read, useFolder } from '../support/process/folder.ts';
 import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
 // What the image has in /app: the bundle of `bundle.mjs`, in a folder away from the checkout's packages.
 
-const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const read = (file: string) => readFileSync(join(CHECKOUT, file), 'utf8');
 const folder = useFolder();
 execFileSync(process.execPath, ['bundle.mjs', folder], { cwd: CHECKOUT });
 

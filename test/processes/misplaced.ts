@@ -16,10 +16,7 @@ interface Misplacement {
   readonly body?: string;
 }
 
-/**
- * Sends secrets to every address in every place of a request. @returns the status of each answer
- * @param secrets by the name of their field @param others the other fields of right requests
- */
+/** @param secrets by the name of their field @param others the other fields of right requests @returns each status */
 export async function misplaceEverywhere(baseUrl: string, secrets: Fields, others: Fields) {
   const agent = new Agent(baseUrl);
   const statuses: number[] = [];

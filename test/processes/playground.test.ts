@@ -16,6 +16,7 @@ const trial = await useTrial({ CODE_LIFETIME_SECONDS: '20' });
 const player = (headers = {}) => new Player(trial, trial.baseUrl, headers);
 const last = (messages: Shown[]) => messages.at(-1) ?? { title: '', text: '' };
 let instances = 0;
+const FILE = 'examples/oauthClient.mjs';
 /** A new name, so that tests don't annul each other's tokens. */
 const instance = () => ({ instance_name: `lesson ${++instances}` });
 
@@ -37,13 +38,6 @@ describe('the first page of the demo application', () => {
     );
     expect(await scopeAfter({})).toBe('operation-history');
   });
-
-  it('has the file that it offers to copy', async () => {
-    const file = 'examples/oauthClient.mjs';
-    const answer = await player().shop.get(`/${file}`);
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(answer.body).toBe(readFileSync(file, 'utf8'));
-  });
 });
 
 describe('a link on a page of the demo application', () => {
@@ -63,14 +57,14 @@ describe('a link on a page of the demo application', () => {
       await person.send();
       for (const path of ['/story', '/', '/nowhere']) await collect(path);
       const shown = [...links].map((link) => link.replace(trial.open, '').replace(trial.baseUrl, 'server'));
-      expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/account']));
+      expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/account', `/${FILE}`]));
       for (const link of links) {
-        const { status, headers } = await fetch(link);
-        expect(status, link).toBe(200);
-        const type = link.endsWith('/examples/oauthClient.mjs')
-          ? 'text/plain'
-          : /^text\/(html|css|javascript);/;
-        expect(headers.get('content-type'), link).toMatch(type);
+        const answer = await fetch(link);
+        expect(answer.status, link).toBe(200);
+        const isFile = link.endsWith(FILE);
+        const type = isFile ? /^text\/plain; charset=utf-8$/ : /^text\/(html|css|javascript);/;
+        expect(answer.headers.get('content-type'), link).toMatch(type);
+        if (isFile) expect(await answer.text()).toBe(readFileSync(FILE, 'utf8'));
       }
     },
   );

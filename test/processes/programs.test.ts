@@ -36,7 +36,6 @@ const LANGUAGES = {
 } as const;
 type Language = keyof typeof LANGUAGES;
 
-/** By the title of the message: the text behind each tab. */
 const programs = new Map<string, Map<string, string>>();
 const own: Record<string, string> = {};
 
@@ -125,7 +124,6 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
   const folder = useFolder();
   symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
 
-  /** Registers an application, copies its line, and runs it in the folder. */
   async function runLine(redirect_uri: string) {
     const person = new Player(trial, trial.baseUrl);
     await person.shop.post('/register', { name: 'My Shop', redirect_uri });

@@ -6,7 +6,6 @@ import { peakMemory } from '../support/process/launch.ts';
 import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { callbackOf, goOn, leaveFor, openWallet, type Wallet } from '../support/wallet.ts';
 
-/** Starts a server with SIGN_IN_ISSUER, on a database of its own. */
 async function startWith({ variables }: Wallet) {
   const { url } = await ownDatabase();
   const server = await spawnServer({ ...onDatabase(url), ...variables });

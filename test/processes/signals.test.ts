@@ -63,7 +63,6 @@ async function startTrial(command: readonly string[], variables: Record<string, 
 
 type Trial = Awaited<ReturnType<typeof startTrial>>;
 
-/** Waits until none of its processes runs, also none that was started meanwhile. */
 async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'>): Promise<void> {
   const left = () => [...stillRunning(family), ...processesOf(clusterOf(folder))];
   await expect.poll(left).toEqual([]);
@@ -285,7 +284,6 @@ describe('a command in trial mode', () => {
     }
   });
 
-  /** Starts a command that waits for what another connection holds, and sends it a signal. */
   async function stopAtWork(folder: string, signal: NodeJS.Signals): Promise<void> {
     const pool = poolOf(folder);
     const holder = await pool.connect();

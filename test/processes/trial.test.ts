@@ -24,7 +24,6 @@ async function start(variables: Record<string, string>): Promise<ServerProcess> 
   return server;
 }
 
-/** One of a free pair, which another server has. */
 async function takenPort(host: string, index = 0): Promise<number> {
   const port = (await freePair()) + index;
   const taker = createServer().listen(port, host);

@@ -45,7 +45,6 @@ try {
 /** What the process of a member says: a line of its log, or the one answer to what it was told. */
 type Message = { log?: string; value?: unknown; failure?: string };
 
-/** A process with a share in the PostgreSQL of a data folder. */
 class Member {
   readonly process: ChildProcess;
   readonly log: string[] = [];
@@ -85,7 +84,6 @@ class Member {
     return vi.waitFor(() => expect(this.log.join('\n')).toContain(line), { timeout: 20_000 });
   }
 
-  /** Without goodbye, as a crash does it. */
   async kill(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     this.process.kill('SIGKILL');

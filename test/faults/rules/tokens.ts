@@ -30,7 +30,6 @@ function reaches(entry: Entry, issue: Entry): boolean {
   return entry.key === issue.key;
 }
 
-/** Whether an act, once done, ends this token for sure. */
 function ends({ act, code, token }: Entry, issue: Entry): boolean {
   if (act === 'approve') return code !== issue.code;
   if (act === 'revoke') return token === issue.token;

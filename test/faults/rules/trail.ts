@@ -60,7 +60,6 @@ export function causes({ entries, events }: Evidence): Cause[] {
     });
 }
 
-/** Entries that were told something and had a row written all the same. */
 export function doneAllTheSame(evidence: Evidence, told: Entry['told']): Entry[] {
   const done = causes(evidence).flatMap(({ event, entry }) =>
     entry?.told === told && !(told === 'refused' && event.kind === 'replayed') ? [entry] : [],
