@@ -84,7 +84,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await service.run(block('up --detach --wait  '));
       await isReady();
       const { Config, State, HostConfig } = await service.inspect('assent');
-      expect(State.Health?.Status).toBe('healthy');
+      expect(State.Health.Status).toBe('healthy');
       expect(Config.Labels[REVISION]).toBe('first');
       expect(HostConfig.LogConfig.Config).toEqual(LOG_BOUNDS);
     });
@@ -161,7 +161,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
     const check = async (what: string) => (await service.try(`docker compose exec -T ${what}`)).code;
     const isMaintained = () => check('maintain test -e /tmp/maintained');
 
-    it('is live, but not ready, without its database, and ends with 0', async () => {
+    it('is live, but not ready, without its database, and stops with exit code 0', async () => {
       await service.run('docker compose stop postgres && docker compose restart maintain');
       await expect.poll(() => check('assent assent-health ready')).toBe(1);
       expect(await check('assent assent-health live')).toBe(0);
@@ -177,7 +177,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await expect.poll(isMaintained, { timeout: 90_000, interval: 1000 }).toBe(0);
     });
 
-    it('ends with 0', async () => {
+    it('stops with exit code 0, as PostgreSQL does', async () => {
       await service.run('docker compose stop assent postgres');
       expect((await service.inspect('assent')).State.ExitCode).toBe(0);
       expect((await service.inspect('postgres')).State.ExitCode).toBe(0);

@@ -6,9 +6,9 @@ import { type Build, copyOfBuild } from '../support/process/builds.ts';
 import { FAULTS } from './faults.ts';
 import { makeHome } from './home.ts';
 import type { Entry } from './journal.ts';
-import { findingsOf } from './report.ts';
 import { type Outcome, openStage, play } from './round.ts';
 import { groupBy, issues } from './rules/tokens.ts';
+import { findingsOf } from './suite.ts';
 
 // The auditor is tried on servers that are wrong: builds in which one line is changed.
 // `npm run faults -- --planted` sets the variable. Without it, two that take some seconds; faults.test.ts has the right build.

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { ledger } from '../support/ledger.ts';
+import { PATIENCE } from '../support/process/program.ts';
 import { audit, withoutOvertaken } from './auditor.ts';
 import { Browser } from './browser.ts';
 import { Dice } from './dice.ts';
@@ -56,9 +57,6 @@ export async function openStage<StagesHome extends Home>(
   }
 }
 
-/** Against hanging only: what does not recover by itself within this, does not recover. */
-const RECOVERY = { timeout: 60_000, interval: 50 };
-
 export async function play<StagesHome extends Home>(
   stage: Stage<StagesHome>,
   fault: string,
@@ -71,7 +69,7 @@ export async function play<StagesHome extends Home>(
   try {
     await faults[fault]?.happen({ site, home, hold });
     const since = Date.now();
-    for (const { front } of site.replicas) await vi.waitFor(() => expectToServe(front), RECOVERY);
+    for (const { front } of site.replicas) await vi.waitFor(() => expectToServe(front), PATIENCE);
     recoverySeconds = (Date.now() - since) / 1_000;
   } finally {
     await load.pause();
@@ -127,8 +125,8 @@ async function statementsEnd(site: Site): Promise<void> {
 const AT_ONCE = 32;
 
 async function askEveryToken(site: Site, { resource }: Population): Promise<void> {
-  const actor = { name: 'resource server' };
-  const resourceServer = new Browser(site, actor, new Dice(actor.name));
+  const actor = 'resource server';
+  const resourceServer = new Browser(site, { actor }, new Dice(actor));
   const tokens = [...site.tokens];
   const askNext = async () => {
     for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {

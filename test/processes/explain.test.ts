@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { linkTo, obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
@@ -7,6 +7,7 @@ import { setUserStatus } from '../support/operators.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase } from '../support/process/process.ts';
+import { PATIENCE } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer({ trustProxy: 1 });
@@ -19,22 +20,13 @@ const stranger = () => new Agent(server.baseUrl, { 'x-forwarded-for': `198.51.10
 
 const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
 
-interface Kept {
-  readonly reference: string;
-  readonly rule: string;
-  readonly rule_id: string | null;
-  readonly client_id: string | null;
-}
+const kept = async () => (await server.database.pool.query('select * from refusals order by slot')).rows;
 
-const kept = async () =>
-  (await server.database.pool.query<Kept>('select * from refusals order by slot')).rows;
-
-const referenceOf = ({ headers }: Answer) => headers.get('x-request-id') ?? '';
-
-async function keptOf(answer: Answer): Promise<Kept> {
-  const find = async () => (await kept()).find(({ reference }) => reference === referenceOf(answer));
-  await expect.poll(find).toBeDefined();
-  return (await find()) as Kept;
+/** The refusal as it is stored, which a server does in batches. */
+function keptOf({ headers }: Answer) {
+  const reference = headers.get('x-request-id');
+  const find = async () => (await kept()).find((refusal) => refusal.reference === reference);
+  return vi.waitUntil(find, PATIENCE);
 }
 
 /** Asks for a page that is refused, and waits until that is kept. @returns the reference */

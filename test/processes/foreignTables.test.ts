@@ -112,21 +112,19 @@ describe('a database of another program', () => {
   });
 });
 
-describe('a schema of another build', () => {
-  it('is left unchanged by reading commands, and an older one is migrated by changing commands', async () => {
-    const { length: version } = await listMigrations();
-    const later = copyOfBuild('alter table clients add column made integer');
-    onTestFinished(() => later.remove());
-    const older = await ownDatabase();
-    const before = await stateOf(older);
-    const run = (line: string) => spawnAssent(line.split(' '), onDatabase(older.url), '', later.executable);
-    const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
-    const sentence = `schema version ${version}, this build's is ${version + 1}: run assent migrate, or the build of the servers\n`;
-    for (const line of ['user list', 'audit next', 'explain 00000000', 'maintain'])
-      expect([line, await run(line)]).toEqual([line, refused(sentence)]);
-    expect(await stateOf(older)).toEqual(before);
-    const migrated = `migrated the schema from version ${version} to ${version + 1}\n`;
-    expect(await run('user block x')).toEqual(refused(`${migrated}there is no user x\n`));
-    expect(await run('user list')).toEqual({ code: 0, stdout: '', stderr: 'no users\n' });
-  });
+it('an older schema is left unchanged by reading commands, and migrated by changing commands', async () => {
+  const { length: version } = await listMigrations();
+  const later = copyOfBuild('alter table clients add column made integer');
+  onTestFinished(() => later.remove());
+  const older = await ownDatabase();
+  const before = await stateOf(older);
+  const run = (line: string) => spawnAssent(line.split(' '), onDatabase(older.url), '', later.executable);
+  const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
+  const sentence = `schema version ${version}, this build's is ${version + 1}: run assent migrate, or the build of the servers\n`;
+  for (const line of ['user list', 'audit next', 'explain 00000000', 'maintain'])
+    expect([line, await run(line)]).toEqual([line, refused(sentence)]);
+  expect(await stateOf(older)).toEqual(before);
+  const migrated = `migrated the schema from version ${version} to ${version + 1}\n`;
+  expect(await run('user block x')).toEqual(refused(`${migrated}there is no user x\n`));
+  expect(await run('user list')).toEqual({ code: 0, stdout: '', stderr: 'no users\n' });
 });

@@ -150,7 +150,20 @@ describe('--json', () => {
     ['resource delete x', 1, /^there is no resource x$/],
     ['user delete nobody', 1, /^there is no user nobody$/],
     ['grant show 6b2c9a41', 1, /^there is no grant 6b2c9a41$/],
+    ['grant list', 2, /^pass --login, --client or both/],
+    ['user list --limit 0', 2, /Not a number from 1 to 1000/],
+    ['user list --limit 1001', 2, /Not a number from 1 to 1000/],
+    ['audit', 2, /missing filter/],
     ['audit --grant 6b2c9a41', 2, /Not the id of an authorization/],
+    ['audit --user anna', 2, /pass a login as --login/],
+    ['audit --since 2026-02-31', 2, /Not a day or a time/],
+    ['audit --until 2026-02-01T12:00:00', 2, /Not a day or a time/],
+    ['audit --outcome aproved', 2, /Must be one of approved, approved_again, rejected,/],
+    ['audit next yesterday', 2, /not a cursor/],
+    [`audit next ${'9'.repeat(18)}.1.1.1`, 2, /from another database/],
+    ['audit next --limit 5', 2, /audit next does not accept --limit/],
+    ['audit prune --keep 0', 2, /Not a number from 1 to 9999/],
+    ['audit --since 2020-01-01 prune', 2, /audit prune does not accept --since/],
   ] as const)('prints errors as JSON on standard error: %s', async (line, code, error) => {
     expect(JSON.parse(await refused(`${line} --json`, code))).toEqual({
       error: expect.stringMatching(error),
@@ -335,23 +348,8 @@ describe('the name of an application', () => {
 });
 
 describe('an irreversible command', () => {
-  const undone = (deed: string) => `nothing was done: pass --yes to ${deed}\n`;
-
   it('needs --yes in a script, and says what would happen', async () => {
     const { clientId } = await connected('one', 'two');
-    for (const [line, deed] of [
-      [`client delete ${clientId}`, 'delete the application Test Shop and revoke 2 authorizations'],
-      [`user delete ${user.login}`, `erase the user ${user.login} for good and revoke 2 authorizations`],
-      [`grant revoke --login ${user.login}`, 'revoke 2 authorizations'],
-      [`grant revoke --client ${clientId}`, 'revoke 2 authorizations'],
-    ] as const)
-      expect(await refused(line, 2)).toBe(undone(deed));
-    const all = await json(`grant revoke --login ${user.login} --yes`);
-    expect(all).toEqual({ login: user.login, revoked: 2 });
-    expect(await json(`client delete ${clientId} --yes`)).toMatchObject({ revoked: 0 });
-  });
-
-  it('needs --yes in a script also for a resource server, the last secret and months of the trail', async () => {
     const { resource_id: id } = await json('resource create --name Till');
     const [secret] = await json<Record<string, string>[]>(`resource secret list ${id}`);
     const last = `resource secret retire ${id} ${secret?.secret_id}`;
@@ -361,51 +359,52 @@ describe('an irreversible command', () => {
     );
     const months = 'drop 3 rows of the audit trail, all of 1700-01, 2020-02';
     for (const [line, deed] of [
+      [`client delete ${clientId}`, 'delete the application Test Shop and revoke 2 authorizations'],
+      [`user delete ${user.login}`, `erase the user ${user.login} for good and revoke 2 authorizations`],
+      [`grant revoke --login ${user.login}`, 'revoke 2 authorizations'],
+      [`grant revoke --client ${clientId}`, 'revoke 2 authorizations'],
       [`resource delete ${id}`, 'delete the resource server Till with its secrets'],
       [last, `retire the last live secret of ${id}, which is refused until it has another`],
       ['audit prune --keep 9', months],
       ['maintain --keep 9', months],
     ] as const)
-      expect(await refused(line, 2)).toBe(undone(deed));
+      expect(await refused(line, 2)).toBe(`nothing was done: pass --yes to ${deed}\n`);
+    const all = await json(`grant revoke --login ${user.login} --yes`);
+    expect(all).toEqual({ login: user.login, revoked: 2 });
+    expect(await json(`client delete ${clientId} --yes`)).toMatchObject({ revoked: 0 });
     expect(await json('maintain --keep 9 --yes')).toMatchObject({ pruned: ['1700-01', '2020-02'] });
     expect((await assent('audit prune --keep 9')).stderr).toContain('--yes to drop 0 rows');
     expect(await json(`${last} --yes`)).toMatchObject({ status: 'retired' });
   });
 
-  it.skipIf(!hasTerminals)(
-    'prompts at a terminal, with no as the default (needs `script` of util-linux)',
-    async () => {
-      const deletion = `client delete ${(await connected('one')).clientId}`;
-      const question =
-        'This will delete the application Test Shop and revoke 1 authorization. Continue? [y/N]';
-      /** @param keys what is typed when the question was asked; none where none is */
-      const at = async (line: string, keys?: string) => {
-        const launch = new Launch(terminal(`${ASSENT.join(' ')} ${line}`), variables);
-        if (keys !== undefined) await launch.says(question).then(() => launch.type(keys));
-        return { ...(await launch.end), output: launch.output() };
-      };
-      for (const keys of ['\r', 'n\r', '\x04']) {
-        const output = expect.stringContaining('nothing was done');
-        expect(await at(deletion, keys)).toMatchObject({ code: 1, output });
-      }
-      const output = expect.stringMatching(/^{"error":"nothing was done: pass --yes to .*"}\s*$/);
-      expect(await at(`${deletion} --json`)).toMatchObject({ code: 2, output });
-      expect(await at('audit prune --keep 9')).toMatchObject({ code: 0 }); // nothing is that old: no question
-      const done = expect.stringContaining('authorizations revoked: 1');
-      expect(await at(deletion, 'y\r')).toMatchObject({ code: 0, output: done });
-    },
-  );
+  it.skipIf(!hasTerminals)('prompts at a terminal, with no as the default (needs `script`)', async () => {
+    const deletion = `client delete ${(await connected('one')).clientId}`;
+    const question = 'This will delete the application Test Shop and revoke 1 authorization. Continue? [y/N]';
+    /** @param keys what is typed when the question was asked; none where none is */
+    const at = async (line: string, keys?: string) => {
+      const launch = new Launch(terminal(`${ASSENT.join(' ')} ${line}`), variables);
+      if (keys !== undefined) await launch.says(question).then(() => launch.type(keys));
+      return { ...(await launch.end), output: launch.output() };
+    };
+    for (const keys of ['\r', 'n\r', '\x04']) {
+      const output = expect.stringContaining('nothing was done');
+      expect(await at(deletion, keys)).toMatchObject({ code: 1, output });
+    }
+    const output = expect.stringMatching(/^{"error":"nothing was done: pass --yes to .*"}\s*$/);
+    expect(await at(`${deletion} --json`)).toMatchObject({ code: 2, output });
+    expect(await at('audit prune --keep 9')).toMatchObject({ code: 0 }); // nothing is that old: no question
+    const done = expect.stringContaining('authorizations revoked: 1');
+    expect(await at(deletion, 'y\r')).toMatchObject({ code: 0, output: done });
+  });
 });
 
-describe('a password of fewer than 8 characters', () => {
-  it('is refused by both commands that set one, without --allow-weak', async () => {
-    for (const [line, stdin] of [
-      ['user create hanna --name Hanna --password-stdin', '1234567\n'],
-      ['user set-password hanna --password-stdin', 'long enough\n1234567\n'],
-    ] as const) {
-      const weak = await assent(line, stdin);
-      expect(weak).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('pass --allow-weak') });
-      expect((await assent(`${line} --allow-weak`, stdin)).code).toBe(0);
-    }
-  });
+it('a password of fewer than 8 characters is refused by user create and user set-password without --allow-weak', async () => {
+  for (const [line, stdin] of [
+    ['user create hanna --name Hanna --password-stdin', '1234567\n'],
+    ['user set-password hanna --password-stdin', 'long enough\n1234567\n'],
+  ] as const) {
+    const weak = await assent(line, stdin);
+    expect(weak).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('pass --allow-weak') });
+    expect((await assent(`${line} --allow-weak`, stdin)).code).toBe(0);
+  }
 });

@@ -69,14 +69,12 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
   };
 }
 
-describe('the search in a process’s output', () => {
-  it('finds a secret', async () => {
-    const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
-    const talkative = { ...variables, NODE_OPTIONS: preload };
-    const found = /signing secret, as it is, in line 1 of what /;
-    await expect(runAssent(['--help'], talkative)).rejects.toThrow(found);
-    await expect((await spawnServer(talkative)).stop()).rejects.toThrow(found);
-  });
+it('the search in a process’s output finds a secret', async () => {
+  const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
+  const talkative = { ...variables, NODE_OPTIONS: preload };
+  const found = /signing secret, as it is, in line 1 of what /;
+  await expect(runAssent(['--help'], talkative)).rejects.toThrow(found);
+  await expect((await spawnServer(talkative)).stop()).rejects.toThrow(found);
 });
 
 describe('a server at LOG_LEVEL=trace', () => {
@@ -108,7 +106,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(ledger.kinds()).toEqual([...KINDS, 'database password'].sort());
   });
 
-  it('refuses nearly valid ones', async () => {
+  it('refuses nearly valid secrets', async () => {
     const agent = new Agent(server.baseUrl);
     expect(await trySignIn(agent, user.login, nearly(user.password))).toBe('wrong');
     expect(await trySignIn(agent, user.password, user.login)).toBe('wrong'); // in each other's place
@@ -145,19 +143,19 @@ describe('a server at LOG_LEVEL=trace', () => {
     await agent.post('/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
   });
 
-  it('receives them in every wrong place', async () => {
+  it('receives secrets in every wrong place', async () => {
     expect(PATHS.size).toBeGreaterThan(15);
     const others = { ...tokenRequestOf(client, ''), login: user.login };
     const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
   });
 
-  it('receives them in malformed HTTP', async () => {
+  it('receives secrets in malformed HTTP', async () => {
     const statuses = await sendBroken(server.baseUrl, secrets.token);
     expect(statuses.filter((status) => status >= 400 && status < 500).length).toBeGreaterThan(5);
   });
 
-  it('receives them during outages: of a row, of its tables, of its database', async () => {
+  it('receives secrets during outages: of a row, of its tables, of its database', async () => {
     const sendRight = await prepareRight();
     await database.pool.query('alter table sessions add constraint full_up check (false) not valid');
     expect(await sendRight()).toContain(500); // the sign-in
@@ -168,7 +166,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(new Set(await sendRight())).toEqual(new Set([503]));
   });
 
-  it('has none of them in its log and metrics', async () => {
+  it('writes no secret to its log or metrics', async () => {
     for (const status of [200, 400, 500, 503]) expect(server.output()).toContain(`"status":${status},`);
     expect(server.output()).not.toMatch(/failing row/i);
     expect(await server.stop()).toBe(0);
