@@ -84,26 +84,21 @@ describe('the manifests for Kubernetes', () => {
   const ofKubernetes = files.filter((file) => file !== 'route.yaml');
   ofKubernetes.push('admin/service.yaml', 'admin/network-policy.yaml');
   const validator = versionOf(['kubernetes-validate', '--version']);
-  it.runIf(validator).each(ofKubernetes)(
-    `follow the schemas (kubernetes-validate ${validator ?? 'is not installed'}): %s`,
-    (file) => {
-      const options = { cwd: `${folder}kubernetes`, encoding: 'utf8' } as const;
-      const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], options);
-      expect(status, stdout + stderr).toBe(0);
-    },
-  );
-});
+  const title = `follow the schemas (kubernetes-validate ${validator ?? 'is not installed'}): %s`;
+  it.runIf(validator).each(ofKubernetes)(title, (file) => {
+    const options = { cwd: `${folder}kubernetes`, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], options);
+    expect(status, stdout + stderr).toBe(0);
+  });
 
-describe('in Kubernetes, the operators’ API', () => {
-  const base = manifestsIn('');
+  // The operators' API is off until an operator chooses it.
   const added = manifestsIn('admin/');
-  const ofKind = (kind: string) => [...base, ...added].filter((one) => one.kind === kind);
-
+  const ofKind = (kind: string) => [...manifests, ...added].filter((one) => one.kind === kind);
   const [container] = added.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
   const [opened] = container.ports;
   const isOpened = (port: unknown) => port === opened.name || port === opened.containerPort;
 
-  it('is an optional component', () => {
+  it('have the operators’ API as an optional component', () => {
     const { kind, resources, patches } = parse(read('kubernetes/admin/kustomization.yaml'));
     expect(kind).toBe('Component');
     const parts = [...resources, ...patches.map(({ path }: { path: string }) => path)];
@@ -111,10 +106,10 @@ describe('in Kubernetes, the operators’ API', () => {
     const kustomization = read('kubernetes/kustomization.yaml');
     expect(parse(kustomization).components).toBeUndefined();
     expect(parse(kustomization.replace('# components:', 'components:')).components).toEqual(['admin']);
-    expect(JSON.stringify(base)).not.toContain('ADMIN_');
+    expect(JSON.stringify(manifests)).not.toContain('ADMIN_');
   });
 
-  it('listens at the port that its container names, on the pod’s network', () => {
+  it('have the operators’ API listen at the port that its container names, on the pod’s network', () => {
     const variables = container.env.map(({ name, value }: Record<string, string>) => [name, value]);
     expect(Object.fromEntries(variables)).toEqual({
       ADMIN_PORT: String(opened.containerPort),
@@ -122,7 +117,7 @@ describe('in Kubernetes, the operators’ API', () => {
     });
   });
 
-  it('has a service inside the cluster, and no other, no route and no node port', () => {
+  it('have one service for the operators’ API, inside the cluster, without a route and a node port', () => {
     const leading = ofKind('Service').filter(({ spec }) =>
       spec.ports.some(({ port, targetPort = port }: Record<string, unknown>) => isOpened(targetPort)),
     );
@@ -130,15 +125,15 @@ describe('in Kubernetes, the operators’ API', () => {
     expect(names).toEqual(['assent-admin']);
     expect(leading[0].spec).toMatchObject({ type: 'ClusterIP', ports: [{ targetPort: opened.name }] });
 
-    const rules = ofKind('HTTPRoute').flatMap(({ spec }) => spec.rules);
-    const targets = rules.flatMap(({ backendRefs = [] }) => backendRefs).map(({ name }) => name);
+    const all = ofKind('HTTPRoute').flatMap(({ spec }) => spec.rules);
+    const targets = all.flatMap(({ backendRefs = [] }) => backendRefs).map(({ name }) => name);
     expect(new Set(targets)).toEqual(new Set(['assent']));
     expect(ofKind('Ingress')).toEqual([]);
-    const all = JSON.stringify([base, added]);
-    expect(all).not.toMatch(/hostPort|hostNetwork|externalIPs|LoadBalancer|NodePort/);
+    const opening = /hostPort|hostNetwork|externalIPs|LoadBalancer|NodePort/;
+    expect(JSON.stringify([manifests, added])).not.toMatch(opening);
   });
 
-  it('admits only labelled pods in labelled namespaces', () => {
+  it('admit to the operators’ API only labelled pods in labelled namespaces', () => {
     const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
     for (const { policyTypes } of policies) expect(policyTypes).toContain('Ingress');
     const isElsewhere = ({ port, endPort }: Record<string, unknown>) =>

@@ -86,7 +86,7 @@ function lineOf(outcome: Outcome | null): string {
   return [(outcome?.fault ?? 'fault').padEnd(18), ...cells].join('  ');
 }
 
-export function findingsOf({ fault, findings }: Outcome): string {
+function findingsOf({ fault, findings }: Outcome): string {
   const lines = Object.entries(findings).flatMap(([rule, found]) => [
     `  not so in ${fault}: ${rule} (${found.length})`,
     ...found.slice(0, 5).map((finding) => `    ${finding}`),

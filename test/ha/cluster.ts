@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,10 +9,9 @@ import pg from 'pg';
 import { signal } from '../faults/faults/make.ts';
 import type { Home } from '../faults/home.ts';
 import { ledger } from '../support/ledger.ts';
-import { PATH } from '../support/process/program.ts';
+import { PATH, versionOf } from '../support/process/program.ts';
 import { freePort } from '../support/server.ts';
 import { type Common, Member } from './member.ts';
-import { findPrograms } from './programs.ts';
 
 // PostgreSQL on three machines by Patroni, etcd and HAProxy: real processes, all on this machine.
 
@@ -229,4 +228,23 @@ function userOf(name: string): { uid: number; gid: number } {
     Number(execFileSync('id', [which, name], { encoding: 'utf8' })),
   );
   return { uid, gid };
+}
+
+/** Debian's PostgreSQL: the embedded one has no pg_basebackup and no pg_rewind. */
+const DEBIANS = '/usr/lib/postgresql';
+
+function findPrograms({ PATRONI = 'patroni' } = process.env) {
+  const versions = existsSync(DEBIANS) ? readdirSync(DEBIANS) : [];
+  const postgres = join(DEBIANS, String(Math.max(...versions.map(Number))), 'bin');
+  const patroni = versionOf([PATRONI, '--version'], /patroni (\d+)/);
+  const install = `python3 -m venv DIR && DIR/bin/pip install 'patroni[etcd3,psycopg3]>=4' 'psycopg[binary]'`;
+  const missing = Object.entries({
+    'PostgreSQL (apt-get install postgresql)': existsSync(join(postgres, 'pg_rewind')),
+    'etcd (apt-get install etcd-server)': versionOf(['etcd', '--version']),
+    'HAProxy (apt-get install haproxy)': versionOf(['haproxy', '-v']),
+    [`Patroni 4 or newer (${install}, then PATRONI=DIR/bin/patroni)`]: Number(patroni) >= 4, // see patroni#2689
+    'root, who runs PostgreSQL as its own user': process.getuid?.() === 0,
+  }).flatMap(([what, isThere]) => (isThere ? [] : what));
+  if (missing.length > 0) throw new Error(`a cluster needs ${missing.join(', ')}`);
+  return { patroni: PATRONI, postgres };
 }

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { descendants, processesOf } from '../support/process/launch.ts';
 import { PATH } from '../support/process/program.ts';
-import type { findPrograms } from './programs.ts';
 
 export interface Common {
-  readonly programs: ReturnType<typeof findPrograms>;
+  readonly programs: Readonly<Record<'patroni' | 'postgres', string>>;
   /** Where data and logs are; PostgreSQL's user may write there. */
   readonly folder: string;
   readonly etcdPort: number;

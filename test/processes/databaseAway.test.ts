@@ -19,13 +19,13 @@ await postgres.run(
 const server = await spawnServer({ ...onDatabase(postgres.url()), LOG_LEVEL: 'info' });
 afterAll(() => server.stop());
 
-type Line = Readonly<Record<string, unknown>>;
-
 /** What the server logged; a line of which only a part came is none yet. */
-function lines(): Line[] {
-  const whole = server.output().split('\n').slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as Line);
-}
+const lines = () =>
+  server
+    .output()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
 
 const news = () =>
   lines()

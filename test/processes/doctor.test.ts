@@ -63,26 +63,22 @@ describe('assent doctor', () => {
     });
 
     it.each([
-      ['signature', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, /HS256,none/],
-      ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, /private_key_jwt/],
-      ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, /0 of its keys .*\/nothing/],
-      ['keys', { jwks_uri: undefined }, /0 of its keys/],
-    ])('reports a wrong %s: %o', async (check, metadata, text) => {
+      ['signature', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, ['HS256,none']],
+      ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, ['private_key_jwt']],
+      ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, ['0 of its keys', '/nothing']],
+      ['keys', { jwks_uri: undefined }, ['0 of its keys']],
+      [
+        'provider',
+        { issuer: `${wallet.issuer}/users/` },
+        [`${wallet.issuer} with`, `${wallet.issuer}/users/`],
+      ],
+    ])('reports a wrong %s: %o', async (check, metadata, texts) => {
       wallet.replaced = { metadata };
       const findings = await at();
       expect(troublesIn(findings)).toEqual({ [check]: 'error' });
-      expect(findings.find((finding) => finding.check === check)).toMatchObject({
-        text: expect.stringMatching(text),
-        remedy: expect.stringMatching(/\w{3}/),
-      });
-    });
-
-    it('reports an issuer that differs by a slash, with both', async () => {
-      wallet.replaced = { metadata: { issuer: `${wallet.issuer}/users/` } };
-      const found = await at(wallet.issuer);
-      const remedy = expect.stringContaining(`${wallet.issuer} with`);
-      expect(found).toMatchObject([{ check: 'provider', level: 'error', remedy }]);
-      expect(JSON.stringify(found)).toContain(`${wallet.issuer}/users/`);
+      const { text, remedy } = findings.find((finding) => finding.check === check) ?? {};
+      expect(remedy).toMatch(/\w{3}/);
+      for (const part of texts) expect(`${text} ${remedy}`).toContain(part);
     });
 
     it.each([
