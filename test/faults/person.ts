@@ -131,7 +131,6 @@ export function person(site: Site, people: Population, user: TestUser, name: str
     return held[dice.below(Math.max(1, held.length))];
   }
 
-  /** Does one thing. @throws {Unanswered} and what a page says instead of what was expected */
   return async function act(): Promise<void> {
     const held = anyOf(tokens);
     const actions: Readonly<Record<keyof typeof WEIGHTS, () => Promise<unknown>>> = {

@@ -9,6 +9,7 @@ import pg from 'pg';
 import { signal } from '../faults/faults/make.ts';
 import type { Home } from '../faults/home.ts';
 import { ledger } from '../support/ledger.ts';
+import { makeRole } from '../support/postgres/postgres.ts';
 import { PATH, versionOf } from '../support/process/program.ts';
 import { freePort } from '../support/server.ts';
 import { type Common, Member } from './member.ts';
@@ -43,7 +44,6 @@ export class Cluster implements Home {
     this.#haproxyPort = haproxyPort;
   }
 
-  /** Starts all, and waits until a primary has two standbys, one of them synchronous. */
   static async start(): Promise<Cluster> {
     const programs = findPrograms();
     const runAs = userOf('postgres');
@@ -69,10 +69,7 @@ export class Cluster implements Home {
     for (const member of this.members) member.start();
     this.#startHaproxy();
     await this.isWhole();
-    const client = new pg.Client(await this.primaryUrl());
-    await client.connect();
-    await client.query(`create role assent_server login password '${this.#serverPassword}'`);
-    await client.end();
+    await makeRole(await this.primaryUrl(), 'assent_server', this.#serverPassword, '');
   }
 
   async #startEtcd(): Promise<void> {

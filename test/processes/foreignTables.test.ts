@@ -52,6 +52,7 @@ describe('a database of another program', () => {
       const isReading = operations.length > 0 && operations.every(({ effect }) => effect === 'reads');
       return isReading ? `${usage.replace(/ \[.*/, '').replace(/<.*>/, ID)}${MORE[usage] ?? ''}` : [];
     });
+    expect(reading.length).toBeGreaterThan(15);
     const sentence = `${NONE}: check DATABASE_URL, or run assent migrate\n`;
     for (const line of [...reading.filter((name) => name !== 'doctor'), 'maintain', 'maintain --keep 12'])
       expect([line, await refused(line, 1)]).toEqual([line, sentence]);

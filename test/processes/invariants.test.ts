@@ -83,7 +83,6 @@ const forget = (kind: string, instance: string) =>
 const UNENDING_TOKENS = `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
   returns boolean language sql volatile return revoked_at is null`;
 
-/** Has PostgreSQL read the rows in the order of an index, where it can. */
 const READ_BY_INDEX = `do $$ declare setting text; begin
   foreach setting in array '{enable_hashagg,enable_sort}'::text[] loop
     execute format('alter database %I set %I = off', current_database(), setting);
