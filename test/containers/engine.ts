@@ -6,8 +6,6 @@ import path from 'node:path';
 import { vi } from 'vitest';
 import { outcomeOf, outputOf, PATH, type Run } from '../support/process/program.ts';
 
-export const CHECKOUT = path.resolve(import.meta.dirname, '../..');
-
 /** What must succeed; an engine starts as root only. */
 const NEEDED = ['test $(id -u) = 0', 'dockerd --version', 'docker compose version', 'debootstrap --version'];
 

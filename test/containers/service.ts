@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { CHECKOUT } from '../support/process/folder.ts';
 import type { Run } from '../support/process/program.ts';
-import { CHECKOUT, type Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 
 /** Not sent to the engine: what `.dockerignore` leaves out, and what is large. */
 const LEFT_OUT = new Set(['.git', '.data', 'dist', 'node_modules', 'test', 'bench']);
@@ -40,19 +41,9 @@ export class Service {
     return stdout;
   }
 
-  async inspect(service: string): Promise<Inspected> {
+  /** @returns what Docker knows of its container @throws {Error} if it has none */
+  async inspect(service: string) {
     const id = (await this.run(`docker compose ps --all --quiet ${service}`)).trim();
-    const [found] = JSON.parse(await this.#engine.docker('inspect', id)) as Inspected[];
-    if (found === undefined) throw new Error(`${service} has no container`);
-    return found;
+    return JSON.parse(await this.#engine.docker('inspect', id))[0];
   }
-}
-
-interface Inspected {
-  readonly Config: {
-    readonly Labels: Readonly<Record<string, string>>;
-    readonly Healthcheck: { readonly Test: readonly string[] };
-  };
-  readonly State: { readonly ExitCode: number; readonly Health?: { readonly Status: string } };
-  readonly HostConfig: { readonly LogConfig: { readonly Config: Readonly<Record<string, string>> } };
 }

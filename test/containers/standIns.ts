@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { CHECKOUT, readFile } from '../support/process/folder.ts';
 import { PATH } from '../support/process/program.ts';
-import { CHECKOUT, type Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 
 /** The next release: its HAProxy and PostgreSQL's client are those of our files. An older debootstrap doesn't know its name. */
 const DEBIAN = ['forky', 'http://deb.debian.org/debian', '/usr/share/debootstrap/scripts/sid'] as const;
@@ -10,8 +11,7 @@ const PROGRAMS = ['ca-certificates', 'haproxy', 'libatomic1', 'postgresql-client
 /** The authorities that this machine trusts, also for npm's registry. */
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 
-const dockerfile = fs.readFileSync(path.join(CHECKOUT, 'Dockerfile'), 'utf8');
-const [, NODE = ''] = /^FROM node:(\d+)/m.exec(dockerfile) ?? [];
+const [, NODE = ''] = /^FROM node:(\d+)/m.exec(readFile('Dockerfile')) ?? [];
 
 /** Makes the base images of our files without a registry: Debian by debootstrap, Node and PostgreSQL by npm. */
 export async function makeStandIns(engine: Engine): Promise<void> {

@@ -1,23 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { fileIn, useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, fileIn, useFolder } from '../support/process/folder.ts';
 import { versionOf } from '../support/process/program.ts';
 
-const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 const hasBash = versionOf(['bash', '--version']) !== undefined;
 const found = hasBash ? '' : ' (bash is not installed: skipped)';
 
 describe.runIf(hasBash)(`completion in bash${found}`, () => {
   const folder = useFolder();
   const calls = `${folder}/calls`;
-  const assent = `#!/bin/sh\necho "$@" >> '${calls}'\nexec '${process.execPath}' '${CHECKOUT}bin/assent.js' "$@"\n`;
+  const assent = `#!/bin/sh\necho "$@" >> '${calls}'\nexec '${process.execPath}' '${CHECKOUT}/bin/assent.js' "$@"\n`;
   chmodSync(fileIn(folder, 'assent', assent), 0o755);
 
   /** What Tab offers behind these words, the last of which is being typed. */
   function complete(...words: string[]): string[] {
-    const script = `. '${CHECKOUT}deploy/completion/assent.sh'
+    const script = `. '${CHECKOUT}/deploy/completion/assent.sh'
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _assent; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = { PATH: `${folder}:${process.env.PATH}` };
     const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...words], { env, encoding: 'utf8' });

@@ -1,18 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { END_MS } from '../../src/rules/common/timeouts.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, readFile, useFolder } from '../support/process/folder.ts';
 import { versionOf } from '../support/process/program.ts';
 
 // What Assent knows of the files in deploy/; real proxies run theirs in proxies.test.ts.
 
-const folder = fileURLToPath(new URL('../../deploy/', import.meta.url));
-const read = (file: string) => readFileSync(`${folder}${file}`, 'utf8');
+const folder = `${CHECKOUT}/deploy/`;
+const read = (file: string) => readFile(`deploy/${file}`);
 
 const known = Object.keys({ ...VARIABLES, NODE_ENV: null });
 const isKnown = (name: string) => known.includes(name.replace(/_FILE$/, ''));
@@ -20,11 +19,16 @@ const isKnown = (name: string) => known.includes(name.replace(/_FILE$/, ''));
 /** How long a replica may take to end after a signal. */
 const endSeconds = ({ DRAIN_SECONDS = '0' }: Record<string, string>) => Number(DRAIN_SECONDS) + END_MS / 1000;
 
-describe('the manifests for Kubernetes', () => {
-  const files = readdirSync(`${folder}kubernetes`).filter((file) => /(?<!^kustomization)\.yaml$/.test(file));
-  const manifests = files.flatMap((file) =>
-    parseAllDocuments(read(`kubernetes/${file}`)).map((document) => document.toJS()),
+const namesIn = (part: string) =>
+  readdirSync(`${folder}kubernetes/${part}`).filter((file) => /(?<!^kustomization)\.yaml$/.test(file));
+const manifestsIn = (part: string) =>
+  namesIn(part).flatMap((file) =>
+    parseAllDocuments(read(`kubernetes/${part}${file}`)).map((document) => document.toJS()),
   );
+
+describe('the manifests for Kubernetes', () => {
+  const files = namesIn('');
+  const manifests = manifestsIn('');
   const find = (kind: string) => manifests.find((one) => one.kind === kind);
   const maintain = find('CronJob').spec.jobTemplate;
   const pods = [find('Deployment'), find('Job'), maintain].map(({ spec }) => spec.template.spec);
@@ -37,9 +41,9 @@ describe('the manifests for Kubernetes', () => {
 
   it('set only variables that Assent reads', () => {
     const set = containers.flatMap(({ env = [] }) => env).map(({ name }) => name);
-    const all = [...set, ...Object.keys(find('ConfigMap').data)];
-    expect(all.length).toBeGreaterThan(5);
-    expect(all.filter((name) => !isKnown(name))).toEqual([]);
+    set.push(...Object.keys(find('ConfigMap').data));
+    expect(set.length).toBeGreaterThan(5);
+    expect(set.filter((name) => !isKnown(name))).toEqual([]);
   });
 
   it('give a replica enough time to drain after its pause', () => {
@@ -80,14 +84,97 @@ describe('the manifests for Kubernetes', () => {
   const ofKubernetes = files.filter((file) => file !== 'route.yaml');
   ofKubernetes.push('admin/service.yaml', 'admin/network-policy.yaml');
   const validator = versionOf(['kubernetes-validate', '--version']);
-  it.runIf(validator).each(ofKubernetes)(
-    `follow the schemas of Kubernetes (kubernetes-validate ${validator ? 'is' : 'is not'} installed): %s`,
-    (file) => {
-      const options = { cwd: `${folder}kubernetes`, encoding: 'utf8' } as const;
-      const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], options);
-      expect(status, stdout + stderr).toBe(0);
-    },
-  );
+  const title = `follow the schemas (kubernetes-validate ${validator ?? 'is not installed'}): %s`;
+  it.runIf(validator).each(ofKubernetes)(title, (file) => {
+    const options = { cwd: `${folder}kubernetes`, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], options);
+    expect(status, stdout + stderr).toBe(0);
+  });
+
+  // The operators' API is off until an operator chooses it.
+  const added = manifestsIn('admin/');
+  const ofKind = (kind: string) => [...manifests, ...added].filter((one) => one.kind === kind);
+  const [container] = added.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
+  const [opened] = container.ports;
+  const isOpened = (port: unknown) => port === opened.name || port === opened.containerPort;
+
+  it('have the operators’ API as an optional component', () => {
+    const { kind, resources, patches } = parse(read('kubernetes/admin/kustomization.yaml'));
+    expect(kind).toBe('Component');
+    const parts = [...resources, ...patches.map(({ path }: { path: string }) => path)];
+    expect(parts.toSorted()).toEqual(namesIn('admin/').toSorted());
+    const kustomization = read('kubernetes/kustomization.yaml');
+    expect(parse(kustomization).components).toBeUndefined();
+    expect(parse(kustomization.replace('# components:', 'components:')).components).toEqual(['admin']);
+    expect(JSON.stringify(manifests)).not.toContain('ADMIN_');
+  });
+
+  it('have the operators’ API listen at the port that its container names, on the pod’s network', () => {
+    const variables = container.env.map(({ name, value }: Record<string, string>) => [name, value]);
+    expect(Object.fromEntries(variables)).toEqual({
+      ADMIN_PORT: String(opened.containerPort),
+      ADMIN_HOST: '0.0.0.0',
+    });
+  });
+
+  it('have one service for the operators’ API, inside the cluster, without a route and a node port', () => {
+    const leading = ofKind('Service').filter(({ spec }) =>
+      spec.ports.some(({ port, targetPort = port }: Record<string, unknown>) => isOpened(targetPort)),
+    );
+    const names = leading.map(({ metadata }) => metadata.name);
+    expect(names).toEqual(['assent-admin']);
+    expect(leading[0].spec).toMatchObject({ type: 'ClusterIP', ports: [{ targetPort: opened.name }] });
+
+    const all = ofKind('HTTPRoute').flatMap(({ spec }) => spec.rules);
+    const targets = all.flatMap(({ backendRefs = [] }) => backendRefs).map(({ name }) => name);
+    expect(new Set(targets)).toEqual(new Set(['assent']));
+    expect(ofKind('Ingress')).toEqual([]);
+    const opening = /hostPort|hostNetwork|externalIPs|LoadBalancer|NodePort/;
+    expect(JSON.stringify([manifests, added])).not.toMatch(opening);
+  });
+
+  it('admit to the operators’ API only labelled pods in labelled namespaces', () => {
+    const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
+    for (const { policyTypes } of policies) expect(policyTypes).toContain('Ingress');
+    const isElsewhere = ({ port, endPort }: Record<string, unknown>) =>
+      port !== undefined && endPort === undefined && !isOpened(port);
+    const admitting = policies
+      .flatMap(({ ingress }) => ingress)
+      .filter(({ ports }) => ports === undefined || !ports.every(isElsewhere));
+    const chosen = { matchLabels: { 'assent/operators': 'true' } };
+    expect(admitting.flatMap(({ from }) => from)).toEqual([
+      { namespaceSelector: chosen, podSelector: chosen },
+    ]);
+  });
+});
+
+describe.each([
+  ['deploy/compose/docker-compose.yml', ['0.0.0.0:80:80', '0.0.0.0:443:443'], ['proxy']],
+  ['docker-compose.yml', [`127.0.0.1:\${PORT:-3000}:3000`], ['assent']],
+])('%s', (file, ports, of) => {
+  const { services } = parse(readFile(file), { merge: true });
+  // biome-ignore lint/suspicious/noExplicitAny: what YAML has
+  const all = Object.entries<any>(services);
+
+  it('publishes the pages only, not the operators’ API', () => {
+    const open = all.filter(([, { ports, network_mode }]) => ports ?? network_mode);
+    expect(open.map(([name]) => name)).toEqual(of);
+    expect(open.flatMap(([, { ports }]) => ports)).toEqual(ports);
+  });
+
+  it('maintains the database as its owner each day, in a separate container, and drops nothing', () => {
+    const { maintain, migrate } = services;
+    expect([maintain.environment, maintain.networks]).toEqual([migrate.environment, migrate.networks]);
+    expect(maintain.command.slice(0, 2)).toEqual(['sh', '-c']);
+    const day = /^while :; do if assent maintain; then .* sleep 86400; else .* sleep 60; fi; done$/;
+    expect(maintain.command[2]).toMatch(day);
+    expect(maintain.healthcheck.test).toEqual(['CMD', 'test', '-e', '/tmp/maintained']);
+  });
+
+  it('has no operators’ API unless ADMIN_PORT is set', () => {
+    const set = [...readFile(file).matchAll(/\bADMIN_PORT: *(.*)/g)].map(([, value]) => value);
+    for (const value of set) expect(value).toMatch(/^\$\{ADMIN_PORT:-\}$/);
+  });
 });
 
 describe('the compose file for two replicas', () => {
@@ -105,13 +192,6 @@ describe('the compose file for two replicas', () => {
     for (const { environment, stop_grace_period } of replicas) {
       expect(Number.parseInt(stop_grace_period, 10)).toBeGreaterThan(endSeconds(environment));
     }
-  });
-
-  it('maintains the database as its owner, in a separate container', () => {
-    const { maintain, migrate } = services;
-    expect([maintain.environment, maintain.networks]).toEqual([migrate.environment, migrate.networks]);
-    expect(maintain.command.at(-1)).toContain('assent maintain;');
-    expect(maintain.healthcheck.test).toEqual(['CMD', 'test', '-e', '/tmp/maintained']);
   });
 
   it('keeps the metrics where the proxy does not route', () => {

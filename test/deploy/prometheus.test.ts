@@ -1,18 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
-import { namesOf, readSeries, type Series } from '../support/metrics.ts';
+import { namesOf, readSeries } from '../support/metrics.ts';
+import { CHECKOUT, readFile as read } from '../support/process/folder.ts';
 import { versionOf } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
 // The files of deploy/ fit what a running server tells: a metric that is renamed would silence its alert and nobody would know.
-
-const FOLDER = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));
-const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
 interface Rule {
   readonly expr: string;
@@ -30,16 +26,11 @@ const shown = [...panels.flatMap(({ targets = [] }) => targets), ...annotations.
 const expressions: string[] = [...rules, ...shown].map(({ expr }) => expr);
 
 const server = await useServer();
-let told = '';
-let series: Series = new Map();
-
-beforeAll(async () => {
-  const agent = new Agent(server.baseUrl);
-  await obtainToken(agent, await server.createClient(), await server.createUser());
-  await agent.get('/nowhere');
-  told = (await agent.get('/metrics')).body;
-  series = readSeries(told);
-});
+const agent = new Agent(server.baseUrl);
+await obtainToken(agent, await server.createClient(), await server.createUser());
+await agent.get('/nowhere');
+const told = (await agent.get('/metrics')).body;
+const series = readSeries(told);
 
 /** Metrics in a query, each with its label matchers as they stand there. */
 function selectorsOf(expr: string): [name: string, matchers: string][] {
@@ -84,16 +75,13 @@ describe('every alert', () => {
   const headings = [...book.matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
   const chapter = (name: string) => book.split(`\n## ${name}\n`)[1]?.split(/\n#+ /)[0] ?? '';
 
-  it.each(alerts)(
-    '$alert has a severity, a summary, and a chapter with a remedy',
-    ({ alert = '', labels, annotations }) => {
-      expect(['warning', 'critical']).toContain(labels?.severity);
-      expect(annotations?.summary).toMatch(/\.$/);
-      expect(annotations?.runbook).toBe(`docs/operate/alerts.md#${alert.toLowerCase()}`);
-      for (const part of ['Means', 'Users notice', 'Check', 'Do'])
-        expect(chapter(alert)).toContain(`**${part}:**`);
-    },
-  );
+  it.each(alerts)('$alert has a severity, a summary and a remedy', ({ alert = '', labels, annotations }) => {
+    expect(['warning', 'critical']).toContain(labels?.severity);
+    expect(annotations?.summary).toMatch(/\.$/);
+    expect(annotations?.runbook).toBe(`docs/operate/alerts.md#${alert.toLowerCase()}`);
+    for (const part of ['Means', 'Users notice', 'Check', 'Do'])
+      expect(chapter(alert)).toContain(`**${part}:**`);
+  });
 
   it('is documented and tested', () => {
     const names = alerts.map(({ alert }) => alert);
@@ -119,17 +107,13 @@ const limits = alerts.flatMap(({ alert = '', expr }) => {
     : { alert, query: bare(query), limit: Number(limit) };
 });
 
-interface Panel {
-  readonly type: string;
-  readonly title: string;
-  readonly description: string;
+interface Panel extends Readonly<Record<'type' | 'title' | 'description', string>> {
   readonly targets?: readonly { readonly expr: string }[];
-  readonly fieldConfig: {
-    readonly defaults: {
-      readonly thresholds?: { readonly steps: readonly { readonly value: number | null }[] };
-      readonly custom?: { readonly thresholdsStyle?: { readonly mode: string } };
-    };
-  };
+  readonly fieldConfig: { readonly defaults: Defaults };
+}
+interface Defaults {
+  readonly thresholds?: { readonly steps: readonly { readonly value: number | null }[] };
+  readonly custom?: { readonly thresholdsStyle?: { readonly mode: string } };
 }
 
 describe('a panel of the dashboard', () => {
@@ -158,7 +142,8 @@ const found = version === undefined ? 'promtool is not installed: skipped' : `pr
 
 describe.skipIf(version === undefined)(`Prometheus’ own tool (${found})`, () => {
   const promtool = (args: string[], input = '') => {
-    const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: FOLDER, input, encoding: 'utf8' });
+    const options = { cwd: `${CHECKOUT}/deploy/prometheus`, input, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync('promtool', args, options);
     return { status, said: `${stdout}${stderr}` };
   };
 

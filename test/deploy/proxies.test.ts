@@ -133,7 +133,7 @@ describe.each(PROXIES)('$name', (kind) => {
     });
 
     it.each(['/metrics#x', '*metrics', '*health/ready', '/%6Detrics%zz'])(
-      'hides them also for a request target that is not a path: %s',
+      'hides the metrics and the state also for a request target that is not a path: %s',
       async (path) => {
         expect([400, 404]).toContain((await ask(path)).status);
       },

@@ -64,15 +64,12 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
       ['/%6Fauth/token', 8_300],
       ['/api/revoke', 8_300],
       ['/consent', 33_000],
-    ])(
-      'keeps all servers in use despite a caller with forms that are too long: %s, %i',
-      async (path, length) => {
-        for (let turn = 0; turn < 4; turn += 1) {
-          await send('198.51.100.40', `POST ${path}`, 1, 'c'.repeat(length)).catch(() => '');
-        }
-        expect(statusesOf(await send('198.51.100.40', 'GET /account'))).toEqual([200]);
-      },
-    );
+    ])('keeps all servers in use despite forms that are too long: %s, %i', async (path, length) => {
+      for (let turn = 0; turn < 4; turn += 1) {
+        await send('198.51.100.40', `POST ${path}`, 1, 'c'.repeat(length)).catch(() => '');
+      }
+      expect(statusesOf(await send('198.51.100.40', 'GET /account'))).toEqual([200]);
+    });
 
     it('never sends an exchange twice', async () => {
       exchanges = 0;
@@ -88,7 +85,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
         ['an IPv6 /48', ['2001:db8:1::7', '2001:db8:1:2::7', '2001:db8:1:a:b:c:d:e'], '2001:db8:2::7'],
         ['an IPv4 address in the form of IPv6', ['::ffff:192.0.2.7'], '::ffff:192.0.2.8'],
       ])(
-        'serves a thousand requests of one network, then its rate only, and its neighbour as before: %s',
+        'answers 429 after a thousand requests of %s, and 200 to its neighbour',
         async (_what, network, neighbour) => {
           reached = 0;
           const answers: string[] = [];
@@ -119,7 +116,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
       it.each([
         ...['GET /oauth/token', 'POST /oauth/token/', 'POST //oauth/token', 'POST /oauth/./token'],
         ...['POST /account/../oauth/token', 'POST /%6Fauth/token', 'POST /account?/oauth/token'],
-      ])('limits requests that only look like theirs: %s', async (request) => {
+      ])('limits requests that only resemble those of applications: %s', async (request) => {
         const statuses: number[] = [];
         for (let turn = 0; turn < 5 && !statuses.includes(429); turn += 1)
           statuses.push(...statusesOf(await send('198.51.100.30', request, AT_ONCE)));

@@ -160,24 +160,24 @@ const lostRefusal = told('r4', { ...REFUSED, during: 'killPostgres' });
 
 /** What is no fault, see README.md. */
 const ADMITTED: readonly (readonly [what: string, Change])[] = [
-  ['nothing', {}],
+  ['sound evidence', {}],
   ['a 503 that was done where an answer was lost', told('r7', LOST)],
-  ['one that was done when PostgreSQL, which was stopped, went on', { ...late, frozenAt: [2_210] }],
+  ['a 503 that was done when PostgreSQL, which was stopped, went on', { ...late, frozenAt: [2_210] }],
   ['a second exchange that was answered 503', asked(raced(UNAVAILABLE))],
-  ['one that got no answer', asked(raced(UNANSWERED))],
-  ['one that was another request', asked(raced({ body: 'another' }))],
+  ['a second exchange that got no answer', asked(raced(UNANSWERED))],
+  ['a second exchange by another request', asked(raced({ body: 'another' }))],
   [
-    'one so long after the first press of Allow that the code may have expired',
+    'a second exchange so long after Allow that the code may have expired',
     asked(raced({}), entry(-8_500, 'approve', '', { ...ofShop, form: 'f2', ...UNANSWERED })),
   ],
-  ['one while its user may have been blocked', asked(raced({ askedAt: 1_390 }), ...blocked)],
+  ['a second exchange while its user may have been blocked', asked(raced({ askedAt: 1_390 }), ...blocked)],
   [
     'another request with the same reference',
     asked(entry(1_650, 'introspect', 'r4', { ...ofShop, token: 't2', active: true })),
   ],
   ['an exchange that got no answer, with its row', { entries: unanswered }],
   [
-    'or without',
+    'an exchange that got no answer, without a row',
     { entries: unanswered, ...unnoted('r4'), grants: [{ ...ofShopRow, tokenHash: null }, ofBankRow] },
   ],
 ];
@@ -194,10 +194,10 @@ describe('the auditor', () => {
   });
 
   it.each([
-    ['admits', 1_000, 0],
-    ['finds, more than 3 seconds after it,', -1_500, 1],
-    ['finds, before it,', 1_600, 1],
-  ])('%s statements of a former primary after a takeover', (_verdict, at, findings) => {
+    ['admits', 'within 3 seconds of', 1_000, 0],
+    ['finds', 'more than 3 seconds after', -1_500, 1],
+    ['finds', 'before', 1_600, 1],
+  ])('%s a wrong statement of a former primary %s a takeover', (_verdict, _when, at, findings) => {
     const outdated = { ...SOUND, ...told('q2', { active: true }), overtakenAt: [at] };
     expect(Object.keys(audit(withoutOvertaken(outdated)))).toHaveLength(findings);
     expect(Object.keys(audit(outdated))).toHaveLength(1);

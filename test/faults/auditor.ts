@@ -27,8 +27,7 @@ export function withoutOvertaken({ overtakenAt, ...evidence }: Evidence): Eviden
 
 /** @returns what was found by each rule, without what is told already; empty where all is well */
 export function audit(evidence: Evidence, told: ReadonlySet<string> = new Set()): Record<string, string[]> {
-  const findings = RULES.map(
-    ({ name, find }) => [name, find(evidence).filter((finding) => !told.has(finding))] as const,
-  );
+  const untold = ({ find }: Rule) => find(evidence).filter((finding) => !told.has(finding));
+  const findings = RULES.map((rule) => [rule.name, untold(rule)] as const);
   return Object.fromEntries(findings.filter(([, found]) => found.length > 0));
 }

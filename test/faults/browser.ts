@@ -1,5 +1,6 @@
 import { Agent, type Answer } from '../support/http/agent.ts';
 import type { Dice } from './dice.ts';
+import type { Asked } from './journal.ts';
 import type { Site } from './site.ts';
 import { whatIsAsked, whatIsTold } from './wire.ts';
 
@@ -12,19 +13,14 @@ export class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }
 
-export interface Actor {
-  readonly name: string;
-  /** The user whose browser it is; absent for an application or a resource server. */
-  readonly userId?: string;
-}
-
 /** A browser or an application in front of a balancer: a request goes to either replica, and its answer into the journal. */
 export class Browser extends Agent {
   readonly #site: Site;
-  readonly #actor: Actor;
+  readonly #actor: Pick<Asked, 'actor' | 'userId'>;
   readonly #dice: Dice;
 
-  constructor(site: Site, actor: Actor, dice: Dice) {
+  /** @param actor with the user whose browser it is; an application and a resource server have none */
+  constructor(site: Site, actor: Pick<Asked, 'actor' | 'userId'>, dice: Dice) {
     super(site.baseUrl);
     this.#site = site;
     this.#actor = actor;
@@ -44,7 +40,7 @@ export class Browser extends Agent {
   /** @returns null where nobody took the connection @throws {Unanswered} */
   async #sendTo(port: number, path: string, search: string, init: Init): Promise<Answer | null> {
     const { during, owners, tokens } = this.#site;
-    const { name: actor, userId } = this.#actor;
+    const { actor, userId } = this.#actor;
     const query = path === '/return' ? search : '';
     const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : query);
     const asked = whatIsAsked(path, fields, userId, owners);

@@ -28,7 +28,6 @@ export interface Life {
   readonly name: string;
   readonly output: string;
   readonly runs: boolean;
-  /** Whether we ended it. */
   readonly killed: boolean;
 }
 
@@ -76,7 +75,6 @@ select kind, (extract(epoch from at) * 1000)::float8 as at, grant_id as "grantId
        client_id as "clientId", reference, operator
   from audit_events order by audit_events.at`;
 
-/** Reads both tables as of one moment. */
 export async function readRows(client: pg.Client): Promise<Pick<Evidence, 'grants' | 'events'>> {
   await client.query('begin isolation level repeatable read');
   const grants = await client.query<GrantRow>(GRANTS);

@@ -12,7 +12,6 @@ export interface Home {
   close(): Promise<void>;
 }
 
-/** An embedded PostgreSQL, and a line to it on which things can be done. */
 export interface EmbeddedHome extends Home {
   readonly postgres: OwnPostgres;
   readonly line: Line;

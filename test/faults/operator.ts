@@ -13,8 +13,9 @@ const MAX_ASKED = 20;
 
 /** An operator at a command line, who blocks, unblocks and revokes. */
 export function operator(site: Site, people: Population, dice: Dice) {
-  const resourceServer = new Browser(site, { name: 'resource server' }, dice);
+  const resourceServer = new Browser(site, { actor: 'resource server' }, dice);
   let commands = 0;
+  const nextName = () => `faults-${commands++}`;
 
   /** Ends only when it is unblocked: what is blocked for good is no load. */
   async function blockForAWhile(subject: Partial<Asked>, noun: string, id: string): Promise<void> {
@@ -39,10 +40,6 @@ export function operator(site: Site, people: Population, dice: Dice) {
     const asks = (token: string) =>
       resourceServer.post('/oauth/introspect', { token }, { authorization: people.resource });
     await Promise.allSettled(tokens.map(asks));
-  }
-
-  function nextName(): string {
-    return `faults-${commands++}`;
   }
 
   /** Several runs under one name are one act, of which one at most leaves a row. @returns whether it is done */

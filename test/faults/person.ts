@@ -34,8 +34,8 @@ interface Held {
 export function person(site: Site, people: Population, user: TestUser, name: string, dice: Dice) {
   /** Nobody else authorizes it, so that its code is late and not annulled. */
   const ownInstance = `of ${name}`;
-  const browser = new Browser(site, { name, userId: user.userId }, dice);
-  const application = new Browser(site, { name: `${name}'s application` }, dice);
+  const browser = new Browser(site, { actor: name, userId: user.userId }, dice);
+  const application = new Browser(site, { actor: `${name}'s application` }, dice);
   const tokens: Held[] = [];
   const usedCodes: Held[] = [];
   const lateCodes: Held[] = [];
@@ -56,15 +56,6 @@ export function person(site: Site, people: Population, user: TestUser, name: str
       await ask(tokens.at(-1));
     }
     keep(usedCodes, held);
-  }
-
-  async function reject(): Promise<void> {
-    const consent = await reachConsent(browser, request(dice.pick(people.clients)), user);
-    await decide(browser, consent, 'reject');
-  }
-
-  async function exchangeAgain(held: Held | undefined): Promise<void> {
-    if (held !== undefined) await exchange(held);
   }
 
   /** One that has expired, and that is not asked for again. */
@@ -110,7 +101,8 @@ export function person(site: Site, people: Population, user: TestUser, name: str
     if ((answer === undefined || answer.status === 503) && dice.hits(0.6)) await exchange(held);
   }
 
-  async function exchange(held: Held, changes: Record<string, string> = {}): Promise<Answer> {
+  async function exchange(held: Held | undefined, changes: Record<string, string> = {}) {
+    if (held === undefined) return;
     const fields = tokenRequestOf(held.client, held.value, changes);
     const answer = await application.post('/oauth/token', fields);
     const token = /"access_token":"([^"]+)"/.exec(answer.body)?.[1];
@@ -139,15 +131,15 @@ export function person(site: Site, people: Population, user: TestUser, name: str
     return held[dice.below(Math.max(1, held.length))];
   }
 
-  /** Does one thing. @throws {Unanswered} and what a page says instead of what was expected */
   return async function act(): Promise<void> {
     const held = anyOf(tokens);
     const actions: Readonly<Record<keyof typeof WEIGHTS, () => Promise<unknown>>> = {
-      authorize: () => authorize(),
+      authorize,
       introspect: () => ask(held),
-      reject: () => reject(),
-      replay: () => exchangeAgain(anyOf(usedCodes)),
-      exchangeLate: () => exchangeAgain(lateCode()),
+      reject: async () =>
+        decide(browser, await reachConsent(browser, request(dice.pick(people.clients)), user), 'reject'),
+      replay: () => exchange(anyOf(usedCodes)),
+      exchangeLate: () => exchange(lateCode()),
       revoke: () => revoke(held),
       disconnect: () => press('/account/disconnect'),
       disconnectAll: () => press('/account/disconnect-all'),

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { ledger } from '../support/ledger.ts';
+import { PATIENCE } from '../support/process/program.ts';
 import { audit, withoutOvertaken } from './auditor.ts';
-import { Browser } from './browser.ts';
+import { Browser, Unanswered } from './browser.ts';
 import { Dice } from './dice.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Faults, Hold } from './faults.ts';
 import type { EmbeddedHome, Home } from './home.ts';
-import { Load } from './load.ts';
+import { operator } from './operator.ts';
+import { person } from './person.ts';
 import { type Population, populate } from './population.ts';
 import { CODE_LIFETIME_MS, Site } from './site.ts';
 
@@ -22,7 +24,6 @@ export interface Outcome {
   readonly findings: Readonly<Record<string, string[]>>;
 }
 
-/** Two replicas and their drivers, and the faults that can happen to them. */
 export interface Stage<StagesHome extends Home = EmbeddedHome> {
   readonly home: StagesHome;
   readonly faults: Faults<StagesHome>;
@@ -57,9 +58,6 @@ export async function openStage<StagesHome extends Home>(
   }
 }
 
-/** Against hanging only: what does not recover by itself within this, does not recover. */
-const RECOVERY = { timeout: 60_000, interval: 50 };
-
 export async function play<StagesHome extends Home>(
   stage: Stage<StagesHome>,
   fault: string,
@@ -72,7 +70,7 @@ export async function play<StagesHome extends Home>(
   try {
     await faults[fault]?.happen({ site, home, hold });
     const since = Date.now();
-    for (const { front } of site.replicas) await vi.waitFor(() => expectToServe(front), RECOVERY);
+    for (const { front } of site.replicas) await vi.waitFor(() => expectToServe(front), PATIENCE);
     recoverySeconds = (Date.now() - since) / 1_000;
   } finally {
     await load.pause();
@@ -128,8 +126,8 @@ async function statementsEnd(site: Site): Promise<void> {
 const AT_ONCE = 32;
 
 async function askEveryToken(site: Site, { resource }: Population): Promise<void> {
-  const actor = { name: 'resource server' };
-  const resourceServer = new Browser(site, actor, new Dice(actor.name));
+  const actor = 'resource server';
+  const resourceServer = new Browser(site, { actor }, new Dice(actor));
   const tokens = [...site.tokens];
   const askNext = async () => {
     for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {
@@ -137,4 +135,51 @@ async function askEveryToken(site: Site, { resource }: Population): Promise<void
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+}
+
+const MAX_PAUSE_MS = 60;
+const OPERATORS_PAUSE_MS = 1_500;
+
+/** All drivers of a site: they act until they are told to pause, and go on when told so. */
+class Load {
+  /** What drivers gave up an action for, in the words of a page, and how often. */
+  readonly gaveUp = new Map<string, number>();
+  readonly #drivers: (() => Promise<void>)[];
+  #running: Promise<unknown> = Promise.resolve();
+  #paused = true;
+
+  constructor(site: Site, people: Population, seed: string) {
+    const persons = people.users.flatMap((user, index) =>
+      ['a', 'b'].map((browser) => {
+        const name = `user ${index}, browser ${browser}`;
+        const dice = new Dice(`${seed} ${name}`);
+        return this.#driver(person(site, people, user, name, dice), dice, MAX_PAUSE_MS);
+      }),
+    );
+    const dice = new Dice(`${seed} operator`);
+    this.#drivers = [...persons, this.#driver(operator(site, people, dice), dice, OPERATORS_PAUSE_MS)];
+  }
+
+  go(): void {
+    this.#paused = false;
+    this.#running = Promise.all(this.#drivers.map((drive) => drive()));
+  }
+
+  /** Resolves when everybody has the last answer. @throws what no page and no broken connection explains */
+  async pause(): Promise<void> {
+    this.#paused = true;
+    await this.#running;
+  }
+
+  #driver(act: () => Promise<void>, dice: Dice, pauseMs: number): () => Promise<void> {
+    return async () => {
+      for (; !this.#paused; await sleep(dice.below(pauseMs))) {
+        await act().catch((error: unknown) => {
+          if (!(error instanceof Error) || error instanceof TypeError) throw error;
+          const why = error instanceof Unanswered ? error.message : error.message.slice(0, 60);
+          this.gaveUp.set(why, (this.gaveUp.get(why) ?? 0) + 1);
+        });
+      }
+    };
+  }
 }

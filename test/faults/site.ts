@@ -49,7 +49,6 @@ export class Site {
     if (journalFile !== undefined) appendFileSync(journalFile, `${JSON.stringify(entry)}\n`);
   }
 
-  /** Brings the schema up to date and starts both replicas. */
   async start(): Promise<void> {
     const { code, stderr } = await runAssent(['migrate', '--server-role', SERVER_ROLE], {
       DATABASE_URL: this.home.ownerUrl,
@@ -80,7 +79,6 @@ export class Site {
     this.#lives.push({ name, process: replica.process, killed: false });
   }
 
-  /** @returns its exit code; null when the signal ended it */
   async stopReplica({ process }: Replica, signal: NodeJS.Signals): Promise<number | null> {
     for (const life of this.#lives) if (life.process === process) life.killed = true;
     return (await process?.stop(signal)) ?? null;

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,9 +9,10 @@ import pg from 'pg';
 import { signal } from '../faults/faults/make.ts';
 import type { Home } from '../faults/home.ts';
 import { ledger } from '../support/ledger.ts';
+import { makeRole } from '../support/postgres/postgres.ts';
+import { PATH, versionOf } from '../support/process/program.ts';
 import { freePort } from '../support/server.ts';
 import { type Common, Member } from './member.ts';
-import { findPrograms, PATH } from './programs.ts';
 
 // PostgreSQL on three machines by Patroni, etcd and HAProxy: real processes, all on this machine.
 
@@ -43,7 +44,6 @@ export class Cluster implements Home {
     this.#haproxyPort = haproxyPort;
   }
 
-  /** Starts all, and waits until a primary has two standbys, one of them synchronous. */
   static async start(): Promise<Cluster> {
     const programs = findPrograms();
     const runAs = userOf('postgres');
@@ -69,10 +69,7 @@ export class Cluster implements Home {
     for (const member of this.members) member.start();
     this.#startHaproxy();
     await this.isWhole();
-    const client = new pg.Client(await this.primaryUrl());
-    await client.connect();
-    await client.query(`create role assent_server login password '${this.#serverPassword}'`);
-    await client.end();
+    await makeRole(await this.primaryUrl(), 'assent_server', this.#serverPassword, '');
   }
 
   async #startEtcd(): Promise<void> {
@@ -161,7 +158,7 @@ export class Cluster implements Home {
     });
   }
 
-  /** Looks at what Patroni tells until there is something to be found. @throws {Error} that says what is wrong instead */
+  /** Looks at what Patroni tells until there is something to be found. @throws {Error} with that, and the ends of the logs */
   async #until<Found>(
     what: string,
     find: (told: readonly Told[]) => Promise<Found | undefined>,
@@ -170,16 +167,11 @@ export class Cluster implements Home {
       const found = await find(await this.#tell());
       if (found !== undefined) return found;
     }
-    throw this.#error(what, await this.#tell());
-  }
-
-  /** With what Patroni tells of the members, and the ends of their logs. */
-  #error(what: string, told: readonly Told[]): Error {
     const logs = this.members.map(({ machine: { name } }) => {
       const log = readFileSync(join(this.#common.folder, `${name}.log`), 'utf8').trimEnd();
       return [`${name}:`, ...log.split('\n').slice(-12)].join('\n  ');
     });
-    return new Error(`the cluster ${what}: ${JSON.stringify(told)}\n${logs.join('\n')}`);
+    throw new Error(`the cluster ${what}: ${JSON.stringify(await this.#tell())}\n${logs.join('\n')}`);
   }
 
   async switchOver({ machine }: Member): Promise<void> {
@@ -233,4 +225,23 @@ function userOf(name: string): { uid: number; gid: number } {
     Number(execFileSync('id', [which, name], { encoding: 'utf8' })),
   );
   return { uid, gid };
+}
+
+/** Debian's PostgreSQL: the embedded one has no pg_basebackup and no pg_rewind. */
+const DEBIANS = '/usr/lib/postgresql';
+
+function findPrograms({ PATRONI = 'patroni' } = process.env) {
+  const versions = existsSync(DEBIANS) ? readdirSync(DEBIANS) : [];
+  const postgres = join(DEBIANS, String(Math.max(...versions.map(Number))), 'bin');
+  const patroni = versionOf([PATRONI, '--version'], /patroni (\d+)/);
+  const install = `python3 -m venv DIR && DIR/bin/pip install 'patroni[etcd3,psycopg3]>=4' 'psycopg[binary]'`;
+  const missing = Object.entries({
+    'PostgreSQL (apt-get install postgresql)': existsSync(join(postgres, 'pg_rewind')),
+    'etcd (apt-get install etcd-server)': versionOf(['etcd', '--version']),
+    'HAProxy (apt-get install haproxy)': versionOf(['haproxy', '-v']),
+    [`Patroni 4 or newer (${install}, then PATRONI=DIR/bin/patroni)`]: Number(patroni) >= 4, // see patroni#2689
+    'root, who runs PostgreSQL as its own user': process.getuid?.() === 0,
+  }).flatMap(([what, isThere]) => (isThere ? [] : what));
+  if (missing.length > 0) throw new Error(`a cluster needs ${missing.join(', ')}`);
+  return { patroni: PATRONI, postgres };
 }

@@ -3,17 +3,10 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { descendants, processesOf } from '../support/process/launch.ts';
-import { PATH, type Programs } from './programs.ts';
-
-/** A machine of the cluster, here some processes: Patroni, and the PostgreSQL that it runs. */
-export interface Machine {
-  readonly name: string;
-  readonly port: number;
-  readonly restPort: number;
-}
+import { PATH } from '../support/process/program.ts';
 
 export interface Common {
-  readonly programs: Programs;
+  readonly programs: Readonly<Record<'patroni' | 'postgres', string>>;
   /** Where data and logs are; PostgreSQL's user may write there. */
   readonly folder: string;
   readonly etcdPort: number;
@@ -24,32 +17,21 @@ export interface Common {
 const SETTINGS = fileURLToPath(new URL('patroni.yml', import.meta.url));
 const HOST = '127.0.0.1';
 
+/** A machine of the cluster, here some processes: Patroni, and the PostgreSQL that it runs. */
 export class Member {
-  readonly machine: Machine;
+  readonly machine: Readonly<{ name: string; port: number; restPort: number }>;
   readonly #common: Common;
   #patroni: ChildProcess | undefined;
 
-  constructor(machine: Machine, common: Common) {
+  constructor(machine: Member['machine'], common: Common) {
     this.machine = machine;
     this.#common = common;
   }
 
   start(): void {
-    const { programs, folder, runAs } = this.#common;
-    const log = openSync(join(folder, `${this.machine.name}.log`), 'a');
-    this.#patroni = spawn(programs.patroni, [SETTINGS], {
-      ...runAs,
-      cwd: folder,
-      env: this.#environment(),
-      stdio: ['ignore', log, log],
-    });
-    closeSync(log);
-  }
-
-  #environment(): Record<string, string> {
-    const { programs, folder, etcdPort, passwords } = this.#common;
+    const { programs, folder, runAs, etcdPort, passwords } = this.#common;
     const { name, port, restPort } = this.machine;
-    return {
+    const env = {
       PATH,
       LC_ALL: 'C',
       HOME: folder,
@@ -69,6 +51,10 @@ export class Member {
       PATRONI_REWIND_USERNAME: 'rewinder',
       PATRONI_REWIND_PASSWORD: passwords.rewind,
     };
+    const log = openSync(join(folder, `${name}.log`), 'a');
+    const options = { ...runAs, cwd: folder, env };
+    this.#patroni = spawn(programs.patroni, [SETTINGS], { ...options, stdio: ['ignore', log, log] });
+    closeSync(log);
   }
 
   patroni(): number | undefined {

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, useFolder } from '../support/process/folder.ts';
 
-const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 const folder = useFolder();
 
 for (const part of ['bin', 'prepare.mjs', 'package.json'])

@@ -4,40 +4,38 @@ import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
-import { onDatabase, runAssent, spawnAssent } from '../support/process/process.ts';
+import { onDatabase, runAssent, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
 const variables = onDatabase(server.database.url);
-const { assent, json, refused } = commandsOn(variables);
+const { assent, json } = commandsOn(variables);
 
-describe('a running server', () => {
-  it('sees the changes of commands at once', async () => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const { resource_id, resource_secret } = await json('resource create --name API');
-    const resource = `Basic ${btoa(`${resource_id}:${resource_secret}`)}`;
-    const token = await obtainToken(new Agent(server.baseUrl), client, user, { instance_name: 'one' });
-    const active = async () => (await introspect(server, resource, token)).active;
-    expect(await active()).toBe(true);
-    for (const whose of [`client %s ${client.clientId}`, `user %s ${user.login}`]) {
-      await assent(whose.replace('%s', 'block'));
-      expect(await active()).toBe(false);
-      await assent(whose.replace('%s', 'unblock'));
-      expect(await active()).toBe(true);
-    }
-    const grants = () => json<Record<string, string>[]>(`grant list --login ${user.login}`);
-    const [grant = {}] = await grants();
-    expect(grant).toMatchObject({
-      client_id: client.clientId,
-      instance_name: 'one',
-      scope: 'account-info operation-history',
-      state: 'active',
-    });
-    expect(Date.parse(grant.expires_at ?? '')).toBeGreaterThan(Date.parse(grant.issued_at ?? ''));
-    expect((await assent(`grant revoke ${grant.grant_id}`)).code).toBe(0);
+it('a running server sees the changes of commands at once', async () => {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const { resource_id, resource_secret } = await json('resource create --name API');
+  const resource = `Basic ${btoa(`${resource_id}:${resource_secret}`)}`;
+  const token = await obtainToken(new Agent(server.baseUrl), client, user, { instance_name: 'one' });
+  const active = async () => (await introspect(server, resource, token)).active;
+  expect(await active()).toBe(true);
+  for (const whose of [`client %s ${client.clientId}`, `user %s ${user.login}`]) {
+    await assent(whose.replace('%s', 'block'));
     expect(await active()).toBe(false);
-    expect(await grants()).toMatchObject([{ state: 'revoked' }]);
+    await assent(whose.replace('%s', 'unblock'));
+    expect(await active()).toBe(true);
+  }
+  const grants = () => json<Record<string, string>[]>(`grant list --login ${user.login}`);
+  const [grant = {}] = await grants();
+  expect(grant).toMatchObject({
+    client_id: client.clientId,
+    instance_name: 'one',
+    scope: 'account-info operation-history',
+    state: 'active',
   });
+  expect(Date.parse(grant.expires_at ?? '')).toBeGreaterThan(Date.parse(grant.issued_at ?? ''));
+  expect((await assent(`grant revoke ${grant.grant_id}`)).code).toBe(0);
+  expect(await active()).toBe(false);
+  expect(await grants()).toMatchObject([{ state: 'revoked' }]);
 });
 
 describe('the command line', () => {
@@ -65,24 +63,8 @@ describe('the command line', () => {
     ]);
     expect(stderr).not.toContain('hidden');
   });
-});
 
-describe('commands in one process', () => {
-  it('use the given environment and streams, also concurrently', async () => {
-    const line = 'client create --redirect-uri https://shop.example/ --name';
-    const create = (operator: string) =>
-      commandsOn({ ...variables, ASSENT_OPERATOR: operator }).json(`${line} ${operator}`);
-    const [night, day, wrong] = await Promise.all([
-      create('night'),
-      create('day'),
-      refused('client list --nothing', 2),
-    ]);
-    for (const { name, client_id } of [night, day])
-      expect(await json(`audit --client ${client_id}`)).toMatchObject([{ operator: name }]);
-    expect(wrong).toBe("error: unknown option '--nothing'\n");
-  });
-
-  it('close their connections, also after an error', async () => {
+  it('closes its connections, also after an error', async () => {
     const { pool, url } = await ownDatabase();
     for (const line of ['client list', 'client show nothing', 'doctor'])
       await commandsOn(onDatabase(url)).assent(line);
@@ -90,5 +72,33 @@ describe('commands in one process', () => {
     const count = async () => (await pool.query(others)).rowCount;
     // Well before a pool that was left open would close its idle connections by itself.
     await expect.poll(count, { timeout: 5_000 }).toBe(0);
+  });
+});
+
+describe('the output of a server', () => {
+  it('prints only log lines, each with its own time', async () => {
+    const started = Date.now();
+    const spawned = await spawnServer({ ...variables, LOG_LEVEL: 'info' });
+    await fetch(`${spawned.baseUrl}/oauth/authorize`);
+    await spawned.stop();
+    const lines = spawned.output().trimEnd().split('\n');
+    // What the engine says by itself would stand here too, for example that it knows one of our flags no more.
+    const times = lines.map((line) => JSON.parse(line).time as string);
+    expect(times).toEqual(times.map((time) => new Date(time).toISOString()).toSorted());
+    expect(Date.parse(times.at(0) ?? '')).toBeGreaterThanOrEqual(started);
+    expect(Date.parse(times.at(-1) ?? '')).toBeLessThanOrEqual(Date.now());
+    expect(new Set(times).size).toBeGreaterThan(1);
+  });
+
+  it('warns at its start about plain http on another host, and not on localhost', async () => {
+    const warningsOf = async (more: Record<string, string>) => {
+      const spawned = await spawnServer({ ...variables, ...more });
+      await spawned.stop();
+      const lines = spawned.output().trimEnd().split('\n').filter(Boolean);
+      return lines.map((line) => JSON.parse(line)).map(({ level, msg }) => ({ level, msg }));
+    };
+    expect(await warningsOf({})).toEqual([]);
+    const msg = 'BASE_URL http://pay.example is plain http: passwords, codes and tokens travel unencrypted.';
+    expect(await warningsOf({ BASE_URL: 'http://pay.example' })).toEqual([{ level: 'warn', msg }]);
   });
 });

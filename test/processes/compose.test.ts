@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRole, ownName, useDatabase } from '../support/postgres/database.ts';
 import { urlOf } from '../support/postgres/postgres.ts';
+import { readFile } from '../support/process/folder.ts';
 import { runAssent, spawnServer } from '../support/process/process.ts';
 import { versionOf } from '../support/process/program.ts';
 
@@ -11,54 +11,39 @@ type Variables = Record<string, string>;
 interface Service {
   readonly environment: Variables;
   readonly restart?: string;
-  readonly command?: string[];
   readonly depends_on?: Record<string, { condition: string }>;
 }
-interface Compose {
-  readonly services: Record<'postgres' | 'migrate' | 'assent' | 'maintain', Service>;
-  readonly configs: Record<'roles', { content: string }>;
-}
-
-const TEXT = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+const TEXT = readFile('docker-compose.yml');
 /** What compose puts something in for: a variable with what stands for it, and an escaped dollar sign. */
 const PLACES = /\$\$|\$\{(\w+):-([^}]*)\}/g;
 
 /** The file as compose reads it: values are put in after the YAML was understood. */
-function composeWith(variables: Variables): Compose {
+function composeWith(variables: Variables) {
   const fill = (_key: unknown, value: unknown) =>
     typeof value !== 'string'
       ? value
       : value.replace(PLACES, (place, name: string, otherwise: string) =>
           place === '$$' ? '$' : variables[name] || otherwise,
         );
-  return parse(TEXT, fill, { merge: true }) as Compose;
+  return parse(TEXT, fill, { merge: true });
 }
 
 const { services, configs } = composeWith({});
 
 describe('docker-compose.yml', () => {
-  const all = Object.entries<Service>(services);
-
   it('needs no variables', () => {
     expect(TEXT.match(PLACES)?.length).toBeGreaterThan(3);
     expect(TEXT.replaceAll(PLACES, '')).not.toContain('$');
   });
 
   it('restarts services that should run, and no others', () => {
+    const all = Object.entries<Service>(services);
     const waits = all.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
     const once = waits.filter(([, { condition }]) => condition === 'service_completed_successfully');
     const ending = [...new Set(once.map(([name]) => name))];
     expect(ending).toEqual(['migrate']);
     for (const [name, { restart }] of all)
       expect(restart, name).toBe(ending.includes(name) ? undefined : 'unless-stopped');
-  });
-
-  it('maintains the database as its owner each day, and drops nothing', () => {
-    const { maintain, migrate } = services;
-    expect(maintain.environment).toEqual(migrate.environment);
-    expect(maintain.command?.slice(0, 2)).toEqual(['sh', '-c']);
-    const day = /^while :; do if assent maintain; then .* sleep 86400; else .* sleep 60; fi; done$/;
-    expect(maintain.command?.[2]).toMatch(day);
   });
 
   it('has no password in a URL or a statement', () => {
@@ -80,80 +65,77 @@ const psqlVersion = Number(versionOf(['psql', '--version'], /(\d+)/) ?? 0);
 /** What quoting, psql, a shell or a URL could change. */
 const NASTY = ` -it's p@ss/w:rd "double" \`back\` \\back\\slash\\ $HOME \${HOME} $$ $(id) :'password' :password :"password" %41%zz #hash?query&more=1,2;3 Пароль, 密码 🔑 `;
 
-describe.runIf(psqlVersion >= 14)(
-  'the database set-up of docker-compose.yml (with psql 14 or newer, if installed)',
-  async () => {
-    const database = await useDatabase();
-    /** Runs the script as the image of PostgreSQL does, but with names of our own: roles by their names in the file. */
-    async function setUp({ services, configs }: Compose) {
-      const superuser = await createRole('superuser', services.postgres.environment.POSTGRES_PASSWORD);
-      const names = { postgres: superuser.name, assent: ownName(), assent_server: ownName() };
-      const named = /(?<= (?:role|owner|database) )(postgres|assent_server|assent)\b/g;
-      const { content } = configs.roles;
-      const input = content.replaceAll(named, (name) => names[name as keyof typeof names]);
-      const url = urlOf(database.url, { user: superuser.name, password: '' });
-      const args = ['-v', 'ON_ERROR_STOP=1', '--no-password', '--no-psqlrc', url];
-      const { PATH = '' } = process.env;
-      const PGOPTIONS = '-c password_encryption=scram-sha-256';
-      const ours = { LC_ALL: 'C.UTF-8', PGPASSWORD: superuser.password, PGOPTIONS };
-      const env = { PATH, ...services.postgres.environment, ...ours };
-      execFileSync('psql', args, { env, input, stdio: ['pipe', 'ignore', 'pipe'] });
-      return names;
-    }
+describe.runIf(psqlVersion >= 14)('the database set-up of docker-compose.yml (needs psql 14)', async () => {
+  const database = await useDatabase();
+  /** Runs the script as the image of PostgreSQL does, but with names of our own: roles by their names in the file. */
+  async function setUp({ services, configs }: ReturnType<typeof composeWith>) {
+    const superuser = await createRole('superuser', services.postgres.environment.POSTGRES_PASSWORD);
+    const names = { postgres: superuser.name, assent: ownName(), assent_server: ownName() };
+    const named = /(?<= (?:role|owner|database) )(postgres|assent_server|assent)\b/g;
+    const { content } = configs.roles;
+    const input = content.replaceAll(named, (name: string) => names[name as keyof typeof names]);
+    const url = urlOf(database.url, { user: superuser.name, password: '' });
+    const args = ['-v', 'ON_ERROR_STOP=1', '--no-password', '--no-psqlrc', url];
+    const { PATH = '' } = process.env;
+    const PGOPTIONS = '-c password_encryption=scram-sha-256';
+    const ours = { LC_ALL: 'C.UTF-8', PGPASSWORD: superuser.password, PGOPTIONS };
+    const env = { PATH, ...services.postgres.environment, ...ours };
+    execFileSync('psql', args, { env, input, stdio: ['pipe', 'ignore', 'pipe'] });
+    return names;
+  }
 
-    it('leaves no remote superuser, nor a superuser who owns the tables', async () => {
-      const names = await setUp({ services, configs });
-      const { rows } = await database.pool.query(
-        `select rolname as name, rolsuper as super, rolpassword is null as locked from pg_authid
+  it('leaves no remote superuser, nor a superuser who owns the tables', async () => {
+    const names = await setUp({ services, configs });
+    const { rows } = await database.pool.query(
+      `select rolname as name, rolsuper as super, rolpassword is null as locked from pg_authid
           where rolname = any ($1) order by rolsuper`,
-        [[names.postgres, names.assent]],
-      );
-      expect(rows).toEqual([
-        { name: names.assent, super: false, locked: false },
-        { name: names.postgres, super: true, locked: true },
-      ]);
-    });
+      [[names.postgres, names.assent]],
+    );
+    expect(rows).toEqual([
+      { name: names.assent, super: false, locked: false },
+      { name: names.postgres, super: true, locked: true },
+    ]);
+  });
 
-    it('lets the owner migrate and the server serve, with any characters in passwords', async () => {
-      const [POSTGRES_PASSWORD, SERVER_PASSWORD] = [`${NASTY}1`, `${NASTY}2`];
-      const compose = composeWith({ POSTGRES_PASSWORD, SERVER_PASSWORD });
-      const { migrate, assent } = compose.services;
-      const names = await setUp(compose);
-      const role = names.assent_server;
-      const here = ({ environment }: Service, user: string): Variables => ({
-        ...environment,
-        DATABASE_URL: urlOf(database.url, { database: names.assent, user, password: '' }),
-      });
-      const [, ...args] = migrate.command ?? [];
-      const migrated = await runAssent(
-        args.map((arg) => (arg === 'assent_server' ? role : arg)),
-        here(migrate, names.assent),
-      );
-      expect([migrated.code, migrated.stderr]).toEqual([
-        0,
-        expect.stringContaining(`\n${role} may read and write rows, but not change tables\n`),
-      ]);
-      const { BASE_URL: _, ...variables } = here(assent, role);
-      const doctor = await runAssent(['doctor'], here(assent, role));
-      expect(doctor.stdout).toMatch(/^ok +the role \w+ may read and write rows/m);
-      const server = await spawnServer(variables);
-      expect(await server.stop()).toBe(0);
+  it('lets the owner migrate and the server serve, with any characters in passwords', async () => {
+    const [POSTGRES_PASSWORD, SERVER_PASSWORD] = [`${NASTY}1`, `${NASTY}2`];
+    const compose = composeWith({ POSTGRES_PASSWORD, SERVER_PASSWORD });
+    const { migrate, assent } = compose.services;
+    const names = await setUp(compose);
+    const role = names.assent_server;
+    const here = ({ environment }: Service, user: string): Variables => ({
+      ...environment,
+      DATABASE_URL: urlOf(database.url, { database: names.assent, user, password: '' }),
     });
+    const [, ...args] = migrate.command ?? [];
+    const migrated = await runAssent(
+      args.map((arg: string) => (arg === 'assent_server' ? role : arg)),
+      here(migrate, names.assent),
+    );
+    expect([migrated.code, migrated.stderr]).toEqual([
+      0,
+      expect.stringContaining(`\n${role} may read and write rows, but not change tables\n`),
+    ]);
+    const { BASE_URL: _, ...variables } = here(assent, role);
+    const doctor = await runAssent(['doctor'], here(assent, role));
+    expect(doctor.stdout).toMatch(/^ok +the role \w+ may read and write rows/m);
+    const server = await spawnServer(variables);
+    expect(await server.stop()).toBe(0);
+  });
 
-    it('connects as the roles and to the database that it creates', () => {
-      const { postgres, migrate, assent } = services;
-      expect(configs.roles.content).toMatch(
-        /create role assent login .+ role assent_server login .+ database assent /s,
-      );
-      expect(migrate.environment.DATABASE_URL).toBe('postgres://assent@postgres:5432/assent');
-      expect(assent.environment.DATABASE_URL).toBe('postgres://assent_server@postgres:5432/assent');
-      expect(migrate.environment.PGPASSWORD).toBe(postgres.environment.POSTGRES_PASSWORD);
-      expect(assent.environment.PGPASSWORD).toBe(postgres.environment.SERVER_PASSWORD);
-    });
+  it('connects as the roles and to the database that it creates', () => {
+    const { postgres, migrate, assent } = services;
+    expect(configs.roles.content).toMatch(
+      /create role assent login .+ role assent_server login .+ database assent /s,
+    );
+    expect(migrate.environment.DATABASE_URL).toBe('postgres://assent@postgres:5432/assent');
+    expect(assent.environment.DATABASE_URL).toBe('postgres://assent_server@postgres:5432/assent');
+    expect(migrate.environment.PGPASSWORD).toBe(postgres.environment.POSTGRES_PASSWORD);
+    expect(assent.environment.PGPASSWORD).toBe(postgres.environment.SERVER_PASSWORD);
+  });
 
-    it('is the same in the compose file for two replicas', () => {
-      const text = readFileSync(new URL('../../deploy/compose/docker-compose.yml', import.meta.url), 'utf8');
-      expect(parse(text, { merge: true }).configs).toEqual(configs);
-    });
-  },
-);
+  it('is the same in the compose file for two replicas', () => {
+    const { configs: others } = parse(readFile('deploy/compose/docker-compose.yml'), { merge: true });
+    expect(others).toEqual(configs);
+  });
+});

@@ -14,7 +14,6 @@ await postgres.start();
 await postgres.admit('local all guarded scram-sha-256');
 await postgres.run('create role guarded login', 'create database early');
 
-/** Starts a server that need not become ready. */
 async function begin(url: string): Promise<ServerProcess> {
   const server = await spawnServer({ ...onDatabase(url), LOG_LEVEL: 'info' }, 'live');
   onTestFinished(async () => void (await server.stop()));
@@ -58,7 +57,7 @@ describe('a server that starts while its database is unreachable', () => {
     await postgres.start();
   });
 
-  it('ends when the database then refuses it', async () => {
+  it('ends when the database then refuses its password', async () => {
     const server = await beginWithout('postgres', 'guarded:a-wrong-password');
     await expect.poll(() => server.output()).toContain('the database is unreachable');
     await postgres.start();
@@ -68,43 +67,44 @@ describe('a server that starts while its database is unreachable', () => {
   });
 });
 
-describe('a server during long migrations', () => {
-  it('is live, answers 503, and does not report the database unreachable', async () => {
-    const database = await ownDatabase();
-    const server = await whileHeld(database.pool, 'select pg_advisory_xact_lock(7274825)', [], async () => {
-      const waiting = await begin(database.url);
-      expect([await ready(waiting), await knock(waiting)]).toEqual([503, 503]);
-      return waiting;
-    });
-    await expect.poll(() => ready(server)).toBe(200);
-    expect(server.output()).toContain('its schema is being migrated');
-    expect(server.output()).not.toContain('the database is unreachable');
+it('a server during long migrations is live, answers 503, and does not report the database unreachable', async () => {
+  const database = await ownDatabase();
+  const server = await whileHeld(database.pool, 'select pg_advisory_xact_lock(7274825)', [], async () => {
+    const waiting = await begin(database.url);
+    expect([await ready(waiting), await knock(waiting)]).toEqual([503, 503]);
+    return waiting;
   });
+  await expect.poll(() => ready(server)).toBe(200);
+  expect(server.output()).toContain('its schema is being migrated');
+  expect(server.output()).not.toContain('the database is unreachable');
 });
 
-describe('a build older than the schema', () => {
-  it('starts on a compatible schema, and says so; on any other it does not', async () => {
-    const database = await ownDatabase();
-    const add = (after: number, oldest: number) =>
-      database.pool.query(
-        `insert into schema_migrations (version, name, oldest_build)
-         select max(version) + 1, 'later', max(version) + 1 - $1::int + $2::int from schema_migrations`,
-        [after, oldest],
-      );
-    await add(1, 0);
-    const server = await begin(database.url);
-    await expect.poll(() => ready(server)).toBe(200);
-    expect(server.output()).toMatch(
-      /the schema is at version \d+, newer than this build's \d+, which supports it/,
+it('a build older than the schema serves and runs commands if compatible, with a warning, and else refuses', async () => {
+  const database = await ownDatabase();
+  const add = (after: number, oldest: number) =>
+    database.pool.query(
+      `insert into schema_migrations (version, name, oldest_build)
+       select max(version) + 1, 'later', max(version) + 1 - $1::int + $2::int from schema_migrations`,
+      [after, oldest],
     );
-    const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
-    expect(doctor.stdout).toMatch(
-      /^advice +schema version \d+, this build's is \d+, which this build supports/m,
-    );
-    const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
-    expect(role.stderr).toContain('newer than this build: grant someone its privileges with the newer build');
-    await add(2, 1);
-    const other = spawnServer(onDatabase(database.url));
-    await expect(other).rejects.toThrow('which this build does not support: run a newer build');
-  });
+  await add(1, 0);
+  const server = await begin(database.url);
+  await expect.poll(() => ready(server)).toBe(200);
+  expect(server.output()).toMatch(
+    /the schema is at version \d+, newer than this build's \d+, which supports it/,
+  );
+  const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
+  expect(doctor.stdout).toMatch(
+    /^advice +schema version \d+, this build's is \d+, which this build supports/m,
+  );
+  const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
+  expect(role.stderr).toContain('newer than this build: grant someone its privileges with the newer build');
+  const listed = await runAssent(['user', 'list'], onDatabase(database.url));
+  expect(listed.stderr).toMatch(/^the schema is at version .+, which supports it\nno users\n$/);
+  await add(2, 1);
+  const other = spawnServer(onDatabase(database.url));
+  const sentence = 'which this build does not support: run a newer build';
+  await expect(other).rejects.toThrow(sentence);
+  const refused = await runAssent(['user', 'list'], onDatabase(database.url));
+  expect(refused).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(sentence) });
 });

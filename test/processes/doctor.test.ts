@@ -24,7 +24,7 @@ describe('assent doctor', () => {
   it('prints a line per check, and exits with 0 on advice', async () => {
     const examined = await doctor(good);
     expect(examined.findings.map(({ check }) => check).join(' ')).toBe(CHECKS);
-    expect([examined.code, troublesIn(examined.findings)]).toEqual([0, { address: 'advice' }]);
+    expect(examined).toMatchObject({ code: 0, troubles: { address: 'advice' } });
     const { stdout } = await runAssent(['doctor'], good);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(examined.findings.length);
@@ -34,14 +34,14 @@ describe('assent doctor', () => {
 
   it('recommends a watchdog or HAProxy for several hosts', async () => {
     const DATABASE_URL = postgres.url('postgres', 'server').replace('@localhost/', '@localhost,localhost/');
-    expect(troublesIn((await doctor({ ...good, DATABASE_URL })).findings)).toMatchObject({ hosts: 'advice' });
+    expect((await doctor({ ...good, DATABASE_URL })).troubles).toMatchObject({ hosts: 'advice' });
   });
 
   it('finds the server at its address, or says what else responds there', async () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}'));
     onTestFinished(() => void stranger.close());
-    const at = async (BASE_URL: string) => troublesIn((await doctor({ ...good, BASE_URL })).findings);
+    const at = async (BASE_URL: string) => (await doctor({ ...good, BASE_URL })).troubles;
     expect(await at(server.baseUrl)).toEqual({ cookies: 'advice' });
     const port = await listen(stranger, 'localhost');
     expect(await at(`http://localhost:${port}`)).toMatchObject({ address: 'error' });
@@ -63,26 +63,22 @@ describe('assent doctor', () => {
     });
 
     it.each([
-      ['signature', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, /HS256,none/],
-      ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, /private_key_jwt/],
-      ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, /0 of its keys .*\/nothing/],
-      ['keys', { jwks_uri: undefined }, /0 of its keys/],
-    ])('reports a wrong %s: %o', async (check, metadata, text) => {
+      ['signature', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, ['HS256,none']],
+      ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, ['private_key_jwt']],
+      ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, ['0 of its keys', '/nothing']],
+      ['keys', { jwks_uri: undefined }, ['0 of its keys']],
+      [
+        'provider',
+        { issuer: `${wallet.issuer}/users/` },
+        [`${wallet.issuer} with`, `${wallet.issuer}/users/`],
+      ],
+    ])('reports a wrong %s: %o', async (check, metadata, texts) => {
       wallet.replaced = { metadata };
       const findings = await at();
       expect(troublesIn(findings)).toEqual({ [check]: 'error' });
-      expect(findings.find((finding) => finding.check === check)).toMatchObject({
-        text: expect.stringMatching(text),
-        remedy: expect.stringMatching(/\w{3}/),
-      });
-    });
-
-    it('reports an issuer that differs by a slash, with both', async () => {
-      wallet.replaced = { metadata: { issuer: `${wallet.issuer}/users/` } };
-      const found = await at(wallet.issuer);
-      const remedy = expect.stringContaining(`${wallet.issuer} with`);
-      expect(found).toMatchObject([{ check: 'provider', level: 'error', remedy }]);
-      expect(JSON.stringify(found)).toContain(`${wallet.issuer}/users/`);
+      const { text, remedy } = findings.find((finding) => finding.check === check) ?? {};
+      expect(remedy).toMatch(/\w{3}/);
+      for (const part of texts) expect(`${text} ${remedy}`).toContain(part);
     });
 
     it.each([
@@ -100,23 +96,24 @@ describe('assent doctor', () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     await fetch(`${server.baseUrl}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
     await server.stop();
-    const { findings } = await doctor(good);
-    expect(findings.find(({ check }) => check === 'proxy')).toMatchObject({
+    expect((await doctor(good)).found.proxy).toMatchObject({
       level: 'advice',
       text: expect.stringContaining('TRUST_PROXY does not name'),
       remedy: expect.stringContaining('set TRUST_PROXY'),
     });
     await postgres.run(`update refusals set at = at - interval '1 hour'`);
-    expect((await doctor(good)).findings.find(({ check }) => check === 'proxy')).toBeUndefined();
+    expect((await doctor(good)).found.proxy).toBeUndefined();
   });
 
   it('continues after an error, and exits with 1', async () => {
-    const unconfigured = await doctor({ ...good, SECRETS: 'short', BASE_URL: '' });
-    expect([unconfigured.code, troublesIn(unconfigured.findings)]).toEqual([1, { configuration: 'error' }]);
-    const open = await doctor({ ...good, BASE_URL: 'http://pay.invalid' });
-    expect([open.code, troublesIn(open.findings)]).toMatchObject([1, { https: 'error' }]);
-    const away = await doctor({ ...good, DATABASE_URL: 'postgres://a@127.0.0.1:9/b' });
-    expect([away.code, troublesIn(away.findings)]).toEqual([1, { database: 'error', address: 'advice' }]);
+    for (const [wrong, troubles] of [
+      [{ SECRETS: 'short', BASE_URL: '' }, { configuration: 'error' }],
+      [{ BASE_URL: 'http://pay.invalid' }, { https: 'error', cookies: 'advice', address: 'advice' }],
+      [{ DATABASE_URL: 'postgres://a@127.0.0.1:9/b' }, { database: 'error', address: 'advice' }],
+    ]) {
+      const examined = await doctor({ ...good, ...wrong });
+      expect([examined.code, examined.troubles]).toEqual([1, troubles]);
+    }
   });
 
   it('reports a database that loses commits or letters, or lacks Assent’s tables', async () => {
@@ -126,25 +123,22 @@ describe('assent doctor', () => {
     );
     const examined = await doctor({ ...good, DATABASE_URL: postgres.url('empty', 'server') });
     const expected = { encoding: 'error', durability: 'error', schema: 'error', address: 'advice' };
-    expect(troublesIn(examined.findings)).toEqual(expected);
+    expect(examined.troubles).toEqual(expected);
     expect(JSON.stringify(examined.findings).match(/assent migrate/g)).toHaveLength(1);
   });
 
   it('reports a role that lacks privileges of a server', async () => {
     await postgres.run('create role bare login', 'grant select on schema_migrations to bare');
     const bare = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', 'bare') });
-    expect([bare.code, bare.findings.find(({ check }) => check === 'role')]).toMatchObject([
-      1,
-      { level: 'error', text: expect.stringContaining('INSERT on grants') },
-    ]);
+    const role = { level: 'error', text: expect.stringContaining('INSERT on grants') };
+    expect(bare).toMatchObject({ code: 1, found: { role } });
   });
 
   it('reports the owner of the tables, and a superuser', async () => {
     await postgres.run('create role powerful superuser login', 'create role owning login in role assent');
     for (const role of ['assent', 'powerful', 'owning']) {
       const mighty = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', role) });
-      const found = [role, mighty.code, troublesIn(mighty.findings)];
-      expect(found).toEqual([role, 1, { role: 'error', address: 'advice' }]);
+      expect([role, mighty.code, mighty.troubles]).toEqual([role, 1, { role: 'error', address: 'advice' }]);
     }
   });
 
@@ -152,16 +146,14 @@ describe('assent doctor', () => {
     await postgres.stop();
     postgres.becomeStandby();
     await postgres.start();
-    const standby = await doctor(good);
-    expect([standby.code, troublesIn(standby.findings)]).toMatchObject([1, { writes: 'error' }]);
+    expect(await doctor(good)).toMatchObject({ code: 1, troubles: { writes: 'error' } });
   });
 
   it.runIf(poolerVersion)('names a pooler, and its support of prepared statements', async () => {
     const [pooler, database] = [await startPooler('transaction'), await ownDatabase()];
     onTestFinished(() => pooler.stop());
     const url = pooler.url(new URL(database.url).pathname.slice(1));
-    const { findings } = await doctor({ ...good, DATABASE_URL: url });
-    expect(findings.find(({ check }) => check === 'pooler')).toMatchObject({
+    expect((await doctor({ ...good, DATABASE_URL: url })).found.pooler).toMatchObject({
       level: poolerKeepsNames ? 'ok' : 'advice',
       text: expect.stringMatching(/through a pooler/),
     });

@@ -8,20 +8,9 @@ import { onDatabase, spawnAssent, spawnServer } from '../support/process/process
 
 // The tables of Assent are made and changed only by who means to: not by a command that reads, and not by a wrong DATABASE_URL.
 
-/** Every command that only reads, but `doctor`, which has an answer for each state of a schema. */
-const READING = [
-  ...[
-    'client list',
-    'client show x',
-    'client refusals x',
-    'client secret list x',
-    'user list',
-    'user show x',
-  ],
-  ...['resource list', 'resource show x', 'resource secret list x', 'operator list', 'grant list --login x'],
-  ...['grant show 00000000-0000-4000-8000-000000000000', 'audit --limit 1', 'audit next'],
-  ...['explain 00000000', 'token show'],
-];
+const ID = '00000000-0000-4000-8000-000000000000';
+/** What a reading command needs beside its arguments. */
+const MORE: Readonly<Record<string, string>> = { audit: ' --limit 1', 'grant list': ' --login x' };
 const CHANGING = [
   'client create --name Shop --redirect-uri https://shop.example/',
   'client import',
@@ -58,14 +47,14 @@ describe('a database of another program', () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
     const { assent, refused } = commandsOn(onDatabase(shop.url));
-    const reading = Object.entries(COMMANDS).filter(([usage, row]) => {
+    const reading = Object.entries(COMMANDS).flatMap(([usage, row]) => {
       const { operations = [] } = typeof row === 'function' ? row(usage) : row;
-      return operations.length > 0 && operations.every(({ effect }) => effect === 'reads');
+      const isReading = operations.length > 0 && operations.every(({ effect }) => effect === 'reads');
+      return isReading ? `${usage.replace(/ \[.*/, '').replace(/<.*>/, ID)}${MORE[usage] ?? ''}` : [];
     });
-    const usages = reading.map(([usage]) => usage.replace(/ [<[].*/, '')).filter((name) => name !== 'doctor');
-    expect(READING.map((line) => line.replace(/ (x|-|0).*/, ''))).toEqual(usages);
+    expect(reading.length).toBeGreaterThan(15);
     const sentence = `${NONE}: check DATABASE_URL, or run assent migrate\n`;
-    for (const line of [...READING, 'maintain', 'maintain --keep 12'])
+    for (const line of [...reading.filter((name) => name !== 'doctor'), 'maintain', 'maintain --keep 12'])
       expect([line, await refused(line, 1)]).toEqual([line, sentence]);
     expect(await assent('migrate --status')).toEqual({ code: 0, stdout: `${NONE}\n`, stderr: '' });
     const stdout = expect.stringMatching(new RegExp(`^error +${NONE}: check `, 'm'));
@@ -124,39 +113,19 @@ describe('a database of another program', () => {
   });
 });
 
-describe('a schema of another build', () => {
-  it('is left unchanged by reading commands, and an older one is migrated by changing commands', async () => {
-    const { length: version } = await listMigrations();
-    const later = copyOfBuild('alter table clients add column made integer');
-    onTestFinished(() => later.remove());
-    const older = await ownDatabase();
-    const before = await stateOf(older);
-    const run = (line: string) => spawnAssent(line.split(' '), onDatabase(older.url), '', later.executable);
-    const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
-    const sentence = `schema version ${version}, this build's is ${version + 1}: run assent migrate, or the build of the servers\n`;
-    for (const line of ['user list', 'audit next', 'explain 00000000', 'maintain'])
-      expect([line, await run(line)]).toEqual([line, refused(sentence)]);
-    expect(await stateOf(older)).toEqual(before);
-    const migrated = `migrated the schema from version ${version} to ${version + 1}\n`;
-    expect(await run('user block x')).toEqual(refused(`${migrated}there is no user x\n`));
-    expect(await run('user list')).toEqual({ code: 0, stdout: '', stderr: 'no users\n' });
-  });
-
-  it('is read if it is newer only when it supports this build', async () => {
-    const newer = await ownDatabase();
-    const add = (after: number) =>
-      newer.pool.query(
-        `insert into schema_migrations (version, name, oldest_build)
-         select max(version) + 1, 'later', max(version) + $1 from schema_migrations`,
-        [after],
-      );
-    const { assent, refused } = commandsOn(onDatabase(newer.url));
-    await add(0);
-    const stderr = expect.stringMatching(/^the schema is at version .+, which supports it\nno users\n$/);
-    expect(await assent('user list')).toEqual({ code: 0, stdout: '', stderr });
-    await add(1);
-    expect(await refused('user list', 1)).toMatch(
-      /, which this build does not support: run a newer build\n$/,
-    );
-  });
+it('an older schema is left unchanged by reading commands, and migrated by changing commands', async () => {
+  const { length: version } = await listMigrations();
+  const later = copyOfBuild('alter table clients add column made integer');
+  onTestFinished(() => later.remove());
+  const older = await ownDatabase();
+  const before = await stateOf(older);
+  const run = (line: string) => spawnAssent(line.split(' '), onDatabase(older.url), '', later.executable);
+  const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
+  const sentence = `schema version ${version}, this build's is ${version + 1}: run assent migrate, or the build of the servers\n`;
+  for (const line of ['user list', 'audit next', 'explain 00000000', 'maintain'])
+    expect([line, await run(line)]).toEqual([line, refused(sentence)]);
+  expect(await stateOf(older)).toEqual(before);
+  const migrated = `migrated the schema from version ${version} to ${version + 1}\n`;
+  expect(await run('user block x')).toEqual(refused(`${migrated}there is no user x\n`));
+  expect(await run('user list')).toEqual({ code: 0, stdout: '', stderr: 'no users\n' });
 });

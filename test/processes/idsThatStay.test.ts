@@ -6,7 +6,7 @@ import { png } from '../support/pictures.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
-import { type TestUser, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 // Ids of another service that stay: of applications with their secrets, and of users; and the way from a payment to its user.
 
@@ -69,8 +69,8 @@ describe('an application with its existing client_id and secret', () => {
 
 describe('a user’s id of another service', () => {
   it('is shown beside our own in introspection, lists and the trail', async () => {
-    const user = await server.createUser();
-    const { client, token } = await connect(user);
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const token = await obtainToken(new Agent(server.baseUrl), client, user);
     expect(await introspect(server, resource, token)).not.toHaveProperty('external_id');
     const updated = await json(`user update ${user.login} --external-id wallet:1001`);
     expect(updated).toMatchObject({ user_id: user.userId, login: user.login, external_id: 'wallet:1001' });
@@ -89,15 +89,6 @@ describe('a user’s id of another service', () => {
     expect(await json(`grant list --login ${user.login}`)).toMatchObject([grant]);
   });
 
-  it('still finds the authorization of a deleted user in the trail', async () => {
-    const user = await server.createUser();
-    const { grant_id } = await introspect(server, resource, (await connect(user)).token);
-    await json(`user delete ${user.login} --yes`);
-    const events = await json<{ outcome: string }[]>(`audit --grant ${grant_id}`);
-    expect(events.map(({ outcome }) => outcome)).toEqual(['approved', 'exchanged', 'revoked_by_operator']);
-    expect(await refused(`grant show ${grant_id}`, 1)).toContain(`there is no grant ${grant_id}`);
-  });
-
   it('stays when login and name change, and the user stays signed in', async () => {
     const user = await server.createUser();
     const agent = new Agent(server.baseUrl);
@@ -112,7 +103,7 @@ describe('a user’s id of another service', () => {
     expect((await agent.get('/account/history')).text).toContain('We changed your login');
   });
 
-  it('ends the sessions of the old one when it changes, and is removed by an empty one', async () => {
+  it('ends the user’s sessions when it changes, and is removed by an empty value', async () => {
     const { login, password } = await server.createUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, login, password);
@@ -142,8 +133,3 @@ describe('a user’s id of another service', () => {
     expect(await refused(`user update ${login} ${change}`, code)).toContain(reason);
   });
 });
-
-async function connect(user: TestUser) {
-  const client = await server.createClient();
-  return { client, token: await obtainToken(new Agent(server.baseUrl), client, user) };
-}

@@ -1,29 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reachConsent, requestOf, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
-import { createDatabase } from '../support/postgres/database.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { CHECKOUT, readFile as read, useFolder } from '../support/process/folder.ts';
 import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
 // What the image has in /app: the bundle of `bundle.mjs`, in a folder away from the checkout's packages.
 
-const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const read = (file: string) => readFileSync(join(CHECKOUT, file), 'utf8');
 const folder = useFolder();
 execFileSync(process.execPath, ['bundle.mjs', folder], { cwd: CHECKOUT });
 
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
 const packages = files.filter((file) => /node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(file));
 const executable = join(folder, 'bin', 'assent.js');
-const database = await createDatabase(`template template0 encoding 'UTF8' locale 'C'`);
-afterAll(() => database.drop());
-const settings = onDatabase(database.url);
+const { url } = await useDatabase(`template template0 encoding 'UTF8' locale 'C'`);
+const settings = onDatabase(url);
 /** Passwords are hashed for real: the cheap hashes of other tests are made in the checkout's packages. */
 const assent = async (command: string, variables = {}, stdin = '') => {
   const run = await spawnAssent(command.split(' '), { ...settings, ...variables }, stdin, executable);

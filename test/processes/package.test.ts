@@ -1,16 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, readFile as read, useFolder } from '../support/process/folder.ts';
 import { onDatabase, spawnServer } from '../support/process/process.ts';
 
 // What `npm pack` puts into a release. Its dependencies are those of the checkout here; an installation brings its own.
 
-const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const read = (file: string) => readFileSync(join(CHECKOUT, file), 'utf8');
 const { version } = JSON.parse(read('package.json')) as { version: string };
 const folder = useFolder();
 

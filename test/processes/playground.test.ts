@@ -16,6 +16,7 @@ const trial = await useTrial({ CODE_LIFETIME_SECONDS: '20' });
 const player = (headers = {}) => new Player(trial, trial.baseUrl, headers);
 const last = (messages: Shown[]) => messages.at(-1) ?? { title: '', text: '' };
 let instances = 0;
+const FILE = 'examples/oauthClient.mjs';
 /** A new name, so that tests don't annul each other's tokens. */
 const instance = () => ({ instance_name: `lesson ${++instances}` });
 
@@ -37,44 +38,35 @@ describe('the first page of the demo application', () => {
     );
     expect(await scopeAfter({})).toBe('operation-history');
   });
-
-  it('has the file that it offers to copy', async () => {
-    const file = 'examples/oauthClient.mjs';
-    const answer = await player().shop.get(`/${file}`);
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(answer.body).toBe(readFileSync(file, 'utf8'));
-  });
 });
 
-describe('a link on a page of the demo application', () => {
-  it.each(['en', 'ru'])(
-    'leads to a page or a program, not to a 404 or raw Markdown: %s',
-    async (language) => {
-      const person = player({ 'accept-language': language });
-      const links = new Set<string>();
-      const collect = async (path: string) => {
-        const $ = cheerio.load((await person.shop.get(path)).body);
-        for (const link of $('a, link[rel=stylesheet], script').toArray())
-          links.add(new URL($(link).attr('href') ?? $(link).attr('src') ?? '', trial.open).href);
-      };
-      await person.shop.post('/register', { name: 'My Shop', redirect_uri: 'http://localhost:8080/back' });
-      await person.ask('account-info', instance());
-      await collect('/request');
-      await person.send();
-      for (const path of ['/story', '/', '/nowhere']) await collect(path);
-      const shown = [...links].map((link) => link.replace(trial.open, '').replace(trial.baseUrl, 'server'));
-      expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/account']));
-      for (const link of links) {
-        const { status, headers } = await fetch(link);
-        expect(status, link).toBe(200);
-        const type = link.endsWith('/examples/oauthClient.mjs')
-          ? 'text/plain'
-          : /^text\/(html|css|javascript);/;
-        expect(headers.get('content-type'), link).toMatch(type);
-      }
-    },
-  );
-});
+it.each(['en', 'ru'])(
+  'a link of the demo application leads to a page or a program, not to a 404 or raw Markdown: %s',
+  async (language) => {
+    const person = player({ 'accept-language': language });
+    const links = new Set<string>();
+    const collect = async (path: string) => {
+      const $ = cheerio.load((await person.shop.get(path)).body);
+      for (const link of $('a, link[rel=stylesheet], script').toArray())
+        links.add(new URL($(link).attr('href') ?? $(link).attr('src') ?? '', trial.open).href);
+    };
+    await person.shop.post('/register', { name: 'My Shop', redirect_uri: 'http://localhost:8080/back' });
+    await person.ask('account-info', instance());
+    await collect('/request');
+    await person.send();
+    for (const path of ['/story', '/', '/nowhere']) await collect(path);
+    const shown = [...links].map((link) => link.replace(trial.open, '').replace(trial.baseUrl, 'server'));
+    expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/account', `/${FILE}`]));
+    for (const link of links) {
+      const answer = await fetch(link);
+      expect(answer.status, link).toBe(200);
+      const isFile = link.endsWith(FILE);
+      const type = isFile ? /^text\/plain; charset=utf-8$/ : /^text\/(html|css|javascript);/;
+      expect(answer.headers.get('content-type'), link).toMatch(type);
+      if (isFile) expect(await answer.text()).toBe(readFileSync(FILE, 'utf8'));
+    }
+  },
+);
 
 describe('a connection of the demo', () => {
   it('shows the request, the redirect and the exchange, with masked secret and token', async () => {
@@ -162,7 +154,7 @@ describe('another site', () => {
     expect((await new Agent(trial.open).post('/ask', {})).status).toBe(403);
   });
 
-  it('can’t read it under its own host name', async () => {
+  it('can’t read the demo application under its own host name', async () => {
     const asked = get(trial.open, { headers: { host: 'evil.example' } }); // which `fetch` doesn't send
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     expect([answer.statusCode, answer.headers.location]).toEqual([303, trial.open]);

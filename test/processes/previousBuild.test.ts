@@ -72,7 +72,6 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
     resource = basic(api.resource_id, api.resource_secret).authorization ?? '';
   }
 
-  /** What people and programs do with it: pages, decisions, tokens. */
   async function everything(instance: string): Promise<void> {
     const agent = new Agent(server.baseUrl);
     const fields = { instance_name: instance, scope: 'account-info payment-p2p.limit(1,100)' };

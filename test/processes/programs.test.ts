@@ -4,7 +4,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as cheerio from 'cheerio';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { decideAt } from '../clients/callers.ts';
 import { describeWith, startExample } from '../clients/examples.ts';
 import { obtainCode, requestOf } from '../support/flow.ts';
@@ -36,34 +36,24 @@ const LANGUAGES = {
 } as const;
 type Language = keyof typeof LANGUAGES;
 
-/** By the title of the message: the text behind each tab. */
 const programs = new Map<string, Map<string, string>>();
-const own: Record<string, string> = {};
-
-beforeAll(async () => {
-  const person = new Player(trial, trial.baseUrl);
-  await person.connect('account-info');
-  await person.press('/introspect');
-  await person.press('/give-back');
-  const story = cheerio.load((await person.shop.get('/story')).body);
-  for (const message of story('.message').toArray()) {
-    const texts = new Map<string, string>();
-    for (const tab of story(message).find('.tabs label').toArray())
-      texts.set(story(tab).text().trim(), story(tab).next().find('pre').text());
-    programs.set(story(message).find('h2').text().replace(/^\d+ /, ''), texts);
-  }
-  await person.shop.post('/register', { name: 'My Shop', redirect_uri: REDIRECT_URI });
-  const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = await ownCodes(person);
-  const { resource } = JSON.parse(readFileSync(join(trial.dataDir, 'demo.json'), 'utf8'));
-  Object.assign(own, {
-    CLIENT_ID,
-    CLIENT_SECRET,
-    REDIRECT_URI,
-    RESOURCE_ID: resource.resourceId,
-    RESOURCE_SECRET: resource.resourceSecret,
-  });
-  ledger.note('client secret', CLIENT_SECRET);
-});
+const person = new Player(trial, trial.baseUrl);
+await person.connect('account-info');
+await person.press('/introspect');
+await person.press('/give-back');
+const story = cheerio.load((await person.shop.get('/story')).body);
+for (const message of story('.message').toArray()) {
+  const texts = new Map<string, string>();
+  for (const tab of story(message).find('.tabs label').toArray())
+    texts.set(story(tab).text().trim(), story(tab).next().find('pre').text());
+  programs.set(story(message).find('h2').text().replace(/^\d+ /, ''), texts);
+}
+await person.shop.post('/register', { name: 'My Shop', redirect_uri: REDIRECT_URI });
+const [, , CLIENT_ID = '', CLIENT_SECRET = ''] = await ownCodes(person);
+ledger.note('client secret', CLIENT_SECRET);
+const { resource } = JSON.parse(readFileSync(join(trial.dataDir, 'demo.json'), 'utf8'));
+const { resourceId: RESOURCE_ID, resourceSecret: RESOURCE_SECRET } = resource;
+const own = { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, RESOURCE_ID, RESOURCE_SECRET };
 
 /** What the first page shows of the application that was registered there: its line, its address, its id and its secret. */
 async function ownCodes({ shop }: Player): Promise<string[]> {
@@ -83,7 +73,7 @@ async function run(language: Language, title: string, variables: Record<string, 
 }
 
 function newCode(CODE_VERIFIER: string): Promise<string> {
-  const client = { clientId: own.CLIENT_ID ?? '', clientSecret: null, redirectUri: REDIRECT_URI };
+  const client = { clientId: CLIENT_ID, clientSecret: null, redirectUri: REDIRECT_URI };
   const code_challenge = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
   const fields = requestOf(client, { code_challenge, code_challenge_method: 'S256' });
   return obtainCode(new Agent(trial.baseUrl), fields, user);
@@ -92,26 +82,22 @@ function newCode(CODE_VERIFIER: string): Promise<string> {
 for (const language of Object.keys(LANGUAGES) as Language[]) {
   const [command, ...args] = LANGUAGES[language].check;
   const isInstalled = spawnSync(command, args, { env: { ...process.env, PATH } }).status === 0;
-  describe.skipIf(!isInstalled)(
-    `a program in ${language}${isInstalled ? '' : ', which is not installed here'}`,
-    () => {
-      it('exchanges a code, introspects the token, and revokes it', {
-        timeout: 600_000,
-      }, async () => {
-        // The first run may compile Go's library, which takes longer than a code lives.
-        expect(await run(language, 'What the token allows', { TOKEN: 'none' })).toContain('"active":false');
-        const CODE_VERIFIER = randomBytes(32).toString('base64url');
-        const CODE = await newCode(CODE_VERIFIER);
-        const exchanged = await run(language, 'The exchange: a token for the code', { CODE, CODE_VERIFIER });
-        expect(exchanged).toMatch(/\b200\b/);
-        const [, TOKEN = ''] = /"access_token":"(assent_at_[\w-]+)"/.exec(exchanged) ?? [];
-        ledger.note('access token', TOKEN);
-        expect(await run(language, 'What the token allows', { TOKEN })).toContain('"active":true');
-        expect(await run(language, 'The shop gives the token back', { TOKEN })).toMatch(/\b200\b/);
-        expect(await run(language, 'What the token allows', { TOKEN })).toContain('"active":false');
-      });
-    },
-  );
+  const found = isInstalled ? '' : ' (not installed: skipped)';
+  const title = `a program in ${language} exchanges a code, introspects the token, and revokes it${found}`;
+  it.skipIf(!isInstalled)(title, { timeout: 600_000 }, async () => {
+    const ask = (TOKEN: string) => run(language, 'What the token allows', { TOKEN });
+    // The first run may compile Go's library, which takes longer than a code lives.
+    expect(await ask('none')).toContain('"active":false');
+    const CODE_VERIFIER = randomBytes(32).toString('base64url');
+    const CODE = await newCode(CODE_VERIFIER);
+    const exchanged = await run(language, 'The exchange: a token for the code', { CODE, CODE_VERIFIER });
+    expect(exchanged).toMatch(/\b200\b/);
+    const [, TOKEN = ''] = /"access_token":"(assent_at_[\w-]+)"/.exec(exchanged) ?? [];
+    ledger.note('access token', TOKEN);
+    expect(await ask(TOKEN)).toContain('"active":true');
+    expect(await run(language, 'The shop gives the token back', { TOKEN })).toMatch(/\b200\b/);
+    expect(await ask(TOKEN)).toContain('"active":false');
+  });
 }
 
 it('has a version in each language for server requests, and none for browser requests', () => {
@@ -125,7 +111,6 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
   const folder = useFolder();
   symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
 
-  /** Registers an application, copies its line, and runs it in the folder. */
   async function runLine(redirect_uri: string) {
     const person = new Player(trial, trial.baseUrl);
     await person.shop.post('/register', { name: 'My Shop', redirect_uri });

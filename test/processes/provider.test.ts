@@ -6,7 +6,6 @@ import { peakMemory } from '../support/process/launch.ts';
 import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { callbackOf, goOn, leaveFor, openWallet, type Wallet } from '../support/wallet.ts';
 
-/** Starts a server with SIGN_IN_ISSUER, on a database of its own. */
 async function startWith({ variables }: Wallet) {
   const { url } = await ownDatabase();
   const server = await spawnServer({ ...onDatabase(url), ...variables });
@@ -29,28 +28,25 @@ it('starts while the provider is unreachable, logs it once, and signs users in o
   expect(await json('user list')).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
 });
 
-it.runIf(process.platform === 'linux')(
-  'limits memory for a response of 150 MB, in any encoding',
-  async () => {
-    const wallet = await openWallet();
-    onTestFinished(wallet.down);
-    const { server } = await startWith(wallet);
-    const agent = new Agent(server.baseUrl);
-    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
-    const before = peakMemory(server.pid);
-    for (const [path, headers] of [
-      ['/token', {}],
-      ['/token', { 'content-encoding': 'gzip' }],
-      ['/token', { 'content-length': '999' }],
-      ['/token', { 'content-length': '999999999' }],
-      ['/userinfo', {}],
-    ] as const) {
-      agent.cookies.delete('assent_session');
-      const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
-      wallet.replaced = { huge: { path, headers } };
-      expect([303, 400, 503]).toContain((await agent.get(callback)).status);
-      wallet.replaced = {};
-    }
-    expect(peakMemory(server.pid) - before).toBeLessThan(60 * 1024);
-  },
-);
+it.runIf(process.platform === 'linux')('limits memory for responses of 150 MB in any encoding', async () => {
+  const wallet = await openWallet();
+  onTestFinished(wallet.down);
+  const { server } = await startWith(wallet);
+  const agent = new Agent(server.baseUrl);
+  expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+  const before = peakMemory(server.pid);
+  for (const [path, headers] of [
+    ['/token', {}],
+    ['/token', { 'content-encoding': 'gzip' }],
+    ['/token', { 'content-length': '999' }],
+    ['/token', { 'content-length': '999999999' }],
+    ['/userinfo', {}],
+  ] as const) {
+    agent.cookies.delete('assent_session');
+    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+    wallet.replaced = { huge: { path, headers } };
+    expect([303, 400, 503]).toContain((await agent.get(callback)).status);
+    wallet.replaced = {};
+  }
+  expect(peakMemory(server.pid) - before).toBeLessThan(60 * 1024);
+});

@@ -19,7 +19,6 @@ function agents(): [Agent, Agent] {
   return [first, Object.assign(second, { cookies: first.cookies })];
 }
 
-/** Does something so many times at once, in turn on both replicas. */
 function race(times: number, attempt: (agent: Agent, index: number) => Promise<Answer>, both = agents()) {
   return Promise.all(Array.from({ length: times }, (_, index) => attempt(both[index % 2] as Agent, index)));
 }

@@ -14,13 +14,14 @@ import {
   verdictOn,
 } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
+import { converse } from '../support/http/rawHttp.ts';
+import { ROUTES } from '../support/http/samples.ts';
 import { basic } from '../support/http/tokenRequests.ts';
 import { KINDS, ledger } from '../support/ledger.ts';
 import { createDatabase, createRole } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { createClient, createUser } from '../support/registrations.ts';
-import { misplaceEverywhere, PATHS, sendBroken } from './misplaced.ts';
 
 // The real server as talkative as it can be, and everything that carries a secret: what is right, what is wrong, what
 // is in the wrong place, and all of it again while the server itself is in trouble. Whatever it writes meanwhile is
@@ -40,6 +41,11 @@ const api = await commandsOn(variables).json('resource create --name API');
 const resource = { id: api.resource_id ?? '', secret: api.resource_secret ?? '' };
 /** By the name of the field that they belong into; filled by the first test. */
 let secrets: Record<'code' | 'code_verifier' | 'token' | 'payment_password', string> & Record<string, string>;
+
+type Fields = Record<string, string>;
+
+/** Every address of the server, and one that is none. */
+const PATHS = new Set(['/nothing', ...ROUTES.map((route) => route.replace(/^\w+ /, ''))]);
 
 const nearly = (secret: string) => secret.slice(0, -1) + (secret.endsWith('x') ? 'y' : 'x');
 
@@ -69,14 +75,12 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
   };
 }
 
-describe('the search in a process’s output', () => {
-  it('finds a secret', async () => {
-    const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
-    const talkative = { ...variables, NODE_OPTIONS: preload };
-    const found = /signing secret, as it is, in line 1 of what /;
-    await expect(runAssent(['--help'], talkative)).rejects.toThrow(found);
-    await expect((await spawnServer(talkative)).stop()).rejects.toThrow(found);
-  });
+it('the search in a process’s output finds a secret', async () => {
+  const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
+  const talkative = { ...variables, NODE_OPTIONS: preload };
+  const found = /signing secret, as it is, in line 1 of what /;
+  await expect(runAssent(['--help'], talkative)).rejects.toThrow(found);
+  await expect((await spawnServer(talkative)).stop()).rejects.toThrow(found);
 });
 
 describe('a server at LOG_LEVEL=trace', () => {
@@ -108,7 +112,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(ledger.kinds()).toEqual([...KINDS, 'database password'].sort());
   });
 
-  it('refuses nearly valid ones', async () => {
+  it('refuses nearly valid secrets', async () => {
     const agent = new Agent(server.baseUrl);
     expect(await trySignIn(agent, user.login, nearly(user.password))).toBe('wrong');
     expect(await trySignIn(agent, user.password, user.login)).toBe('wrong'); // in each other's place
@@ -145,19 +149,19 @@ describe('a server at LOG_LEVEL=trace', () => {
     await agent.post('/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
   });
 
-  it('receives them in every wrong place', async () => {
+  it('receives secrets in every wrong place', async () => {
     expect(PATHS.size).toBeGreaterThan(15);
     const others = { ...tokenRequestOf(client, ''), login: user.login };
     const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
   });
 
-  it('receives them in malformed HTTP', async () => {
+  it('receives secrets in malformed HTTP', async () => {
     const statuses = await sendBroken(server.baseUrl, secrets.token);
     expect(statuses.filter((status) => status >= 400 && status < 500).length).toBeGreaterThan(5);
   });
 
-  it('receives them during outages: of a row, of its tables, of its database', async () => {
+  it('receives secrets during outages: of a row, of its tables, of its database', async () => {
     const sendRight = await prepareRight();
     await database.pool.query('alter table sessions add constraint full_up check (false) not valid');
     expect(await sendRight()).toContain(500); // the sign-in
@@ -168,9 +172,111 @@ describe('a server at LOG_LEVEL=trace', () => {
     expect(new Set(await sendRight())).toEqual(new Set([503]));
   });
 
-  it('has none of them in its log and metrics', async () => {
+  it('writes no secret to its log or metrics', async () => {
     for (const status of [200, 400, 500, 503]) expect(server.output()).toContain(`"status":${status},`);
     expect(server.output()).not.toMatch(/failing row/i);
     expect(await server.stop()).toBe(0);
   });
 });
+
+/** With a body it is a POST. */
+interface Misplacement {
+  readonly url?: (path: string) => string;
+  readonly headers?: Fields;
+  readonly body?: string;
+}
+
+/** @param secrets by the name of their field @param others the other fields of right requests @returns each status */
+async function misplaceEverywhere(baseUrl: string, secrets: Fields, others: Fields) {
+  const agent = new Agent(baseUrl);
+  const statuses: number[] = [];
+  for (const path of PATHS) {
+    for (const { url = (same: string) => same, headers = {}, body } of misplacements(secrets, others)) {
+      const init = body === undefined ? {} : { method: 'POST', body };
+      statuses.push((await agent.send(url(path), { ...init, headers })).status);
+    }
+  }
+  return statuses;
+}
+
+function misplacements(secrets: Fields, others: Fields): Misplacement[] {
+  const form = new URLSearchParams({ ...others, ...secrets }).toString();
+  const text = encodeURIComponent(Object.values(secrets).join(' '));
+  const ofClient = `client_id=${others.client_id}&response_type=code`;
+  const asForm = { 'content-type': 'application/x-www-form-urlencoded' };
+  return [
+    { url: (path) => `${path}?${form}` },
+    { url: (path) => `${path}?${text}` },
+    { url: (path) => `${path};${form}` },
+    { url: (path) => `${path}%3F${form}` },
+    { url: (path) => `/%zz${path}?${form}` },
+    { url: (path) => `${path === '/' ? '' : path}/${secrets.token}` },
+    { url: (path) => `${path}=${text}` },
+    { url: () => `/${text}` },
+    { url: () => `/${secrets.client_secret}` },
+    { headers: { 'sec-fetch-dest': text } },
+    { headers: oddHeaders(text) },
+    { headers: { authorization: `Bearer ${text}` } },
+    { headers: { authorization: `Basic ${text}` } },
+    { headers: { authorization: text } },
+    { headers: { cookie: `assent_session=${text}; assent_visit=${text}; ${text}; ${text}=x` } },
+    { headers: { 'x-too-long': text.repeat(100) } },
+    { headers: asForm, body: form },
+    { headers: asForm, body: `${form}&${form}` },
+    { headers: asForm, body: `${form}%ZZ` },
+    { headers: asForm, body: `request=${encodeURIComponent(form)}` },
+    { headers: asForm, body: `${ofClient}&redirect_uri=${others.redirect_uri}&state=${text}&scope=${text}` },
+    { headers: asForm, body: `${ofClient}&redirect_uri=${others.redirect_uri}/${text}` },
+    { headers: asForm, body: `${text}=x&client_id=${text}&login=${text}&scope=${text}` },
+    { headers: asForm, body: `${form}&${'x'.repeat(100_000)}&${form}` },
+    { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ ...others, ...secrets }) },
+    { headers: { 'content-type': `multipart/form-data; boundary=${text}` }, body: `--${text}--` },
+    { headers: { 'content-type': text }, body: text },
+  ];
+}
+
+/** Headers that proxies, browsers and programs add, and one that nobody knows. */
+function oddHeaders(text: string): Fields {
+  const url = `https://shop.example/callback?code=${text}`;
+  return {
+    accept: text,
+    cookie2: text,
+    forwarded: `for="${text}"`,
+    from: text,
+    'if-none-match': text,
+    origin: url,
+    'proxy-authorization': `Basic ${text}`,
+    referer: url,
+    'sec-fetch-site': text,
+    'set-cookie': text,
+    traceparent: text,
+    'user-agent': text,
+    'x-api-key': text,
+    'x-forwarded-for': text,
+    'x-forwarded-host': text,
+    'x-forwarded-proto': text,
+    'x-request-id': text,
+  };
+}
+
+/** Sends what is hardly HTTP, or ends in the middle of it. @returns the statuses of the answers */
+async function sendBroken(baseUrl: string, secret: string): Promise<number[]> {
+  const line = `token=${secret}`;
+  const form = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
+  const texts = [
+    `${line}\r\n\r\n`,
+    `GET /?${line} HTTP/9.9\r\n\r\n`,
+    `GET /?${line} HTTP/1.1\r\nno colon ${line}\r\n\r\n`,
+    `${secret} / HTTP/1.1\r\nHost: x\r\n\r\n`,
+    `GET http://${secret}/?${line} HTTP/1.1\r\nHost: ${secret}\r\nConnection: close\r\n\r\n`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Content-Length: ${secret}\r\n\r\n${line}`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Transfer-Encoding: chunked\r\n\r\n${line}\r\n`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Transfer-Encoding: ${secret}\r\n\r\n${line}`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Expect: ${secret}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    `POST /oauth/revoke HTTP/1.1\r\n${form}Content-Length: 1000\r\n\r\n${line}`,
+    `GET / HTTP/1.1\r\nHost: x\r\nUpgrade: ${secret}\r\nConnection: upgrade\r\n\r\n`,
+    `GET / HTTP/1.1\r\nHost: x\r\n${secret}: ${'x'.repeat(40_000)}\r\n\r\n`,
+  ];
+  const all = await Promise.all(texts.map((text) => converse(baseUrl, text, { hangUp: true })));
+  return all.flatMap(({ answers }) => answers.map(({ status }) => status));
+}

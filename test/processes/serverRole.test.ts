@@ -32,7 +32,6 @@ async function asRole(sql: string): Promise<unknown[]> {
   return [await client.query(sql)].flat().at(-1)?.rows ?? [];
 }
 
-/** Of PostgreSQL, for what a role has no right to. */
 const MAY_NOT = { code: '42501' };
 
 describe('a server role that owns nothing', () => {

@@ -24,7 +24,6 @@ async function start(variables: Record<string, string>): Promise<ServerProcess> 
   return server;
 }
 
-/** One of a free pair, which another server has. */
 async function takenPort(host: string, index = 0): Promise<number> {
   const port = (await freePair()) + index;
   const taker = createServer().listen(port, host);
@@ -96,7 +95,7 @@ describe('trial mode', () => {
     expect((await person.pay('10')).at(-1)?.title).toBe('Paid');
   });
 
-  it('explains how to continue after PostgreSQL was killed, and keeps its data, also after a kill of its own', async () => {
+  it('explains how to continue after PostgreSQL was killed, and keeps its data, even if Assent was killed too', async () => {
     const variables = await newTrial();
     const first = await start(variables);
     const before = credentials(first);
@@ -132,7 +131,7 @@ describe('trial mode', () => {
     expect(await list()).toEqual(['Demo Shop']);
   });
 
-  it('creates no demo if told so, and none in an existing database', async () => {
+  it('creates no demo with DEMO=off, nor in an existing database', async () => {
     const variables = await newTrial();
     const without = await start({ ...variables, DEMO: 'off' });
     expect(credentials(without).login).toBe('');

@@ -45,7 +45,6 @@ try {
 /** What the process of a member says: a line of its log, or the one answer to what it was told. */
 type Message = { log?: string; value?: unknown; failure?: string };
 
-/** A process with a share in the PostgreSQL of a data folder. */
 class Member {
   readonly process: ChildProcess;
   readonly log: string[] = [];
@@ -85,7 +84,6 @@ class Member {
     return vi.waitFor(() => expect(this.log.join('\n')).toContain(line), { timeout: 20_000 });
   }
 
-  /** Without goodbye, as a crash does it. */
   async kill(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     this.process.kill('SIGKILL');
@@ -285,30 +283,25 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   });
 });
 
-/** Root may write where the modes say that nobody may. */
-describe.each(root ? [nobody] : [me])('$name, without write access', (person) => {
-  it.each([
-    ['a folder that is there', (dataDir: string) => fs.mkdirSync(dataDir), (dataDir: string) => dataDir],
-    ['a folder that would have to be made', () => {}, path.dirname],
-  ])('prints the remedy in one line: %s', async (_what, make, placeOf) => {
-    const dataDir = newDataDir(person);
-    make(dataDir);
-    fs.chmodSync(placeOf(dataDir), 0o555);
-    const expected = `${dataDir} can't be written, because the disk is read-only or this user has no permission: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
-    await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
-  });
+it.each([
+  ['a folder that is there', (dataDir: string) => fs.mkdirSync(dataDir), (dataDir: string) => dataDir],
+  ['a folder that would have to be made', () => {}, path.dirname],
+])('a user without write access gets the remedy in one line: %s', async (_what, make, placeOf) => {
+  const person = root ? nobody : me; // root may write all the same
+  const dataDir = newDataDir(person);
+  make(dataDir);
+  fs.chmodSync(placeOf(dataDir), 0o555);
+  const expected = `${dataDir} can't be written, because the disk is read-only or this user has no permission: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
+  await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
 });
 
-/** Only root can become somebody else. */
-describe.runIf(root)('as root', () => {
-  it('a user without an entry in /etc/passwd is reported in one line', async () => {
-    const expected = /^Error: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
-    await expect(Member.join(stranger, newDataDir(stranger))).rejects.toThrow(expected);
-  });
+it.runIf(root)('a user without an entry in /etc/passwd is reported in one line', async () => {
+  const expected = /^Error: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
+  await expect(Member.join(stranger, newDataDir(stranger))).rejects.toThrow(expected);
+});
 
-  it('root is refused on another user’s data, instead of getting a second database', async () => {
-    const dataDir = newDataDir(nobody);
-    await (await Member.join(nobody, dataDir)).leave();
-    await expect(Member.join(me, dataDir)).rejects.toThrow('was first used by an ordinary user');
-  });
+it.runIf(root)('root is refused on another user’s data, instead of getting a second database', async () => {
+  const dataDir = newDataDir(nobody);
+  await (await Member.join(nobody, dataDir)).leave();
+  await expect(Member.join(me, dataDir)).rejects.toThrow('was first used by an ordinary user');
 });

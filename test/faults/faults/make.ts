@@ -18,7 +18,6 @@ export async function repeat(
   }
 }
 
-/** Sends a signal to those of these processes that still run. */
 export function signal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

@@ -1,9 +1,7 @@
 import { vi } from 'vitest';
+import { PATIENCE } from '../../support/process/program.ts';
 import type { Faults } from '../faults.ts';
 import { losing, repeat } from './make.ts';
-
-/** Against hanging only. */
-const PATIENCE = { timeout: 60_000, interval: 10 };
 
 export const NETWORK_FAULTS: Faults = {
   resetConnections: losing('all connections to PostgreSQL end by RST, again and again', (place) =>

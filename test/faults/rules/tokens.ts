@@ -4,18 +4,6 @@ import type { Entry } from '../journal.ts';
 
 // What callers were told, against what they were told later: the database is not asked.
 
-/** A token that a caller was given, and all that can have ended it. */
-interface TokenLife {
-  readonly issue: Entry;
-  /** What may have ended it, whether or not the caller was told so. */
-  readonly mayEnd: readonly Entry[];
-  /** What ended it for sure: asked after the token was told, and told to be done. */
-  readonly ended: readonly Entry[];
-  /** Its very exchange once more, while the code was good, evaluated and refused. */
-  readonly replays: readonly Entry[];
-  readonly questions: readonly Entry[];
-}
-
 /** Until when what was asked could be done: nobody knows that of what got no answer. */
 function endOf(evidence: Evidence, entry: Entry): number {
   if (entry.told === 'unavailable') return decidedBy(evidence, entry);
@@ -30,7 +18,6 @@ function reaches(entry: Entry, issue: Entry): boolean {
   return entry.key === issue.key;
 }
 
-/** Whether an act, once done, ends this token for sure. */
 function ends({ act, code, token }: Entry, issue: Entry): boolean {
   if (act === 'approve') return code !== issue.code;
   if (act === 'revoke') return token === issue.token;
@@ -61,7 +48,8 @@ export function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undef
 export const issues = (entries: readonly Entry[]): Entry[] =>
   entries.filter(({ act, told }) => act === 'exchange' && told === 'done');
 
-function livesOf(evidence: Evidence): TokenLife[] {
+/** Each token that a caller was given, and all that can have ended it. */
+function livesOf(evidence: Evidence) {
   const { entries, codeLifetimeMs } = evidence;
   const byUser = groupBy(entries, ({ userId }) => userId);
   const approvals = groupBy(entries, ({ act, code }) => (act === 'approve' ? code : undefined));
@@ -81,15 +69,18 @@ function livesOf(evidence: Evidence): TokenLife[] {
     const others = (byUser.get(issue.userId ?? '') ?? []).filter((entry) => reaches(entry, issue));
     return {
       issue,
+      /** What may have ended it, whether or not the caller was told so. */
       mayEnd: others.filter(
         (entry) =>
           mayEnd(entry, issue) &&
           (entry.act === 'exchange' || endsIt(entry)) &&
           endOf(evidence, entry) >= since,
       ),
+      /** What ended it for sure: asked after the token was told, and told to be done. */
       ended: others.filter(
         (entry) => endsIt(entry) && entry.told === 'done' && entry.askedAt >= issue.toldAt,
       ),
+      /** Its very exchange once more, while the code was good, evaluated and refused. */
       replays: others.filter((entry) => isReplay(entry, issue) && entry.toldAt < since + codeLifetimeMs),
       questions: questions.get(issue.token ?? '') ?? [],
     };

@@ -24,17 +24,11 @@ const CAUSES: Readonly<Record<string, readonly Act[]>> = {
 const causesOf = ({ kind }: EventRow): readonly Act[] => CAUSES[kind] ?? [];
 const OF_MANY: readonly Act[] = ['stop', 'disconnectAll'];
 
-/** A row of the trail with the entry that asked for it; null where nobody did. */
-interface Cause {
-  readonly event: EventRow;
-  readonly entry: Entry | null;
-}
-
 /**
- * Finds who asked for each row: by the reference that the answer told, else one row each, the last of those who had asked by then
+ * Finds the entry that asked for each row, null where none did: by the reference that the answer told, else one row each, the last of those who had asked by then
  * and were told none. Rows of what drivers don't do are left out.
  */
-export function causes({ entries, events }: Evidence): Cause[] {
+export function causes({ entries, events }: Evidence) {
   // Of 100,000 references of 40 bits two may be the same.
   const byRef = groupBy(entries, ({ ref }) => ref ?? undefined);
   const unanswered = new Set(
@@ -60,7 +54,6 @@ export function causes({ entries, events }: Evidence): Cause[] {
     });
 }
 
-/** Entries that were told something and had a row written all the same. */
 export function doneAllTheSame(evidence: Evidence, told: Entry['told']): Entry[] {
   const done = causes(evidence).flatMap(({ event, entry }) =>
     entry?.told === told && !(told === 'refused' && event.kind === 'replayed') ? [entry] : [],

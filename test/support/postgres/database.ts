@@ -45,8 +45,9 @@ export function ownName(): string {
   return `${inject('run')}_${randomBytes(6).toString('hex')}`;
 }
 
-export async function useDatabase(): Promise<TestDatabase> {
-  const database = await createDatabase();
+/** @param how as of {@link createDatabase} */
+export async function useDatabase(how?: string): Promise<TestDatabase> {
+  const database = await createDatabase(how);
   afterAll(() => database.drop());
   return database;
 }

@@ -5,10 +5,8 @@ import { vi } from 'vitest';
 import { joinEmbeddedPostgres } from '../../../src/trial/postgres/join.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../process/folder.ts';
 import { descendants, stillRunning } from '../process/launch.ts';
+import { PATIENCE } from '../process/program.ts';
 import { withClient } from './postgres.ts';
-
-/** Against hanging only: on a busy machine a checkpoint takes long. */
-const PATIENCE = { timeout: 60_000, interval: 10 };
 
 /** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
 export class OwnPostgres {

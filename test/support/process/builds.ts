@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { fileIn } from './folder.ts';
+import { CHECKOUT, fileIn, readFile } from './folder.ts';
 
 // Builds of other schema versions, each in a folder of its own: this one with one more migration, and earlier ones from the
 // history of the checkout.
 
-const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const BUILT = ['bin', 'dist', 'migrations', 'views', 'package.json'];
 const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 'tsconfig.json'];
 
@@ -37,7 +35,7 @@ const versionOf = (files: readonly string[]) => files.filter(isMigration).length
 /** Which builds the newest migration says that it serves, by their schema version. */
 export function oldestServed(): number {
   const newest = readdirSync(join(CHECKOUT, 'migrations')).filter(isMigration).toSorted().at(-1) ?? '';
-  const text = readFileSync(join(CHECKOUT, 'migrations', newest), 'utf8');
+  const text = readFile(`migrations/${newest}`);
   const [, oldest] = /^-- Serves builds from schema version (\d+) on\./.exec(text) ?? [];
   if (oldest === undefined) throw new Error(`migrations/${newest} doesn't say which builds it serves`);
   return Number(oldest);

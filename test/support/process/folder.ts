@@ -1,7 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
+
+export const CHECKOUT = resolve(import.meta.dirname, '../../..');
+
+/** A file of the checkout. */
+export const readFile = (name: string) => readFileSync(join(CHECKOUT, name), 'utf8');
 
 export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'assent-test-'));

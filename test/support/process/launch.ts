@@ -2,11 +2,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { CHECKOUT } from './folder.ts';
 import { outputOf, versionOf } from './program.ts';
-
-const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** `assent …` as it is run without npm. */
 export const ASSENT = [process.execPath, 'bin/assent.js'];

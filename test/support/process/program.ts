@@ -10,6 +10,9 @@ import { type AddressInfo, connect, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 
+/** Against hanging only: on a busy machine everything takes long. */
+export const PATIENCE = { timeout: 60_000, interval: 10 };
+
 /** Where programs of others are found: Debian keeps some where only root's path leads. */
 export const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
@@ -68,7 +71,7 @@ export async function startProgram(
   const failed = ended.then(() => {
     throw new Error(`${program} ended:\n${output()}`);
   });
-  await Promise.race([vi.waitFor(answers, { timeout: 60_000, interval: 20 }), failed]).catch((error) => {
+  await Promise.race([vi.waitFor(answers, PATIENCE), failed]).catch((error) => {
     child.kill();
     throw error;
   });
