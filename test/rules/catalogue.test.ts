@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { parseCatalogue } from '../../src/languages/catalogue.ts';
 import { LIFTABLE } from '../../src/rules/scope/rights.ts';
 import { find, read } from '../docs/checkout.ts';
-import { catalogueFile, forAny } from './arbitraries.ts';
 import { BANK, SHOP } from './ownRightFiles.ts';
 import { mistakesIn } from './refusal.ts';
 
@@ -100,17 +99,5 @@ describe('a catalogue with custom rights', () => {
 
   it('accepts 50 rights besides the built-in ones', () => {
     expect(mistakes({ 'account-info': 'Look', ...many(50) })).toEqual([]);
-  });
-
-  it('accepts any file of the form in scopes.md, with its fields unchanged', () => {
-    forAny(catalogueFile, (file) => {
-      const catalogue = parseCatalogue(JSON.stringify(file));
-      expect([...catalogue.keys()]).toEqual(Object.keys(file));
-      for (const [name, given] of Object.entries(file)) {
-        if (typeof given === 'string') continue;
-        const { spends, names, isPartOf } = catalogue.get(name) ?? {};
-        expect([spends, names, isPartOf]).toEqual([given.spends ?? false, given.names, given.part_of]);
-      }
-    });
   });
 });
