@@ -11,6 +11,7 @@ const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const place = fc.record({ grantId: fc.uuid(), userSlot: fc.nat({ max: 255 }) });
 const secret = bytes(32);
+const NOWHERE = { grantId: null, userSlot: null };
 
 describe('codes and tokens that contain their grant', () => {
   it('are parsed to the grant and the SHA-256 of the whole string', () => {
@@ -29,6 +30,16 @@ describe('codes and tokens that contain their grant', () => {
       const random = Buffer.from(encoded, 'base64url').subarray(16);
       const again = formatToken(which, { grantId: grantId ?? '', userSlot: userSlot ?? NaN }, random);
       expect(again).toBe(PREFIX[which] + encoded);
+    });
+  });
+
+  it('give a hash for any string, without an error', () => {
+    const strings = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string().map((rest) => PREFIX.code + rest),
+    );
+    forAny(kind, strings, (which, bearer) => {
+      expect(parseToken(which, bearer)).toEqual({ ...NOWHERE, hash: sha256(bearer) });
     });
   });
 });
