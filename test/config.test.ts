@@ -149,7 +149,10 @@ describe('the environment', () => {
     [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustProxy: ['10.0.0.0/8', '::1'] }],
     [{ PGPASSWORD: 'p' }, { databasePassword: 'p' }],
     [{ PGPASSWORD: '' }, { databasePassword: null }],
-  ])('treats an empty value as unset: %o', (given: Record<string, string>, read) => {
+    [{ PAYMENT_PASSWORD: '' }, { requiresPaymentPassword: false }],
+    [{ PAYMENT_PASSWORD: 'optional' }, { requiresPaymentPassword: false }],
+    [{ PAYMENT_PASSWORD: 'required' }, { requiresPaymentPassword: true }],
+  ])('reads %o, and treats an empty value as unset', (given: Record<string, string>, read) => {
     expect(readConfig(given)).toMatchObject(read);
   });
 });
@@ -192,11 +195,6 @@ describe('SIGN_IN_ISSUER', () => {
   ])('may be %s', (SIGN_IN_ISSUER) => {
     expect(readConfig({ ...AT_WALLET, SIGN_IN_ISSUER }).provider?.issuer).toBe(SIGN_IN_ISSUER);
   });
-});
-
-it('PAYMENT_PASSWORD is optional by default', () => {
-  const read = (PAYMENT_PASSWORD: string) => readConfig({ PAYMENT_PASSWORD }).requiresPaymentPassword;
-  expect(['', 'optional', 'required'].map(read)).toEqual([false, false, true]);
 });
 
 describe('trial mode', () => {

@@ -34,7 +34,7 @@ describe('client create --right', () => {
     });
   });
 
-  it('refuses other rights, and says that commands need CATALOGUE', async () => {
+  it('refuses rights that the catalogue lacks, and says that commands need CATALOGUE', async () => {
     const own = 'statements:read, transfer, transfer.to';
     expect(await bank.refused(`${CREATE} --right points:read`, 1)).toContain(
       `points:read is not a right; there are: ${KNOWN}, ${own}. Others are in the file of CATALOGUE`,

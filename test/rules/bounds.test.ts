@@ -27,7 +27,7 @@ describe('the list of what an application can’t do', () => {
     ],
     ['payment-shop payment.to-account("1")', ['take_from_card', 'see_operations']],
     ['payment-shop payment-p2p money-source("wallet","card") account-info operation-history', []],
-  ])('for %s: %j', (scope, bounds) => {
+  ])('has for %s only %j of those about rights', (scope, bounds) => {
     expect(notAsked(scope)).toEqual(bounds);
   });
 

@@ -97,8 +97,8 @@ describe('the comparison of any two lists of rights', () => {
   });
 });
 
-describe('a limit that is raised', () => {
-  it('or lowered or neither, is so for the greediest application', () => {
+describe('a changed limit', () => {
+  it('is raised, lowered, both or neither by the sums that the greediest application can spend', () => {
     forAny(smallPeriod, smallPeriod, (before, after) => {
       const covers = isWithin(after, greedy(before, 7));
       const isCovered = isWithin(before, greedy(after, 7));

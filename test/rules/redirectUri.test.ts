@@ -250,7 +250,7 @@ describe('the response', () => {
     expect(answerLocation({ redirectUri, state: null }, 'code', 'c')).toBe(redirectUri + appended);
   });
 
-  it('reaches any accepted redirect URI: same origin and path, every registered parameter, each answer once', () => {
+  it('reaches any accepted redirect URI: same origin and path, every registered parameter, each response parameter once', () => {
     const answerName = fc.constantFrom('code', 'error');
     forAny(accepted, fc.option(text()), answerName, text(), ({ registered, sent }, state, name, value) => {
       const printed = answerLocation({ redirectUri: sent, state }, name, value);

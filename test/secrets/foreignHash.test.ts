@@ -22,7 +22,7 @@ describe.each(file.vectors)('a hash by $origin, $made, of $password', ({ given, 
       expect(verifyHash(read, wrong)).toBe(false);
   });
 
-  it('of composed letters verifies decomposed ones, and never the reverse', () => {
+  it('accepts a password typed in decomposed letters (NFD) if it was hashed composed (NFC), not the reverse', () => {
     const composed = password.normalize('NFC');
     expect(verifyHash(stored(given), password.normalize('NFD'))).toBe(true);
     expect(verifyHash(stored(given), composed)).toBe(password === composed);
@@ -137,7 +137,7 @@ const UNREADABLE = [
 ];
 
 it.each([...TOO_COSTLY, ...UNREADABLE])(
-  'for %j is refused at import and costs nothing at sign-in',
+  'the hash %j is refused at import and costs nothing at sign-in',
   (given) => {
     const { problem } = { problem: '', ...readHash(given) };
     expect(problem).not.toBe('');

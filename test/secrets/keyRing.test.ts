@@ -18,7 +18,7 @@ const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(arr
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 describe('signatures of Assent’s pages', () => {
-  it('verify to the signed payload, and the entry that signed it', () => {
+  it('are accepted: verifying returns the signed payload and the signing entry', () => {
     forAny(purpose, payload, (use, data) => {
       const signed = ring.sign(use, data);
       expect(signed).toMatch(/^[A-Za-z0-9_-]+$/);

@@ -67,7 +67,7 @@ it('a session has its own settings, whatever the URL and the database set, and k
   });
 });
 
-it('includes a connection that ends while it is being opened', async () => {
+it('a connection that ends while it is being opened means an unreachable database', async () => {
   const message = (type: string, body: string) =>
     `${type}\0\0\0${String.fromCharCode(4 + body.length)}${body}`;
   const [welcome, ready] = [message('R', '\0\0\0\0'), message('Z', 'I')];

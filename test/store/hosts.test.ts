@@ -112,7 +112,7 @@ describe('a primary with a standby', () => {
     }
   });
 
-  it('is replaced after a standby took over, by statements in progress, servers and commands, though it runs', async () => {
+  it('is replaced after a standby took over, by statements in progress, servers and commands, although the old primary runs', async () => {
     const on = (...hosts: OwnPostgres[]) =>
       commandsOn({ ...onDatabase(urlOf('assent', ...hosts)), BASE_URL: 'http://localhost' });
     const redirect_uri = 'https://shop.example/callback';

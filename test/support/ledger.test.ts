@@ -83,7 +83,7 @@ describe('a secret of a test', () => {
   });
 
   it.each([newSecret(), '0f'.repeat(3) + randomBytes(12).toString('hex'), SECRET])(
-    'is accepted if it could not (%#)',
+    'is accepted if it can’t occur by chance (%#)',
     (secret) => {
       const own = new Ledger();
       own.note('password', secret);

@@ -27,7 +27,7 @@ async function namesOf(client: Client, run: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-it('removes all traces of a killed run and of one a day ago, and nothing else', async () => {
+it('the keeper removes all traces of a killed run and of one a day ago, and nothing else', async () => {
   const now = Math.floor(Date.now() / 1000);
   const nameOf = (time: number) => `assent_test_${time}_${randomBytes(3).toString('hex')}`;
   const [killed, old, other] = [nameOf(now), nameOf(now - 90_000), nameOf(now - 80_000)];
