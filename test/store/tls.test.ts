@@ -2,8 +2,7 @@ import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openDatabase } from '../../src/store/database/database.ts';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import {
   CLEAN_ENVIRONMENT,
   createCluster,
@@ -11,6 +10,7 @@ import {
   openBinaries,
 } from '../../src/trial/postgres/cluster.ts';
 import { findPlace } from '../../src/trial/postgres/place.ts';
+import { ownPool } from '../support/postgres/database.ts';
 import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
 import { onDatabase, runAssent } from '../support/process/process.ts';
 import { startProgram, versionOf } from '../support/process/program.ts';
@@ -41,8 +41,7 @@ describe.runIf(hasOpenssl)(`TLS to PostgreSQL works as in psql${found}`, () => {
     ['an own CA under another name', `${WITH_PASSWORD}@127.0.0.1`, { ...OWN, sslmode: 'verify-ca' }],
     ['a certificate of our own instead of a password', 'assent@localhost', { ...OWN, ...CERTIFICATE }],
   ])('connects: %s', async (_what, address, parameters) => {
-    const pool = openDatabase(urlOf(address, parameters));
-    onTestFinished(() => pool.end());
+    const pool = ownPool(urlOf(address, parameters));
     const { rows } = await pool.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
     expect(rows).toEqual([{ ssl: true }]);
   });
