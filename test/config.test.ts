@@ -161,14 +161,9 @@ describe('the environment', () => {
 
 describe('SIGN_IN_ISSUER', () => {
   it('is read with its other variables', () => {
-    const provider = {
-      issuer: AT_WALLET.SIGN_IN_ISSUER,
-      clientId: 'assent',
-      clientSecret: 'hidden at the wallet',
-      paymentAcr: null,
-      createsUsers: true,
-    };
-    expect(readConfig(AT_WALLET).provider).toEqual(provider);
+    const { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId, SIGN_IN_CLIENT_SECRET } = AT_WALLET;
+    const provider = { issuer, clientId, clientSecret: SIGN_IN_CLIENT_SECRET };
+    expect(readConfig(AT_WALLET).provider).toEqual({ ...provider, paymentAcr: null, createsUsers: true });
     const more = { SIGN_IN_PAYMENT_ACR: 'urn:payment', SIGN_IN_NEW_USERS: 'refuse' };
     const changed = { ...provider, paymentAcr: 'urn:payment', createsUsers: false };
     expect(readConfig({ ...AT_WALLET, ...more }).provider).toEqual(changed);
@@ -256,7 +251,7 @@ describe('a mistyped variable', () => {
       'SECRETS is required when DATABASE_URL is set.',
       told('SERCETS', 'SECRETS'),
     ]);
-    const both = [/^DATABASE_URL is required/, told('DATABSE_URL', 'DATABASE_URL')];
+    const both = [told('DATABSE_URL', 'DATABASE_URL'), /^DATABASE_URL is required/];
     expectProblems({ BASE_URL, DATABSE_URL: 'x' }, both, readDatabaseConfig);
   });
 

@@ -172,11 +172,7 @@ export async function useWallet(settings: Partial<ProviderSettings> = {}): Promi
 const nextOf = ({ location, headers }: Answer) =>
   location ?? /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1] ?? null;
 
-async function walk(
-  agent: Agent,
-  from: string | Answer,
-  goesOn: (next: URL) => boolean,
-): Promise<{ answer: Answer; next: URL | null }> {
+async function walk(agent: Agent, from: string | Answer, goesOn: (next: URL) => boolean) {
   let answer = typeof from === 'string' ? await agent.get(from) : from;
   for (let steps = 0; steps < 12; steps += 1) {
     const address = nextOf(answer);
