@@ -120,7 +120,7 @@ describe('the layout', () => {
     expect(speakers.filter((file) => !file.startsWith('store/'))).toEqual([]);
   });
 
-  it('keeps the rules pure', () => {
+  it('imports no packages into rules/ but pure ones', () => {
     const packages = files
       .filter((file) => file.startsWith('rules/'))
       .flatMap((file) => namesIn(file, /(?:from |\(import\.meta\.url\)\()'([^.][^']*)'/g));

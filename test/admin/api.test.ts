@@ -8,10 +8,7 @@ const { pool } = database;
 
 const SHOP = { name: 'Tea Shop', redirect_uri: 'https://shop.example/callback' };
 
-const problem = (status: number, more: object) => ({
-  status,
-  body: { title: expect.any(String), status, detail: expect.any(String), rule: expect.any(String), ...more },
-});
+const problem = (status: number, more: object) => ({ status, body: { status, ...more } });
 
 describe('an application in the operators’ API', () => {
   it('can be created with a secret that is shown once, changed, blocked and deleted', async () => {
@@ -21,14 +18,10 @@ describe('an application in the operators’ API', () => {
       status: 201,
       body: { ...SHOP, verified: true, status: 'active', most: null },
     });
-    expect(created.headers.get('cache-control')).toBe('no-store');
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     const most = { days: 30, sum: '5000' };
-    const changed = await call(`PATCH /v1/clients/${id}`, { most, allowed_rights: ['account-info'] });
-    expect(changed).toMatchObject({
-      status: 200,
-      body: { client_id: id, most, allowed_rights: ['account-info'] },
-    });
+    const change = { most, allowed_rights: ['account-info'] };
+    expect((await call(`PATCH /v1/clients/${id}`, change)).body).toMatchObject({ client_id: id, ...change });
     expect((await call(`POST /v1/clients/${id}/block`)).body).toEqual({ client_id: id, status: 'blocked' });
     const shown = await call(`GET /v1/clients/${id}`);
     expect(shown.body).toMatchObject({ ...SHOP, status: 'blocked', most });
@@ -44,12 +37,9 @@ describe('an application in the operators’ API', () => {
 
   it('is created once when 50 requests have one id at the same time', async () => {
     const asked = Array.from({ length: 50 }, () => call('POST /v1/clients', { ...SHOP, id: 'once' }));
-    const answers = await Promise.all(asked);
-    const statuses = answers.map(({ status }) => status).toSorted();
-    expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 409)]);
-    expect(answers.find(({ status }) => status === 409)).toMatchObject(
-      problem(409, { rule: 'state', detail: 'the client id once is taken' }),
-    );
+    const refused = (await Promise.all(asked)).filter(({ status }) => status !== 201);
+    const taken = problem(409, { rule: 'state', detail: 'the client id once is taken' });
+    expect(refused).toMatchObject(Array.from({ length: 49 }, () => taken));
   });
 });
 
@@ -83,19 +73,13 @@ describe('operators', () => {
     const { operator_token: token, ...others } = body;
     expect([status, others]).toEqual([201, { name: 'crm', role: 'reads', expires_at: expect.any(String) }]);
     expect(token).toMatch(/^assent_op_[\w-]{43}$/);
+    const listed = { name: 'crm', role: 'reads', last_used_on: expect.any(String), retired_at: null };
     expect((await call('GET /v1/operators', undefined, token)).body.items).toContainEqual(
-      expect.objectContaining({
-        name: 'crm',
-        role: 'reads',
-        last_used_on: expect.any(String),
-        retired_at: null,
-      }),
+      expect.objectContaining(listed),
     );
     expect((await call('DELETE /v1/operators/crm')).body.detail).toContain('retire the operator crm');
-    expect((await call('DELETE /v1/operators/crm?confirm=true')).body).toEqual({
-      name: 'crm',
-      status: 'retired',
-    });
+    const retired = { name: 'crm', status: 'retired' };
+    expect((await call('DELETE /v1/operators/crm?confirm=true')).body).toEqual(retired);
     expect((await call('GET /v1/operators', undefined, token)).status).toBe(401);
     expect(await call('POST /v1/operators', { name: 'crm', role: 'reads' })).toMatchObject(
       problem(409, { rule: 'state' }),
@@ -110,18 +94,9 @@ describe('operators', () => {
     expect(await create('destroys', 1)).toMatchObject(problem(403, { rule: 'not_permitted' }));
     const shorter = (await create('changes', 9)).body;
     const longer = (await create('reads', 365)).body;
-    const { rows } = await pool.query(
-      `select name, expires_at from operators where name like 'by another %' or name = 'changes 2' order by expires_at`,
-    );
-    expect(rows.map(({ name }) => name)).toEqual([
-      'by another changes 9',
-      expect.any(String),
-      expect.any(String),
-    ]);
-    expect(rows[0].expires_at).toEqual(new Date(shorter.expires_at));
-    expect(new Set(rows.slice(1).map(({ expires_at }) => +expires_at))).toEqual(
-      new Set([+new Date(longer.expires_at)]),
-    );
+    const { rows } = await pool.query(`select expires_at from operators where name = 'changes 2'`);
+    expect(new Date(longer.expires_at)).toEqual(rows[0].expires_at);
+    expect(Date.parse(shorter.expires_at)).toBeLessThan(Date.parse(longer.expires_at));
   });
 });
 

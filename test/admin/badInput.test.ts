@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callAt, openAdmin, useAdmin } from '../support/admin.ts';
-import { createDatabase } from '../support/postgres/database.ts';
+import { ownDatabase } from '../support/postgres/database.ts';
 
 const admin = await useAdmin();
 const { call, database, logLines } = admin;
@@ -48,8 +48,7 @@ describe('a request without an operator’s token', () => {
   });
 
   it('is counted: more than 20 in a minute from one address get 429, while a valid token still works', async () => {
-    const other = await createDatabase();
-    onTestFinished(other.drop);
+    const other = await ownDatabase();
     const url = await openAdmin(other.pool, [], onTestFinished);
     const answers = [];
     for (let n = 1; n <= 22; n += 1) answers.push(await callAt(url, 'GET /v1/clients', undefined, 'x'));
@@ -85,9 +84,7 @@ describe('an invalid operator request', () => {
     ['GET', '/v1/users?login=a&login=b', 422, 'login'],
     ['GET', '/v1/audit', 422, undefined],
     ['GET', '/v1/audit?outcome=unknown', 422, 'outcome'],
-    ['GET', '/v1/users/a%00b', 422, 'login'],
     ['GET', '/v1/users/%ff', 400, undefined],
-    ['GET', '/v1/clients?confirm=true', 422, 'confirm'],
     ['POST', '/v1/clients?name=A', 422, 'name'],
     ['DELETE', '/v1/clients/x?confirm=yes', 400, 'confirm'],
     ['DELETE', '/v1/clients/x?confirm=true&confirm=true', 400, 'confirm'],
@@ -101,7 +98,7 @@ describe('an invalid operator request', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
   });
 
-  it('with an announced but empty body is treated as without one, as generated clients send', async () => {
+  it('with an announced but empty body is treated as one without a body, as generated clients send', async () => {
     expect((await send('POST', '/v1/clients/x/block', '')).status).toBe(404);
     expect((await send('PUT', '/v1/clients', '')).status).toBe(405);
     expect((await send('PUT', '/v1/clients', '{')).status).toBe(405);
@@ -119,19 +116,10 @@ describe('the log of operators’ requests', () => {
     await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
     await call('POST /v1/users', { login, name: login, password: login }, own);
     await expect.poll(() => logLines.length).toBeGreaterThan(1);
-    const [shown, created] = logLines.slice(-2).map((line) => JSON.parse(line));
-    expect(shown).toMatchObject({
-      operator: 'destroys 2',
-      method: 'GET',
-      path: '/v1/users/:login',
-      status: 422,
-    });
-    expect(created).toMatchObject({
-      method: 'POST',
-      path: '/v1/users',
-      status: 422,
-      rule_id: 'refused_value',
-    });
+    expect(logLines.slice(-2).map((line) => JSON.parse(line))).toMatchObject([
+      { operator: 'destroys 2', method: 'GET', path: '/v1/users/:login', status: 422 },
+      { method: 'POST', path: '/v1/users', status: 422, rule_id: 'refused_value' },
+    ]);
     expect(logLines.join('')).not.toContain(login);
   });
 });

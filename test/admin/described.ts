@@ -8,7 +8,8 @@ import type { Effect } from '../../src/rules/account/role.ts';
 import type { openApi, Schema } from '../docs/openapi.ts';
 import { openAdmin, operatorToken } from '../support/admin.ts';
 import { ledger, refuse } from '../support/ledger.ts';
-import { type TestServer, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
+import { faultsOf } from '../support/sound.ts';
 
 // docs/openapi.json, and a server that it describes: whether requests and answers are as it says.
 
@@ -23,36 +24,24 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-/** An operation of the document. */
-export interface Described {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-  /** The role that it needs. */
-  readonly effect: Effect;
-  readonly parameters: readonly Parameter[];
-  /** Of its body; undefined for none. */
-  readonly body: Schema | undefined;
-  readonly needsBody: boolean;
-  /** The status of each answer. */
-  readonly statuses: readonly number[];
-}
-
 export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, said]): Described => {
+  Object.entries(methods).map(([method, said]) => {
     const [, effect = ''] = /role `(\w+)`/.exec(said.description) ?? [];
     return {
       id: said.operationId,
       method: method.toUpperCase(),
       path,
+      /** The role that it needs. */
       effect: effect as Effect,
       parameters: (said.parameters ?? []) as Parameter[],
       body: said.requestBody?.content['application/json'].schema as Schema | undefined,
       needsBody: said.requestBody?.required ?? false,
+      /** The status of each answer. */
       statuses: Object.keys(said.responses).map(Number),
     };
   }),
 );
+export type Described = (typeof OPERATIONS)[number];
 
 /** A request: values by the names of their fields. */
 export interface Asked {
@@ -142,20 +131,16 @@ const encoded = (value: unknown) =>
     '%ED%A0%80',
   );
 
-/** The operators' API at an address. */
-export interface Api {
-  /** Asks for an operation. @param headers beside, or instead of, the usual ones */
-  ask(operation: Described, asked: Asked, headers?: Record<string, string>): Promise<Answer>;
-  /** @param body as it is sent */
-  send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer>;
-}
+type Headers = Record<string, string>;
 
-export function apiAt(url: string, token: string): Api {
+/** The operators' API at an address. */
+export function apiAt(url: string, token: string) {
   const agent = new Connections({ keepAlive: true });
   afterAll(() => agent.destroy());
   const authorization = `Bearer ${token}`;
   return {
-    async send(method, path, headers, body = '') {
+    /** @param body as it is sent */
+    async send(method: string, path: string, headers: Headers, body = ''): Promise<Answer> {
       const length = String(Buffer.byteLength(body));
       const all = { authorization, ...headers, 'content-length': length };
       const asked = request(url, { agent, method, path, headers: all }); // `fetch` would resolve the dots of a path
@@ -163,7 +148,12 @@ export function apiAt(url: string, token: string): Api {
       const [answer] = await once(asked, 'response');
       return { status: answer.statusCode, headers: answer.headers, body: JSON.parse(await text(answer)) };
     },
-    ask({ method, path: template }, { path = {}, query = {}, body }, headers = {}) {
+    /** Asks for an operation. @param headers beside, or instead of, the usual ones */
+    ask(
+      { method, path: template }: Described,
+      { path = {}, query = {}, body }: Asked,
+      headers: Headers = {},
+    ) {
       const at = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encoded(path[name]));
       const fields = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
       const search = fields.length === 0 ? '' : `?${fields.join('&')}`;
@@ -173,29 +163,20 @@ export function apiAt(url: string, token: string): Api {
   };
 }
 
-/** The operators' API beside a server with its database. Its `ask` is that of an operator who may do all. */
-export interface DescribedServer extends Api {
-  readonly server: TestServer;
-  readonly tokens: Readonly<Record<Effect, string>>;
-}
+export type DescribedServer = Awaited<ReturnType<typeof useDescribed>>;
 
-export async function useDescribed(): Promise<DescribedServer> {
+/** The operators' API beside a server with its database. Its `ask` is that of an operator who may do all. */
+export async function useDescribed() {
   const server = await useServer();
   const db = server.database.pool;
   const log: string[] = [];
   afterAll(() => {
     refuse(ledger.search('the log of the API', log));
-    expect(log.filter((line) => JSON.parse(line).level >= ERROR)).toEqual([]);
+    expect(faultsOf({ logLines: log })).toEqual([]);
   });
   const url = await openAdmin(db, log);
   const tokenFor = (role: Effect) => operatorToken(db, `may ${role}`, role, 365);
-  const tokens = {
-    reads: await tokenFor('reads'),
-    changes: await tokenFor('changes'),
-    destroys: await tokenFor('destroys'),
-  };
+  const [reads, changes] = [await tokenFor('reads'), await tokenFor('changes')];
+  const tokens = { reads, changes, destroys: await tokenFor('destroys') };
   return { ...apiAt(url, tokens.destroys), server, tokens };
 }
-
-/** The level of pino for what is the fault of the server. */
-const ERROR = 50;

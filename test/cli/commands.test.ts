@@ -23,16 +23,13 @@ describe('operations and commands', () => {
 
   it.each(ALL_OPERATIONS)('are usable by an interface with JSON: $summary', ({ input, output, summary }) => {
     expect(summary).toMatch(/^[a-z].*[^.]$/);
-    const { properties = {}, additionalProperties } = z.toJSONSchema(input, {
-      io: 'input',
-      unrepresentable: 'any',
-    });
+    const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+    const { properties = {}, additionalProperties } = schema;
     expect(additionalProperties).toBe(false);
-    for (const [name, said] of Object.entries(properties))
-      expect([name, said]).toEqual([
-        name,
-        expect.toSatisfy((field) => 'description' in field || 'title' in field),
-      ]);
+    const unsaid = Object.entries(properties).filter(
+      ([, field]) => !Object(field).description && !Object(field).title,
+    );
+    expect(unsaid).toEqual([]);
     expect(z.toJSONSchema(output, { unrepresentable: 'any' })).toHaveProperty('type');
   });
 

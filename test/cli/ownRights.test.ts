@@ -34,7 +34,7 @@ describe('client create --right', () => {
     });
   });
 
-  it('refuses other rights, and says that commands need CATALOGUE', async () => {
+  it('refuses rights that the catalogue lacks, and says that commands need CATALOGUE', async () => {
     const own = 'statements:read, transfer, transfer.to';
     expect(await bank.refused(`${CREATE} --right points:read`, 1)).toContain(
       `points:read is not a right; there are: ${KNOWN}, ${own}. Others are in the file of CATALOGUE`,
@@ -77,20 +77,16 @@ describe('grant import', () => {
   it('completes the type of an account, adds no limit, and reports rights that the catalogue lacks', async () => {
     const { json } = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE), DEFAULT_LIMIT: '7,50' });
     const [client, user] = [await server.createClient(), await server.createUser()];
-    const row = {
-      ...{ login: user.login, client_id: client.clientId, token: randomUUID() },
-      ...{
-        scope: 'transfer.to("41001").limit(7,9) payment-shop read:user',
-        issued_at: '2026-01-01T00:00:00Z',
-      },
-    };
-    const file = linesOf([row]);
+    const named = { login: user.login, client_id: client.clientId, issued_at: '2026-01-01T00:00:00Z' };
+    const token = randomUUID();
+    const scope = 'transfer.to("41001").limit(7,9) payment-shop read:user';
+    const file = linesOf([{ ...named, token, scope }]);
     expect(await json(`grant import ${file}`)).toMatchObject({
       ...{ imported: 1, bad: 0 },
       warnings: ['these rights are neither built in nor in the file of CATALOGUE: read:user'],
     });
     expect(await json(`grant import ${file}`)).toMatchObject({ unchanged: 1, bad: 0 });
-    expect(await introspect(server, resource, row.token)).toMatchObject({
+    expect(await introspect(server, resource, token)).toMatchObject({
       scope: 'transfer.to("41001","account").limit(7,9) payment-shop read:user',
       payment_limits: [{ amount: '9' }, { amount: '3000' }],
     });

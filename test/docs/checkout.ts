@@ -37,13 +37,8 @@ export const anchorOf = (heading: string) =>
     .replaceAll(/[^\p{L}\d _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** A link or picture within the checkout: its path from the root, and the heading, '' for none. */
-export interface Link {
-  readonly path: string;
-  readonly heading: string;
-}
-
-export function linksOf(document: string): Link[] {
+/** Links and pictures within the checkout: the path of each from the root, and the heading, '' for none. */
+export function linksOf(document: string) {
   const links = read(document).matchAll(/\]\(([^):]+)\)|src(?:set)?="([^":]+)"/g);
   return [...links].map(([, link, image]) => {
     const { href, hash } = new URL(link ?? image ?? '', new URL(document, root));

@@ -24,15 +24,15 @@ const sources = files.filter((file) => /^src\/.+\.[jt]s$/.test(file) && !FOR_USE
 const tests = files.filter((file) => /^test\/.+\.ts$/.test(file));
 
 describe('plain words', () => {
-  it.each(sources)('in the messages of %s', (file) => {
+  it.each(sources)('are in the messages of %s', (file) => {
     expect(refusedIn(find(file, TOKEN).join('\n').replaceAll(UNIX, ''))).toEqual([]);
   });
 
-  it.each(tests.filter((file) => read(file).match(TITLE)))('in the titles of %s', (file) => {
+  it.each(tests.filter((file) => read(file).match(TITLE)))('are in the titles of %s', (file) => {
     expect(refusedIn(find(file, TITLE).join('\n'))).toEqual([]);
   });
 
-  it('are refused and accepted', () => {
+  it('are distinguished from refused ones', () => {
     expect(refusedIn('is no text, nobody, say --yes, at most so many')).toHaveLength(4);
     expect(refusedIn('there is no user; is no longer read; is no one’s')).toEqual([]);
   });

@@ -32,11 +32,11 @@ describe('days in UTC', () => {
     ['2029-11-20T23:59:59.999Z', '20␣November␣2029', '20␣ноября␣2029␣г.'],
     ['2028-02-29T12:00:00Z', '29␣February␣2028', '29␣февраля␣2028␣г.'],
     ['2027-01-01T00:00:00Z', '1␣January␣2027', '1␣января␣2027␣г.'],
-  ])('at %s', (time, english, russian) => {
+  ])('show the day of %s in both languages', (time, english, russian) => {
     expect(inBoth(({ day }) => day(new Date(time), 'UTC'))).toEqual([english, russian]);
   });
 
-  it('and their times', () => {
+  it('show the time with its zone in both languages', () => {
     const at = new Date('2029-11-20T14:05:00Z');
     expect(inBoth(({ time }) => time(at, 'UTC'))).toEqual([
       '20␣November␣2029 at␣14:05 UTC',
@@ -50,7 +50,7 @@ describe('days in UTC', () => {
 describe('days and times in another zone', () => {
   const late = new Date('2029-11-20T22:05:00Z');
 
-  it('are those of its clocks, with its name', () => {
+  it('show the local day and time, with the zone', () => {
     expect(inBoth(({ day }) => day(late, 'Europe/Moscow'))).toEqual([
       '21␣November␣2029',
       '21␣ноября␣2029␣г.',

@@ -19,6 +19,6 @@ describe('the language of a browser', () => {
   });
 });
 
-it('isolates a name once, whatever it contains', () => {
+it('a sentence isolates a name once, whatever the name contains', () => {
   expect(say`${'a\u2069b\u2068'} asks`).toBe('\u2068ab\u2069 asks');
 });

@@ -37,7 +37,7 @@ describe('the texts', () => {
     expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
   });
 
-  it.each(paths)('of the demo application: %s is used', (path) => {
+  it.each(paths)('of the demo application include no unused one: %s', (path) => {
     // A page takes the title and text of a group by spreading it.
     const names = path
       .replace(/\.(title|text)$/, '')

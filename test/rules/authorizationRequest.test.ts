@@ -57,10 +57,6 @@ describe('contract 2.2: the fields of an authorization request', () => {
     expect(verdictOf(() => read({ [name]: value }))).toBe('invalid_request');
   });
 
-  it.each(['null', 'Анна К.', '👩‍👧'])('accepts the instance_name %j unchanged', (instance_name) => {
-    expect(read({ instance_name }).instanceName).toBe(instance_name);
-  });
-
   it('names a refused character of instance_name and its position in the log', () => {
     const { rule } = refusalOf(() => read({ instance_name: 'anna\u3164' }));
     expect(rule).toBe('instance_name: U+3164 at character 5');

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { moneySources } from '../../src/rules/scope/rightData.ts';
-import { BUILT_IN_RIGHTS, type BuiltInName } from '../../src/rules/scope/rights.ts';
-import { type Right, spends } from '../../src/rules/scope/scope.ts';
-import { type Bound, boundsOf } from '../../src/rules/spending/bounds.ts';
+import { BUILT_IN_RIGHTS } from '../../src/rules/scope/rights.ts';
+import { spends } from '../../src/rules/scope/scope.ts';
+import { boundsOf } from '../../src/rules/spending/bounds.ts';
 import { forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
 
@@ -28,7 +27,7 @@ describe('the list of what an application can’t do', () => {
     ],
     ['payment-shop payment.to-account("1")', ['take_from_card', 'see_operations']],
     ['payment-shop payment-p2p money-source("wallet","card") account-info operation-history', []],
-  ])('for %s: %j', (scope, bounds) => {
+  ])('has for %s only %j of those about rights', (scope, bounds) => {
     expect(notAsked(scope)).toEqual(bounds);
   });
 
@@ -41,38 +40,4 @@ describe('the list of what an application can’t do', () => {
       expect(new Set(bounds).size).toBe(bounds.length);
     });
   });
-
-  it('has nothing that any of its rights allows', () => {
-    forAny(rights, (list) => {
-      const allowed = list.flatMap((right) => allows(right, list));
-      expect(boundsOf(list, BUILT_IN_RIGHTS).filter((bound) => allowed.includes(bound))).toEqual([]);
-    });
-  });
 });
-
-/** What a right lets an application do, by docs/integrate/scopes.md. */
-function allows(right: Right, list: readonly Right[]): Bound[] {
-  switch (right.name as BuiltInName) {
-    case 'account-info':
-      return ['see_balance'];
-    case 'operation-history':
-    case 'operation-details':
-    case 'incoming-transfers':
-      return ['see_operations'];
-    case 'payment-shop':
-      return ['spend', 'pay_others', ...takes(list)];
-    case 'payment-p2p':
-      return ['spend', 'pay_others', 'transfer', ...takes(list)];
-    case 'payment.to-pattern':
-      return ['spend', ...takes(list)];
-    case 'payment.to-account':
-      return ['spend', 'transfer', ...takes(list)];
-    case 'money-source':
-      return [];
-  }
-}
-
-function takes(list: readonly Right[]): Bound[] {
-  const bounds = { wallet: 'take_from_wallet', card: 'take_from_card' } as const;
-  return moneySources(list).map((source) => bounds[source]);
-}

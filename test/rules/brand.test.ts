@@ -71,12 +71,8 @@ describe('a brand', () => {
   it('needs only a name, which is the same in each language if it is one text', () => {
     const nothing = { accent: null, support: null, legal: null };
     expect(parseBrand('{"name":"Pay"}')).toEqual({ name: { en: 'Pay', ru: 'Pay' }, ...nothing });
-    expect(parseBrand('{"name":"Pay","support":{"phone":"112"}}').support).toEqual({
-      url: null,
-      phone: '112',
-      email: null,
-      password: null,
-    });
+    const { support } = parseBrand('{"name":"Pay","support":{"phone":"112"}}');
+    expect(support).toEqual({ url: null, phone: '112', email: null, password: null });
     expect(BUILT_IN_BRAND).toMatchObject({ name: { en: 'Assent' }, ...nothing });
   });
 

@@ -125,7 +125,7 @@ describe('a right that is not in the catalogue', () => {
     });
   });
 
-  it('is imported unchanged; those of the catalogue get a type, and never a missing limit', () => {
+  it('is imported unchanged; one of the catalogue gets its missing type, but never a missing limit', () => {
     const offer = { ...OFFER, catalogue: BANK, defaultLimit: null };
     const imported = (scope: string) => parseRequestedScope(scope, offer, ANYBODY).scope;
     expect(imported('read:user repo.write openid')).toBe('read:user repo.write openid');
@@ -152,7 +152,7 @@ describe('a resource server’s data', () => {
     limit: right.limit && { ...right.limit, isDefault: undefined },
   });
 
-  it('need no parsing of the scope', () => {
+  it('contain all that the scope contains, without parsing', () => {
     forAny(rights, (list) => {
       const scope = rightData(parseScope(formatScope(list)))
         .map(written)

@@ -18,18 +18,6 @@ const PLAIN = 'https://app.example/cb';
 const WITH_QUERY = 'https://app.example/cb?user=7&shop%5Fid=a';
 
 describe('contract 2.2: redirect_uri is identical to the registered one, character by character', () => {
-  it.each([
-    ['with other letters in scheme or host', PLAIN, ['HTTPS://app.example/cb', 'https://APP.example/cb']],
-    ['with the default port', PLAIN, ['https://app.example:443/cb', 'https://app.example:/cb']],
-    ['with another path', PLAIN, [`${PLAIN}/`, `${PLAIN}/admin`, 'https://app.example/x/../cb']],
-    ['with a user name', PLAIN, ['https://user@app.example/cb', 'https://app.example:x@evil']],
-    ['with a backslash, a space or nothing', PLAIN, ['https:\\\\app.example/cb', `${PLAIN} `, '']],
-    ['without all of its query', WITH_QUERY, ['https://app.example/cb?user=7', `${WITH_QUERY}b`]],
-  ])('refuses it %s', (_what, registered, sent) => {
-    for (const uri of sent)
-      expect(redirectUriMismatch(registered, uri)?.[0]).toBe('redirect_uri_unregistered');
-  });
-
   it.each([PLAIN, WITH_QUERY, 'https://app.example/%D0%9F/a/../b/', 'http://127.0.0.1:9/cb?&', 'myapp:done'])(
     'refuses any edit of one character inside %s',
     (registered) => {
@@ -250,7 +238,7 @@ describe('the response', () => {
     expect(answerLocation({ redirectUri, state: null }, 'code', 'c')).toBe(redirectUri + appended);
   });
 
-  it('reaches any accepted redirect URI: same origin and path, every registered parameter, each answer once', () => {
+  it('reaches any accepted redirect URI: same origin and path, every registered parameter, each response parameter once', () => {
     const answerName = fc.constantFrom('code', 'error');
     forAny(accepted, fc.option(text()), answerName, text(), ({ registered, sent }, state, name, value) => {
       const printed = answerLocation({ redirectUri: sent, state }, name, value);

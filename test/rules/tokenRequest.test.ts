@@ -14,16 +14,11 @@ const refusalFor = (fields: Record<string, string>) =>
   refusalOf(() => parseTokenRequest(NONE, new Parameters(`${new URLSearchParams(fields)}`), undefined));
 
 describe('contract 2.4: the fields of a token request', () => {
-  it.each(Object.keys(FIELDS))('7.2 refuses a request without %s', (name) => {
-    const { code, message } = refusalFor({ ...FIELDS, [name]: '' });
-    expect(code).toBe('invalid_request');
-    expect(message).toContain(name);
-  });
-
-  it.each(['refresh_token', 'Authorization_Code', 'authorization_code ', 'code'])(
+  it.each(['', 'refresh_token', 'Authorization_Code', 'authorization_code ', 'code'])(
     '7.2 refuses the grant_type %j',
     (grant_type) => {
-      expect(refusalFor({ ...FIELDS, grant_type }).code).toBe('invalid_request');
+      const { code, message } = refusalFor({ ...FIELDS, grant_type });
+      expect([code, message]).toEqual(['invalid_request', expect.stringContaining('grant_type')]);
     },
   );
 

@@ -29,7 +29,7 @@ describe('the maximum cost of a scope', () => {
     // what no request may ask any more
     ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', rubles(null, '12')],
     ['payment-shop.limit(,5) payment-p2p.limit(2,7)', rubles(2, '12')],
-  ])('%s', (scope, expected) => {
+  ])('of %s is %o', (scope, expected) => {
     expect(worstCase(parseScope(scope))).toEqual(expected);
   });
 
@@ -68,7 +68,7 @@ describe('the maximum within some days', () => {
     });
   });
 
-  it('for a token’s three years is its total', () => {
+  it('is the sum of all its limits over the three years of a token', () => {
     const list = parseScope('payment-shop.limit(30,45000) payment-p2p.limit(9999,1)');
     expect(mostWithin(list, 1096)).toEqual({ sum: '1665001', currency: 'RUB' });
   });

@@ -28,16 +28,10 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('refuses a client that has filled it alone', () => {
-    const queue = new FairQueue<string>(3);
-    expect(fill(queue, 'a', 4)).toEqual([undefined, undefined, undefined, 'a4']);
-    expect(queue.hasRoom('a')).toBe(false);
-  });
-
-  it('drops the newest task of the longest client to make room for others', () => {
+  it('refuses a client that has filled it alone, and drops its newest tasks to make room for others', () => {
     const queue = new FairQueue<string>(4);
-    fill(queue, 'a', 4);
-    expect(queue.hasRoom('b')).toBe(true);
+    expect(fill(queue, 'a', 5)).toEqual([...Array.from({ length: 4 }, () => undefined), 'a5']);
+    expect(['a', 'b'].map((client) => queue.hasRoom(client))).toEqual([false, true]);
     expect(fill(queue, 'b', 3)).toEqual(['a4', 'a3', 'b3']);
     expect(queue.hasRoom('b')).toBe(false);
     expect(fill(queue, 'c', 1)).toEqual(['a2']);

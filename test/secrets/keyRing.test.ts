@@ -18,7 +18,7 @@ const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(arr
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 describe('signatures of Assent’s pages', () => {
-  it('verify to the signed payload, and the entry that signed it', () => {
+  it('are accepted: verifying returns the signed payload and the signing entry', () => {
     forAny(purpose, payload, (use, data) => {
       const signed = ring.sign(use, data);
       expect(signed).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -66,13 +66,6 @@ describe('signatures of Assent’s pages', () => {
       }),
       { examples: [[Buffer.of(1)], [Buffer.of(1, 2)]] },
     );
-  });
-
-  it('can be checked for any string without an error', () => {
-    const letters = fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 100 });
-    forAny(purpose, fc.oneof(fc.string({ unit: 'grapheme' }), letters), (use, signed) => {
-      expect(ring.verify(use, signed)).toBeUndefined();
-    });
   });
 });
 

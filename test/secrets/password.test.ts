@@ -62,7 +62,7 @@ describe('passwords', async () => {
     expect(ends.slice(130)).toEqual(['looked at', 'looked at']);
   });
 
-  it('are refused before any other work when there is no room', async () => {
+  it('are refused before any other work when the queue is full', async () => {
     const flooding = flood(times(130, {}));
     expect(() => requireRoom({ ...TICKET, key: 'another network' })).not.toThrow();
     await expect.poll(() => isFull(), { interval: 1 }).toBe(true);

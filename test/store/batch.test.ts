@@ -74,7 +74,7 @@ describe('requests that share a statement', () => {
     expect(await Promise.all(results)).toHaveLength(8);
   });
 
-  it('wait for one about the same row no longer than it takes itself, whatever else is in its statement', async () => {
+  it('wait only for the request about the same row, not for the rest of its batch', async () => {
     const stuck: (() => void)[] = [];
     const one = batched(
       'test',
@@ -111,7 +111,7 @@ describe('requests that share a statement', () => {
     }
   });
 
-  it('are sent singly after an error that one of them caused, which fails alone', async () => {
+  it('are sent one by one after one of them caused an error, and only that one fails', async () => {
     const asked: (readonly number[])[] = [];
     const one = batched('test', async (_pool, requests: readonly number[]) => {
       asked.push(requests);

@@ -1,12 +1,11 @@
 import type pg from 'pg';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkDatabase } from '../../src/operations/doctor.ts';
 import { perform } from '../../src/operations/operation.ts';
 import { findClient } from '../../src/store/common/clients.ts';
 import { findUser, findUserByExternalId, insertUser, listUsers } from '../../src/store/common/users.ts';
-import { openDatabase } from '../../src/store/database/database.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
-import { ownDatabase } from '../support/postgres/database.ts';
+import { ownDatabase, ownPool } from '../support/postgres/database.ts';
 
 const SORTED_BY_ICU = `encoding 'UTF8' locale_provider icu icu_locale 'en' locale 'C' template template0`;
 const NUMBER = 40;
@@ -25,8 +24,7 @@ it('finds every user and client once after the database’s collation was change
   );
   // Danish has `aa` after `z`, English before; another version of ICU changes as much.
   await setOfDatabase(database.pool, `"icuLocale" = 'da'`);
-  const exchanged = openDatabase(database.url);
-  onTestFinished(() => exchanged.end());
+  const exchanged = ownPool(database.url);
   const { rows } = await exchanged.query<{ first: string }>(`select min(name) as first from users`);
   expect(rows).toEqual([{ first: 'z-user-1' }]); // so it is exchanged
   for (const name of names) {

@@ -1,13 +1,13 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { openDatabase, transaction, withConnection } from '../../src/store/database/database.ts';
+import { transaction, withConnection } from '../../src/store/database/database.ts';
 import { isDatabaseAway } from '../../src/store/database/errors.ts';
 import { queryPages } from '../../src/store/database/query.ts';
 import { statement } from '../../src/store/database/statement.ts';
-import { useDatabase } from '../support/postgres/database.ts';
+import { ownPool, useDatabase } from '../support/postgres/database.ts';
+import { listen } from '../support/process/program.ts';
 
 const database = await useDatabase();
 const { pool } = database;
@@ -37,9 +37,7 @@ describe('an unreachable database', () => {
 it('digests and times are read alike under any setting of the database', async () => {
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
-  const accustomed = openDatabase(database.url);
-  onTestFinished(() => accustomed.end());
-  const { rows } = await accustomed.query(
+  const { rows } = await ownPool(database.url).query(
     `select sha256('₽') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`,
   );
   const time = new Date('2026-11-02T23:30:00.250Z');
@@ -52,9 +50,7 @@ it('a session has its own settings, whatever the URL and the database set, and k
                  -c statement_timeout=1h -c search_path=public,pg_temp`;
   const address = new URL(database.url);
   address.searchParams.set('options', options.replaceAll(/\s+/g, ' '));
-  const given = openDatabase(address.href);
-  onTestFinished(() => given.end());
-  const { rows } = await given.query(`
+  const { rows } = await ownPool(address.href).query(`
     select name, setting from pg_settings
      where name = any ('{DateStyle,plan_cache_mode,transaction_isolation,statement_timeout,lock_timeout,search_path}')`);
   expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
@@ -67,19 +63,17 @@ it('a session has its own settings, whatever the URL and the database set, and k
   });
 });
 
-it('includes a connection that ends while it is being opened', async () => {
+it('a connection that ends while it is being opened means an unreachable database', async () => {
   const message = (type: string, body: string) =>
     `${type}\0\0\0${String.fromCharCode(4 + body.length)}${body}`;
   const [welcome, ready] = [message('R', '\0\0\0\0'), message('Z', 'I')];
   const farewell = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
   const postgres = createServer((socket) => {
     socket.once('data', () => socket.end(`${welcome}${ready}${farewell}`, 'latin1'));
-  }).listen(0, '127.0.0.1');
+  });
   onTestFinished(() => void postgres.close());
-  await once(postgres, 'listening');
-  const { port } = postgres.address() as AddressInfo;
-  const opened = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
-  onTestFinished(() => opened.end());
+  const port = await listen(postgres);
+  const opened = ownPool({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
   expect(await meansAway(withConnection(opened, (connection) => connection.query('select 1')))).toBe(true);
 });
 
@@ -109,8 +103,7 @@ describe('a list in pages', () => {
   const list = statement('', 'select n from generate_series(1, 1201) n')();
 
   it('returns its connection at the end, so that a hundred need one', async () => {
-    const opened = openDatabase(database.url);
-    onTestFinished(() => opened.end());
+    const opened = ownPool(database.url);
     const backends = new Set<number>();
     for (let time = 0; time < 100; time += 1) {
       const sizes: number[] = [];
@@ -123,8 +116,7 @@ describe('a list in pages', () => {
   });
 
   it('leaves no transaction open, wherever its reader stops', async () => {
-    const opened = openDatabase(database.url);
-    onTestFinished(() => opened.end());
+    const opened = ownPool(database.url);
     for await (const _page of queryPages(opened, list)) break;
     const fail = async () => {
       for await (const _page of queryPages(opened, list)) throw new Error('in the middle');

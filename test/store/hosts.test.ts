@@ -4,6 +4,10 @@ import { openDatabase } from '../../src/store/database/database.ts';
 import { AddressError, parseAddresses } from '../../src/store/database/databaseUrl.ts';
 import { findRow, queryLong } from '../../src/store/database/query.ts';
 import { signal } from '../faults/faults/make.ts';
+import { tokenRequestOf } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { documentOf } from '../support/http/tokenRequests.ts';
+import { ownPool } from '../support/postgres/database.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { commandsOn } from '../support/process/commands.ts';
@@ -74,11 +78,7 @@ describe('a primary with a standby', () => {
     for (const host of [first, second]) await host.run('grant pg_read_all_settings to server'); // for `reached`
   }, PATIENCE.timeout);
 
-  function open(...hosts: OwnPostgres[]): pg.Pool {
-    const pool = openDatabase(urlOf('server', ...hosts));
-    onTestFinished(() => pool.end());
-    return pool;
-  }
+  const open = (...hosts: OwnPostgres[]) => ownPool(urlOf('server', ...hosts));
 
   /** Who of that role is connected, and since when with the last statement. */
   async function sessions(host: OwnPostgres): Promise<{ since: Date; query: string }[]> {
@@ -112,25 +112,18 @@ describe('a primary with a standby', () => {
     }
   });
 
-  it('is replaced after a standby took over, by statements in progress, servers and commands, though it runs', async () => {
+  it('is replaced after a standby took over, by statements in progress, servers and commands, although the old primary runs', async () => {
     const on = (...hosts: OwnPostgres[]) =>
       commandsOn({ ...onDatabase(urlOf('assent', ...hosts)), BASE_URL: 'http://localhost' });
-    const redirect_uri = 'https://shop.example/callback';
-    const { client_id = '' } = await on(first).json(
-      `client create --name Shop --redirect-uri ${redirect_uri}`,
-    );
+    const redirectUri = 'https://shop.example/callback';
+    const create = `client create --name Shop --redirect-uri ${redirectUri}`;
+    const { client_id: clientId = '' } = await on(first).json(create);
     const server = await spawnServer(onDatabase(urlOf('server', first, third)));
     onTestFinished(async () => void (await server.stop()));
     /** What the server says of a code that there is not, which begins with what it says of the client. */
     const exchange = async () => {
-      const body = new URLSearchParams({
-        grant_type: 'authorization_code',
-        client_id,
-        redirect_uri,
-        code: 'x',
-      });
-      const answer = await fetch(`${server.baseUrl}/oauth/token`, { method: 'POST', body });
-      return ((await answer.json()) as { error: string }).error;
+      const request = tokenRequestOf({ clientId, clientSecret: null, redirectUri }, 'x');
+      return documentOf(await new Agent(server.baseUrl).post('/oauth/token', request)).error;
     };
     expect(await exchange()).toBe('invalid_grant');
     const frozen = second.family();
@@ -145,7 +138,7 @@ describe('a primary with a standby', () => {
     await third.run('select pg_promote()');
     await vi.waitFor(async () => expect(await reached(pool)).toBe(third), PATIENCE);
     await underWay;
-    await on(third).assent(`client block ${client_id}`);
+    await on(third).assent(`client block ${clientId}`);
     await vi.waitFor(async () => expect(await exchange()).toBe('unauthorized_client'), PATIENCE);
     await vi.waitUntil(() => server.output().includes('has taken over from'), PATIENCE);
     expect(server.output().match(/another PostgreSQL has taken over/g)).toHaveLength(1);

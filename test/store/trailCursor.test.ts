@@ -18,10 +18,7 @@ async function begin(references: readonly string[], ago = '0'): Promise<() => Pr
   };
 }
 
-async function write(...references: string[]): Promise<void> {
-  const commit = await begin(references);
-  await commit();
-}
+const write = async (...references: string[]) => (await begin(references))();
 
 const read = async (cursor: TrailCursor | null, most: number) => {
   const part = await findTrailPart(pool, cursor, most);
@@ -31,33 +28,33 @@ const read = async (cursor: TrailCursor | null, most: number) => {
 const start = async (): Promise<TrailCursor> => (await read(null, 1)).cursor;
 
 /** Follows the trail, and keeps the references of the events that were found. */
-class Follower {
-  readonly found: (string | null)[] = [];
-  cursor: TrailCursor;
-
-  constructor(cursor: TrailCursor) {
-    this.cursor = cursor;
-  }
-
-  async read(most = 1_000): Promise<(string | null)[]> {
-    const { events, cursor } = await read(this.cursor, most);
-    const references = events.map(({ reference }) => reference);
-    this.found.push(...references);
-    this.cursor = cursor;
-    return references;
-  }
-
-  /** Reads until so much was found: events wait for older transactions, of other tests too. */
-  async readUntil(count: number): Promise<(string | null)[]> {
-    await expect.poll(() => this.read().then(() => this.found.length)).toBeGreaterThanOrEqual(count);
-    await this.read();
-    return this.found;
-  }
+function follow(cursor: TrailCursor) {
+  const follower = {
+    cursor,
+    found: [] as (string | null)[],
+    async read(most = 1_000) {
+      const { events, cursor } = await read(follower.cursor, most);
+      const references = events.map(({ reference }) => reference);
+      follower.found.push(...references);
+      follower.cursor = cursor;
+      return references;
+    },
+    async readAgain() {
+      await follower.read();
+      return follower.found;
+    },
+    /** Reads until so much was found: events wait for older transactions, of other tests too. */
+    async readUntil(count: number) {
+      await expect.poll(async () => (await follower.readAgain()).length).toBeGreaterThanOrEqual(count);
+      return follower.readAgain();
+    },
+  };
+  return follower;
 }
 
 describe('a program that follows the trail', () => {
   it('misses no event committed after a later one, and receives none twice because of it', async () => {
-    const follower = new Follower(await start());
+    const follower = follow(await start());
     const commit = await begin(['slow']);
     await write('quick');
     await follower.read();
@@ -68,31 +65,30 @@ describe('a program that follows the trail', () => {
 
   it('misses no event of a transaction that takes hours', async () => {
     const { since, at, ...ids } = await start();
-    const follower = new Follower({ since: since - HOUR_MICROS, at: at - HOUR_MICROS, ...ids });
+    const follower = follow({ since: since - HOUR_MICROS, at: at - HOUR_MICROS, ...ids });
     const commit = await begin(['hours'], '1 hour');
     await follower.read();
-    await follower.read();
-    expect(follower.found).not.toContain('hours');
+    expect(await follower.readAgain()).not.toContain('hours');
     await commit();
-    await expect.poll(() => follower.read().then(() => follower.found)).toContain('hours');
+    await expect.poll(follower.readAgain).toContain('hours');
   });
 
   it('misses no event of a transaction that began long before it started to follow', async () => {
     const commit = await begin(['long'], '10 minutes');
-    const follower = new Follower(await start());
+    const follower = follow(await start());
     await commit();
-    await expect.poll(() => follower.read().then(() => follower.found)).toContain('long');
+    await expect.poll(follower.readAgain).toContain('long');
   });
 
   it('receives many events in parts, and those of one transaction together', async () => {
     // Nothing of the tests before is under way any more.
-    const first = new Follower(await start());
+    const first = follow(await start());
     await write('first');
     await first.readUntil(1);
     const { cursor } = first;
     for (const references of [['a1', 'a2', 'a3'], ['b'], ['c1', 'c2'], ['d']]) await write(...references);
-    await new Follower(cursor).readUntil(7);
-    const follower = new Follower(cursor);
+    await follow(cursor).readUntil(7);
+    const follower = follow(cursor);
     const parts = [];
     for (let part = 1; part <= 4; part += 1) parts.push(await follower.read(2));
     expect(parts).toEqual([['a1', 'a2', 'a3'], ['b', 'c1', 'c2'], ['d'], []]);
@@ -102,21 +98,18 @@ describe('a program that follows the trail', () => {
     const cursor = await start();
     await write('again');
     const { by } = await start();
-    const follower = new Follower({ ...cursor, from: by });
+    const follower = follow({ ...cursor, from: by });
     expect(await follower.readUntil(1)).toEqual(['again']);
   });
 
   it('receives no event repeatedly after the clock was set back', async () => {
-    const follower = new Follower(await start());
-    const commit = await begin(['ahead'], '-1 hour');
-    await commit();
-    await follower.readUntil(1);
-    await follower.read();
-    expect(follower.found).toEqual(['ahead']);
+    const follower = follow(await start());
+    await (await begin(['ahead'], '-1 hour'))();
+    expect(await follower.readUntil(1)).toEqual(['ahead']);
   });
 
   it('reads only the necessary part of the past', async () => {
-    const follower = new Follower(await start());
+    const follower = follow(await start());
     const { at } = follower.cursor;
     await expect.poll(() => follower.read().then(() => follower.cursor.since)).toBeGreaterThan(at);
   });

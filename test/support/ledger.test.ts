@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { ofEach } from '../../vitest.config.ts';
-import { type Kind, Ledger, ledger, newSecret } from './ledger.ts';
+import { type Kind, Ledger, ledger } from './ledger.ts';
 import { createDatabase } from './postgres/database.ts';
 import { startServer } from './server.ts';
 
@@ -81,15 +81,6 @@ describe('a secret of a test', () => {
     );
     expect(own.kinds()).toEqual([]);
   });
-
-  it.each([newSecret(), '0f'.repeat(3) + randomBytes(12).toString('hex'), SECRET])(
-    'is accepted if it could not (%#)',
-    (secret) => {
-      const own = new Ledger();
-      own.note('password', secret);
-      expect(own.kinds()).toEqual(['password']);
-    },
-  );
 });
 
 describe('the set-up of each test file', () => {

@@ -12,6 +12,8 @@ export type NewClient = z.input<typeof clients.create.input>;
 type Passwords = Omit<z.input<typeof users.setPassword.input>, 'login'>;
 type Change = Omit<z.input<typeof clients.update.input>, 'clientId'>;
 type Status = 'active' | 'blocked';
+const verbFor = <Verb>(status: Status, { block, unblock }: { block: Verb; unblock: Verb }) =>
+  status === 'blocked' ? block : unblock;
 
 const orNull = (error: unknown) => {
   if (error instanceof Refusal && error.reason === 'not_found') return null;
@@ -31,7 +33,7 @@ export const setPasswords = (db: pg.Pool, login: string, passwords: Passwords, o
   perform(users.setPassword, { db, operator }, { login, ...passwords }).catch(orNull);
 
 export const setUserStatus = (db: pg.Pool, login: string, status: Status, operator: string) =>
-  perform(status === 'blocked' ? users.block : users.unblock, { db, operator }, { login }).catch(orNull);
+  perform(verbFor(status, users), { db, operator }, { login }).catch(orNull);
 
 export const signOutUser = (db: pg.Pool, login: string, operator: string) =>
   perform(users.signOut, { db, operator }, { login });
@@ -42,12 +44,8 @@ export const removeUser = (db: pg.Pool, login: string, operator: string) =>
 export const removeResource = (db: pg.Pool, resourceId: string, operator: string) =>
   perform(resources.remove, { db, operator, confirm: agree }, { resourceId }).catch(orNull);
 
-export function setResourceStatus(db: pg.Pool, resourceId: string, status: Status, operator: string) {
-  const verb = status === 'blocked' ? resources.block : resources.unblock;
-  return perform(verb, { db, operator }, { resourceId }).catch(orNull);
-}
+export const setResourceStatus = (db: pg.Pool, resourceId: string, status: Status, operator: string) =>
+  perform(verbFor(status, resources), { db, operator }, { resourceId }).catch(orNull);
 
-export function setClientStatus(db: pg.Pool, clientId: string, status: Status, operator: string) {
-  const verb = status === 'blocked' ? clients.block : clients.unblock;
-  return perform(verb, { db, operator }, { clientId }).catch(orNull);
-}
+export const setClientStatus = (db: pg.Pool, clientId: string, status: Status, operator: string) =>
+  perform(verbFor(status, clients), { db, operator }, { clientId }).catch(orNull);

@@ -9,8 +9,8 @@ import { drain } from '../../src/http/connections/draining.ts';
 import { addressesOf, listenAt } from '../../src/http/connections/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import type { Caller } from '../../src/rules/common/caller.ts';
-import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
-import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../../src/rules/request/scopeRules.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { ledger, newSecret, refuse } from './ledger.ts';
@@ -30,25 +30,23 @@ export type { TestClient, TestUser };
 
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
-export interface ServerOptions {
-  readonly codeLifetimeSeconds?: number;
+type Settings = Omit<
+  Context,
+  'db' | 'keyRing' | 'catalogue' | 'defaultLimit' | 'provider' | 'confirmsPayments'
+>;
+
+/** `baseUrl` is the public address, when it is not the one that the test connects to. */
+export interface ServerOptions extends Partial<Settings> {
   readonly secrets?: readonly [string, ...string[]];
   readonly database?: TestDatabase;
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
-  readonly maxInstances?: number;
   readonly metrics?: Dependencies['metrics'];
-  readonly brand?: Brand;
   readonly offer?: Partial<Pick<Context, 'catalogue' | 'defaultLimit'>>;
-  readonly directory?: Directory;
-  readonly timeZone?: string;
-  readonly showsRules?: boolean;
   readonly provider?: ProviderSettings;
   readonly requiresPaymentPassword?: boolean;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
-  /** The public address, when it is not the one that the test connects to. */
-  readonly baseUrl?: string;
 }
 
 /** Who asks, where a test calls a verb without HTTP. */
@@ -63,43 +61,44 @@ export const CALLER: Caller = {
 
 export const TEST_SECRET = newSecret();
 
-function signInOf({ provider, requiresPaymentPassword = false }: ServerOptions) {
-  const confirmsPayments = requiresPaymentPassword || provider?.paymentAcr != null;
-  return { provider: provider ? openProvider(provider) : null, confirmsPayments };
-}
-
 /** The whole server on a real port and a real database of its own, inside the process of the test. */
-export async function startServer(options: ServerOptions = {}) {
-  const database = options.database ?? (await createDatabase());
+export async function startServer({
+  secrets = [TEST_SECRET],
+  database: given,
+  trustProxy = false,
+  maxConnections = 1_000,
+  metrics = { onThisPort: true, token: null },
+  offer,
+  provider,
+  requiresPaymentPassword = false,
+  addresses,
+  ...settings
+}: ServerOptions = {}) {
+  const database = given ?? (await createDatabase());
   const port = await freePort();
   const address = `http://localhost:${port}`;
   const logLines: string[] = [];
   const log = pino({ level: 'trace' }, collect(logLines));
-  const secrets = options.secrets ?? [TEST_SECRET];
   for (const secret of secrets) ledger.note('signing secret', secret);
   const context: Context = {
     db: database.pool,
     keyRing: new KeyRing(secrets),
-    baseUrl: options.baseUrl ?? address,
-    brand: options.brand ?? BUILT_IN_BRAND,
+    baseUrl: address,
+    brand: BUILT_IN_BRAND,
     ...BUILT_IN_OFFER,
     catalogue: BUILT_IN_CATALOGUE,
-    ...options.offer,
-    directory: options.directory ?? EMPTY_DIRECTORY,
-    timeZone: options.timeZone ?? 'UTC',
-    codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
-    maxInstances: options.maxInstances ?? 100,
-    ...signInOf(options),
-    showsRules: options.showsRules ?? false,
+    ...offer,
+    directory: EMPTY_DIRECTORY,
+    timeZone: 'UTC',
+    codeLifetimeSeconds: 50,
+    maxInstances: 100,
+    provider: provider ? openProvider(provider) : null,
+    confirmsPayments: requiresPaymentPassword || provider?.paymentAcr != null,
+    showsRules: false,
+    ...settings,
   };
-  const app = await buildApp({
-    context,
-    log,
-    trustProxy: options.trustProxy ?? false,
-    maxConnections: options.maxConnections ?? 1_000,
-    metrics: options.metrics ?? { onThisPort: true, token: null },
-  });
-  await listenAt(app, options.addresses ?? (await addressesOf('localhost')), port, (place) => place);
+  const app = await buildApp({ context, log, trustProxy, maxConnections, metrics });
+  await listenAt(app, addresses ?? (await addressesOf('localhost')), port, (place) => place);
 
   return {
     baseUrl: address,
@@ -120,7 +119,7 @@ export async function startServer(options: ServerOptions = {}) {
       try {
         refuse([...ledger.search('the metrics', metrics), ...ledger.search('the log', logLines)]);
       } finally {
-        if (options.database === undefined) await database.drop();
+        if (given === undefined) await database.drop();
       }
     },
   };

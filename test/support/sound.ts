@@ -68,6 +68,6 @@ export function contentOf({ headers, body }: RawAnswer): string {
 /** The level of pino for an error; a warning says only that a caller left before its answer. */
 const ERROR = 50;
 
-export function faultsOf({ logLines }: TestServer): string[] {
+export function faultsOf({ logLines }: Pick<TestServer, 'logLines'>): string[] {
   return logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= ERROR);
 }

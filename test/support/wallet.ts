@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -15,7 +15,9 @@ import {
 } from 'jose';
 import { afterAll, beforeEach } from 'vitest';
 import type { ProviderSettings } from '../../src/flows/common/provider.ts';
+import { s256 } from '../../src/secrets/digest.ts';
 import type { Agent, Answer } from './http/agent.ts';
+import { change } from './http/tokenRequests.ts';
 import { ledger } from './ledger.ts';
 import { freePort } from './server.ts';
 
@@ -77,8 +79,9 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
       for (const name of ['state', 'nonce']) ledger.note('sign-in secret', query.get(name));
       const code = `code-${randomUUID()}`;
       codes.set(code, { query, sub: wallet.user.sub });
-      const answer = { code, state: query.get('state') ?? '', iss: issuer, ...wallet.replaced.callback };
-      return { status: 302, location: `${query.get('redirect_uri')}?${parametersOf(answer)}`, body: '' };
+      const right = { code, state: query.get('state') ?? '', iss: issuer };
+      const answer = new URLSearchParams(change(right, wallet.replaced.callback ?? {}));
+      return { status: 302, location: `${query.get('redirect_uri')}?${answer}`, body: '' };
     },
     '/token': async (request) => {
       const form = new URLSearchParams(await text(request));
@@ -121,14 +124,8 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
   async function idTokenFor({ query, sub }: Asked): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const ofUser = { ...wallet.user, sub, acr: query.get('acr_values') ?? 'login', auth_time: now };
-    const right = {
-      iss: issuer,
-      aud: clientId,
-      nonce: query.get('nonce'),
-      iat: now,
-      exp: now + 60,
-      ...ofUser,
-    };
+    const times = { iat: now, exp: now + 60 };
+    const right = { iss: issuer, aud: clientId, nonce: query.get('nonce'), ...times, ...ofUser };
     const { claims: others, without, header, key = privateKey, idToken } = wallet.replaced;
     const claims = Object.entries({ ...right, ...others }).filter(([name]) => name !== without);
     const token = new SignJWT(Object.fromEntries(claims));
@@ -175,11 +172,7 @@ export async function useWallet(settings: Partial<ProviderSettings> = {}): Promi
 const nextOf = ({ location, headers }: Answer) =>
   location ?? /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1] ?? null;
 
-async function walk(
-  agent: Agent,
-  from: string | Answer,
-  goesOn: (next: URL) => boolean,
-): Promise<{ answer: Answer; next: URL | null }> {
+async function walk(agent: Agent, from: string | Answer, goesOn: (next: URL) => boolean) {
   let answer = typeof from === 'string' ? await agent.get(from) : from;
   for (let steps = 0; steps < 12; steps += 1) {
     const address = nextOf(answer);
@@ -246,12 +239,3 @@ function* hugeParts() {
   for (let megabytes = 0; megabytes < 150; megabytes += 1) yield 'x'.repeat(1_000_000);
   yield '"}';
 }
-
-function parametersOf(values: Record<string, string | undefined>): URLSearchParams {
-  const given = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  );
-  return new URLSearchParams(given);
-}
-
-const s256 = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');

@@ -48,15 +48,10 @@ export function placesOf({ fields }: Sample): string[] {
   ];
 }
 
-/** A request as bytes, and whether it is one beyond doubt. */
-export interface RawRequest {
-  readonly text: string;
-  /** Whether its bytes say plainly where it ends and hold nothing that HTTP forbids. */
-  readonly plain: boolean;
-}
+export type RawRequest = ReturnType<typeof writeRequest>;
 
 /** Writes a request with some places changed, true to its own length unless that is changed. */
-export function writeRequest(route: string, sample: Sample, edits: readonly Edit[] = []): RawRequest {
+export function writeRequest(route: string, sample: Sample, edits: readonly Edit[] = []) {
   const edit = (place: string, value: string) =>
     edits.filter((one) => one.place === place).reduce((text, one) => spliced(text, one.splice), value);
   const [method = '', path = ''] = route.split(' ');
@@ -89,6 +84,7 @@ export function writeRequest(route: string, sample: Sample, edits: readonly Edit
   const sent = chunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
   return {
     text: head + sent,
+    /** Whether its bytes say plainly where it ends and hold nothing that HTTP forbids. */
     plain:
       verb === method &&
       head.length < MAX_HEAD &&

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { sha256 } from '../../../src/secrets/digest.ts';
+import { s256, sha256 } from '../../../src/secrets/digest.ts';
 import type { Approval } from '../../../src/store/authorize/approvals.ts';
 import { fieldsFor, signedIn } from '../account.ts';
 import {
@@ -40,7 +39,6 @@ const ofDisconnecting = (field: string) => ({
   needs: [field, 'form_token', 'header cookie'],
 });
 const VERIFIER = newSecret();
-const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
 const OF_DECISION = { needs: ['decision', 'header cookie'] };
 
@@ -198,7 +196,7 @@ async function ownForm(
 }
 
 function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
-  const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+  const challenge = { code_challenge: s256(VERIFIER), code_challenge_method: 'S256' };
   return requestOf(client, { instance_name, state: 's t/a+t%e', ui_locales: 'en', ...challenge });
 }
 

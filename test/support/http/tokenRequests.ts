@@ -44,11 +44,7 @@ export function documentOf(answer: Answer): Record<string, unknown> {
 /** Expects the success of 4.2. @returns the access token */
 export function expectToken(answer: Answer): string {
   const { access_token, error } = documentOf(answer);
-  expect({ status: answer.status, error, token: typeof access_token }).toEqual({
-    status: 200,
-    error: undefined,
-    token: 'string',
-  });
+  expect([answer.status, error, typeof access_token]).toEqual([200, undefined, 'string']);
   return String(access_token);
 }
 

@@ -59,6 +59,13 @@ export async function ownDatabase(how?: string): Promise<TestDatabase> {
   return database;
 }
 
+/** Connections of their own for one test. */
+export function ownPool(...[address]: Parameters<typeof openDatabase>) {
+  const pool = openDatabase(address);
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
 /** Searches every row, as a dump would have it, and what PostgreSQL logged since. @throws {Error} */
 async function refuseLeaks(url: string, since: LogSizes): Promise<void> {
   const findings = await withClient(url, async (client) => {

@@ -19,15 +19,12 @@ async function startRun(run: string) {
 }
 
 async function namesOf(client: Client, run: string): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select name from (select datname from pg_database union all select rolname from pg_roles) every (name)
-      where starts_with(name, $1)`,
-    [run],
-  );
-  return rows.map(({ name }) => name);
+  const list = `select name from (select datname from pg_database union all select rolname from pg_roles) every (name)
+                 where starts_with(name, $1)`;
+  return (await client.query<{ name: string }>(list, [run])).rows.map(({ name }) => name);
 }
 
-it('removes all traces of a killed run and of one a day ago, and nothing else', async () => {
+it('the keeper removes all traces of a killed run and of one a day ago, and nothing else', async () => {
   const now = Math.floor(Date.now() / 1000);
   const nameOf = (time: number) => `assent_test_${time}_${randomBytes(3).toString('hex')}`;
   const [killed, old, other] = [nameOf(now), nameOf(now - 90_000), nameOf(now - 80_000)];
