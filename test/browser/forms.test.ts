@@ -127,19 +127,15 @@ describe('the button that shows a password', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('type'))).toBe('password');
   });
 
-  it.each([true, false])(
-    'is missing without its script, and the forms still work (JavaScript: %s)',
-    async (javaScriptEnabled) => {
-      await open({ javaScriptEnabled });
-      await page.route('**/form-*.js', (route) => route.abort());
-      await page.goto(request());
-      expect(await page.locator('.password button').isVisible()).toBe(false);
-      await signIn();
-      await allowIt();
-      expect(await page.locator('.password button').isVisible()).toBe(false);
-      await confirmAs(user);
-    },
-  );
+  it('is missing without its script, and the forms still work', async () => {
+    await page.route('**/form-*.js', (route) => route.abort());
+    await page.goto(request());
+    expect(await page.locator('.password button').isVisible()).toBe(false);
+    await signIn();
+    await allowIt();
+    expect(await page.locator('.password button').isVisible()).toBe(false);
+    await confirmAs(user);
+  });
 });
 
 describe('Caps Lock', () => {

@@ -212,17 +212,11 @@ describe('after a disconnection the page', () => {
   });
 });
 
-/** Connects an application with these scopes, each connection older than what was connected before. */
+/** Connects an application with these scopes, one after another; the first connection has no name. */
 async function connectTo(name: string, ...scopes: readonly string[]): Promise<TestClient> {
   const client = await server.createClient({ name });
   for (const [at, scope] of scopes.entries())
-    await pool.query(
-      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
-                           code_expires_at, token_hash, token_issued_at, confirmed_at)
-       select gen_random_uuid(), $1, $2, $3, 1, $4, 'x', sha256('x'), at, sha256('x'), at, at
-         from (select now() - count(*) * interval '1 minute' as at from grants where user_id = $1) t`,
-      [user.userId, client.clientId, at === 0 ? null : `no. ${at}`, scope],
-    );
+    await obtainToken(agent, client, user, { scope, instance_name: at === 0 ? '' : `no. ${at}` });
   return client;
 }
 
@@ -251,13 +245,13 @@ describe('a collapsed card', () => {
     await connectTo('One of two', 'account-info', WEEKLY);
     await connectTo('None of two', 'account-info', 'operation-history');
     expect(await cards()).toEqual([
-      ['Shop', 'Can spend: at most RUB 3,000 in any 7 days'],
-      ['Metro', 'Can spend: at most one payment of exactly RUB 500.50'],
       ['One of two', 'Can spend: at most RUB 3,000 in any 7 days'],
-      ['Diary', 'Can’t spend your money'],
-      ['Blocked Shop', 'Can’t spend your money now'],
-      ['Blocked Diary', 'Can’t spend your money'],
+      ['Metro', 'Can spend: at most one payment of exactly RUB 500.50'],
+      ['Shop', 'Can spend: at most RUB 3,000 in any 7 days'],
       ['None of two', 'Can’t spend your money'],
+      ['Blocked Diary', 'Can’t spend your money'],
+      ['Blocked Shop', 'Can’t spend your money now'],
+      ['Diary', 'Can’t spend your money'],
     ]);
   });
 

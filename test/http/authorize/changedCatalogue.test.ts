@@ -92,8 +92,12 @@ describe('rights removed from the catalogue', () => {
     expect((await decide(agent, beside, 'allow')).location).toContain('code=');
   });
 
-  it('stay on the account page and in the history, and can be disconnected, but not requested', async () => {
+  it('stay in introspection, on the account page and in the history, and can be disconnected, but not requested', async () => {
     const { client, agent, token } = await granted();
+    const before = await introspect(server, resource, token);
+    expect(before).toMatchObject({ active: true, scope: SCOPE, money_sources: ['wallet'] });
+    expect(before.payment_limits).toHaveLength(1);
+    expect(await introspect(builtIn, resource, token)).toEqual(before);
     const refused = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
     expect([refused.status, refused.text.includes('invalid_scope')]).toEqual([400, true]);
     const account = await agent.get('/account');
@@ -101,16 +105,5 @@ describe('rights removed from the catalogue', () => {
     await pressOn(agent, account, '/account/disconnect');
     expect(await introspect(builtIn, resource, token)).toEqual({ active: false });
     expect((await agent.get('/account/history')).text).toMatch(SHOWN);
-  });
-
-  it('are introspected and revoked as before', async () => {
-    const { client, agent, token } = await granted();
-    const before = await introspect(server, resource, token);
-    expect(before).toMatchObject({ active: true, scope: SCOPE, money_sources: ['wallet'] });
-    expect(before.payment_limits).toHaveLength(1);
-    expect(await introspect(builtIn, resource, token)).toEqual(before);
-    const own = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
-    expect((await agent.post('/oauth/revoke', { token, ...own })).status).toBe(200);
-    expect(await introspect(builtIn, resource, token)).toEqual({ active: false });
   });
 });

@@ -152,15 +152,6 @@ describe('an error at a form', () => {
   });
 });
 
-it('disabled cookies are detected on the way to the account page, and only there', async () => {
-  const page = await browser.get('/account');
-  browser.cookies.clear();
-  const answer = await browser.submit(page, 'login', { login: user.login, password: user.password });
-  expect(answer.location).toBe(`${server.baseUrl}/account?cookie=given`);
-  expect((await newBrowser().get(answer.location ?? '')).text).toContain('isn’t saving cookies');
-  expect((await browser.get(answer.location ?? '')).text).not.toContain('isn’t saving cookies');
-});
-
 const linkOf = ({ body }: Answer) => cheerio.load(body)('main a').attr('href') ?? '';
 
 describe('"Try again"', () => {
@@ -198,14 +189,15 @@ describe('in trial mode', async () => {
   const foldOf = ({ body }: Answer) => cheerio.load(body)('details').text().replaceAll(/\s+/g, ' ').trim();
 
   const MARK = '<img src=x onerror=alert(1)>';
-  const NOT_OPENID = 'Remove openid, profile and email';
-
   it.each([
     ['redirect_uri', MARK, 'differs from the registered one at character 1', 'assent client show ID'],
     ['scope', MARK, 'expected the name of a right', 'docs/integrate/scopes.md'],
-    ['client_id', MARK, 'client_id is not registered', 'assent client list'],
-    ['scope', 'openid', 'openid is only for OpenID providers', NOT_OPENID],
-    ['scope', 'account-info profile', 'profile is only for OpenID providers', NOT_OPENID],
+    [
+      'scope',
+      'account-info profile',
+      'profile is only for OpenID providers',
+      'Remove openid, profile and email',
+    ],
   ])('the page shows the exact rule and the remedy: %s=%s', async (name, value, rule, remedy) => {
     const agent = new Agent(trial.baseUrl, { 'accept-language': 'ru' });
     const answer = await agent.post('/oauth/authorize', requestOf(shop, { [name]: value }));

@@ -1,15 +1,7 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { copyOf, follow } from '../../support/account.ts';
-import {
-  codeOf,
-  confirm,
-  introspect,
-  leadsTo,
-  reachConsent,
-  requestOf,
-  returnFrom,
-} from '../../support/flow.ts';
+import { codeOf, confirm, introspect, reachConsent, requestOf, returnFrom } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { documentOf, exchange as exchangeAt, expectToken } from '../../support/http/tokenRequests.ts';
 import { newSecret } from '../../support/ledger.ts';
@@ -97,21 +89,6 @@ describe('a limit that the user lowers', () => {
       { kind: 'approved', scope: LOWERED, limits, detail: { asked_scope: SCOPE } },
       { kind: 'exchanged', scope: LOWERED, limits: null, detail: null },
     ]);
-  });
-
-  it('is shown on the payment password page and the receipt, and granted', async () => {
-    user = await server.createUser();
-    const again = await follow(agent, await allow(await consentFor(), { limit_1: '', limit_2: '' }));
-    expect(again.page).toBe('consent');
-    const page = await follow(agent, await allow(again, LOWER));
-    const answer = await confirm(agent, page, user.paymentPassword);
-    for (const { text } of [page, await follow(agent, answer)]) {
-      expect(text).toContain('At most RUB 5,000.50 in any 30 days');
-      expect(text).not.toContain('45,000');
-    }
-    expect((await exchange(codeOf(await returnFrom(agent, answer)))).scope).toBe(LOWERED);
-    const confirmed = { confirmed_by: 'payment_password', session: expect.any(String) };
-    expect(await events()).toMatchObject([{ detail: { asked_scope: SCOPE, ...confirmed } }, {}]);
   });
 
   it('is raised again by the same request: the scope is byte for byte as requested, and not in the response', async () => {
@@ -219,32 +196,11 @@ describe('a decided page', () => {
     expect((await consentFor()).text).toContain('Before: at most RUB 5,000.50');
   });
 
-  it('is confirmed once, for the sums confirmed first', async () => {
-    user = await server.createUser();
-    const consent = await consentFor();
-    const asked = [];
-    for (const typed of [LOWER, { limit_1: '100', limit_2: '3000' }])
-      asked.push(await follow(agent, await allow(consent, typed)));
-    const [lower, other] = asked as [Answer, Answer];
-    const send = (page: Answer) => confirm(agent, page, user.paymentPassword);
-    const codes = [];
-    for (const answer of [await send(lower), ...(await Promise.all([send(lower), send(lower)]))]) {
-      codes.push(codeOf(await returnFrom(agent, answer)));
-      expect(leadsTo(await send(other), '/oauth/authorize')).toBe(true);
-    }
-    expect(new Set(codes).size).toBe(1);
-    expect((await exchange(codes[0] ?? '')).scope).toBe(LOWERED);
-  });
-
-  it('is rejected once, unless Allow came first, whatever its fields contain', async () => {
-    const [page, allowed] = [await consentFor(), await consentFor()];
-    const fields = [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }];
-    for (const typed of fields) expect((await reject(page, typed)).location).toContain('error=access_denied');
+  it('is rejected once, whatever its fields contain', async () => {
+    const page = await consentFor();
+    for (const typed of [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }])
+      expect((await reject(page, typed)).location).toContain('error=access_denied');
     expect(await events()).toMatchObject([{ kind: 'rejected', scope: SCOPE, detail: null }]);
-    const code = codeOf(await allow(allowed, LOWER));
-    for (const typed of fields)
-      expect((await follow(agent, await reject(allowed, typed))).text).toContain('You already allowed this');
-    expect((await exchange(code)).scope).toBe(LOWERED);
   });
 
   it('returns one code when sent with different sums at once, on two replicas', async () => {

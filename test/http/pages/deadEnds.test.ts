@@ -4,7 +4,7 @@ import { renderPage } from '../../../src/http/pages/views.ts';
 import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
 import { DEAD_ENDS } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
-import { amid, type Reach, sent, setStage, signingIn, withoutAccountInfo } from '../../pages/reach.ts';
+import { amid, type Reach, sent, setStage, withoutAccountInfo } from '../../pages/reach.ts';
 import { pageSamplesIn } from '../../pages/samples.ts';
 import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
@@ -50,7 +50,6 @@ describe.each(LANGUAGES)('in %s', (language) => {
 
 /** Faults that are one to a user, by the error whose page they share. */
 const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, fault: string, Reach])[] = [
-  ['wrong_parameter', 'a parameter twice', sent({}, '&state=1&state=2')],
   ['wrong_parameter', 'a parameter that is no UTF-8', sent({}, '&state=%FF')],
   [
     'wrong_parameter',
@@ -58,11 +57,6 @@ const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, f
     (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop)),
   ],
   ['unreadable_rights', 'a right that is not offered', amid(withoutAccountInfo, sent({}))],
-  [
-    'sign_in_failed',
-    'an error of the provider',
-    signingIn({ replaced: { callback: { code: undefined, error: 'temporarily_unavailable' } } }),
-  ],
 ];
 
 it.each(ALIKE)('shows for %s also: %s', async (reason, _fault, reach) => {

@@ -32,17 +32,6 @@ const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE)
 
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
   it.each([
-    ['account-info', 'See your account number, balance and status'],
-    ['operation-history', 'See the list of your transactions'],
-    ['operation-details', 'See the details of each transaction'],
-    ['incoming-transfers', 'Accept and reject transfers sent to you'],
-    ['money-source("card")', 'Paid from your linked card'],
-    ['money-source("card","wallet")', 'Paid from your linked card or your wallet'],
-  ])('%s: a right without a limit', (scope, title) => {
-    expect(describeScope(scope)).toEqual([[title, null]]);
-  });
-
-  it.each([
     ['payment-shop.limit(7,300)', 'Pay any shop', 'At most RUB 300 in any 7 days'],
     ['payment-p2p.limit(1,300)', 'Transfer money to anyone', 'At most RUB 300 in any 24 hours'],
     ['payment.to-pattern("337").limit(,10.5)', 'Pay the shop “337”', 'One payment of exactly RUB 10.50'],
