@@ -1,23 +1,20 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { fieldsFor, follow, insertGrants, press, signedIn } from '../../support/account.ts';
+import { actorsAt, fieldsFor, follow, insertGrants, press, signedIn } from '../../support/account.ts';
 import { introspect, obtainToken, signIn } from '../../support/flow.ts';
-import type { Agent, Answer } from '../../support/http/agent.ts';
+import type { Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { type TestClient, useServer } from '../../support/server.ts';
 import { setClientStatus } from '../../support/state.ts';
 
 const server = await useServer();
 const { pool } = server.database;
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server, { name: 'Corner Shop' });
 
 beforeEach(async () => {
-  client = await server.createClient({ name: 'Corner Shop' });
-  user = await server.createUser();
-  agent = await signedIn(server, user);
+  ({ client, user, agent } = await actorsAt(server, { name: 'Corner Shop' }));
+  await signIn(agent, user.login, user.password);
 });
 const connect = (count: number, more: { scope?: string; expired?: boolean } = {}) =>
   insertGrants(server, { user, client, count, ...more });
@@ -190,7 +187,7 @@ describe('after a disconnection the page', () => {
     expect(await said(await pressYes('disconnect all: Corner Shop'))).toEqual(saysOf('Corner Shop'));
   });
 
-  it('says so for a minute, and not after another decision', async () => {
+  it('keeps the message for a minute, and not after another decision', async () => {
     await allow('tablet', 'phone');
     const page = await agent.get('/account');
     const fields = fieldsFor(page, '/account/disconnect');

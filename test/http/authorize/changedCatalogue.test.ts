@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../../src/languages/catalogue.ts';
+import { TEXTS } from '../../../src/languages/languages.ts';
 import { BANK, SHOP } from '../../rules/ownRightFiles.ts';
 import { actorsAt, copyOf, follow, press as pressOn } from '../../support/account.ts';
 import {
@@ -14,6 +15,7 @@ import {
   requestOf,
   returnFrom,
 } from '../../support/flow.ts';
+import { expectErrorPage } from '../../support/pages.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -99,7 +101,8 @@ describe('rights removed from the catalogue', () => {
     expect(before.payment_limits).toHaveLength(1);
     expect(await introspect(builtIn, resource, token)).toEqual(before);
     const refused = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
-    expect([refused.status, refused.text.includes('invalid_scope')]).toEqual([400, true]);
+    expectErrorPage(refused, 'invalid_scope');
+    expect(refused.text).toContain(TEXTS.en.errors.reasons.unreadable_rights);
     const account = await agent.get('/account');
     for (const { text } of [account, await agent.get('/account/history')]) expect(text).toMatch(SHOWN);
     await pressOn(agent, account, '/account/disconnect');

@@ -1,30 +1,31 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { logOf } from '../../attacks/refusals.ts';
-import { fieldsFor, follow, signedIn } from '../../support/account.ts';
+import { actorsAt, fieldsFor, follow, signedIn } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
   leadsTo,
+  linkTo,
   press,
   reachConsent,
   requestOf,
   returnFrom,
+  signIn,
   tokenRequestOf,
 } from '../../support/flow.ts';
-import type { Agent, Answer } from '../../support/http/agent.ts';
+import type { Answer } from '../../support/http/agent.ts';
+import { newSecret } from '../../support/ledger.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const SPENDING = 'account-info payment-shop.limit(7,1500)';
-let client: TestClient;
-let user: TestUser;
-let browser: Agent;
+let { client, user, agent: browser } = await actorsAt(server, { name: 'Corner Shop', userLimits: true });
+
 beforeEach(async () => {
-  client = await server.createClient({ name: 'Corner Shop', userLimits: true });
-  user = await server.createUser();
-  browser = await signedIn(server, user);
+  ({ client, user, agent: browser } = await actorsAt(server, { name: 'Corner Shop', userLimits: true }));
+  await signIn(browser, user.login, user.password);
 });
 
 const consentFor = (fields = {}) =>
@@ -160,4 +161,32 @@ it('puts the code in no page, no URL of Assent and no log line', async () => {
     seen.push(await browser.get(path));
   const told = seen.map(({ body, headers }) => body + JSON.stringify([...headers]));
   expect([address, ...told].filter((text) => text.includes(code))).toEqual([]); // the log is searched at the end
+});
+
+it('PAYMENT_PASSWORD=required: a user without one allows spending only once it is set, by the links of the refusal', async () => {
+  const strict = await useServer({ requiresPaymentPassword: true });
+  const user = await strict.createUser({ paymentPassword: null });
+  const agent = await signedIn(strict, user);
+  const asked = linkTo(requestOf(await strict.createClient(), { scope: SPENDING }));
+  const consent = await agent.get(asked);
+  expect([consent.page, consent.text.includes('Allow…')]).toEqual(['consent', true]);
+  expect((await agent.get('/account/security')).text).not.toContain('pressing “Allow” is enough');
+  const before = await rowsOf(strict.database);
+  const pressed = await press(agent, consent, 'allow');
+  const refusal = await follow(agent, pressed);
+  expect(await logOf(strict, refusal)).toMatchObject({ rule_id: 'no_payment_password', status: 403 });
+  expect(await rowsOf(strict.database)).toEqual(before);
+
+  const links = cheerio.load(refusal.body)('main a').toArray();
+  const [set = '', request = ''] = links.map(({ attribs }) => attribs.href);
+  const queryOf = (link: string) => [...new URL(link, strict.baseUrl).searchParams];
+  expect(queryOf(request)).toEqual(queryOf(asked));
+  const paymentPassword = newSecret();
+  const typed = { password: user.password, new_password: paymentPassword };
+  expect((await agent.submit(await agent.get(set), 'new_password', typed)).status).toBe(303);
+  const again = await follow(agent, await press(agent, await agent.get(request), 'allow'));
+  const page = await follow(agent, pressed);
+  expect([again.page, page.page]).toEqual(['confirm', 'confirm']);
+  const receipt = await confirm(agent, page, paymentPassword);
+  expect(codeOf(await returnFrom(agent, receipt))).toMatch(/^assent_ac_/);
 });

@@ -1,20 +1,25 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { signedIn } from '../../support/account.ts';
+import { actorsAt } from '../../support/account.ts';
 import { linkTo, obtainToken, reachConsent, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const { pool } = server.database;
 
-let client: TestClient;
-let user: TestUser;
-let browser: Agent;
+let {
+  client,
+  user,
+  agent: browser,
+} = await actorsAt(server, { name: 'Corner Shop' }, { paymentPassword: null });
+
 beforeEach(async () => {
-  client = await server.createClient({ name: 'Corner Shop' });
-  user = await server.createUser({ paymentPassword: null });
-  browser = await signedIn(server, user);
+  ({
+    client,
+    user,
+    agent: browser,
+  } = await actorsAt(server, { name: 'Corner Shop' }, { paymentPassword: null }));
 });
 
 const consentFor = (fields = {}) => reachConsent(browser, requestOf(client, fields), user);

@@ -1,12 +1,11 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { copyOf, follow } from '../../support/account.ts';
+import { actorsAt, copyOf, follow } from '../../support/account.ts';
 import { codeOf, confirm, introspect, reachConsent, requestOf, returnFrom } from '../../support/flow.ts';
-import { Agent, type Answer } from '../../support/http/agent.ts';
+import type { Answer } from '../../support/http/agent.ts';
 import { documentOf, exchange as exchangeAt, expectToken } from '../../support/http/tokenRequests.ts';
-import { newSecret } from '../../support/ledger.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const { pool } = server.database;
@@ -17,13 +16,10 @@ const SCOPE = 'account-info payment-shop.limit(30, 45000) payment-p2p';
 const LOWERED = 'account-info payment-shop.limit(30,5000.50) payment-p2p';
 const LOWER = { limit_1: '5 000,50', limit_2: '3000' };
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server, { userLimits: true }, { paymentPassword: null });
 
 beforeEach(async () => {
-  client = await server.createClient({ userLimits: true });
-  [user, agent] = [await server.createUser({ paymentPassword: null }), new Agent(server.baseUrl)];
+  ({ client, user, agent } = await actorsAt(server, { userLimits: true }, { paymentPassword: null }));
 });
 
 const consentFor = (scope = SCOPE, state = 'state') =>
@@ -104,24 +100,16 @@ describe('a limit that the user lowers', () => {
     expect(await events()).toMatchObject([{}, {}, { scope: SCOPE, detail: null }, { scope: SCOPE }]);
   });
 
-  it.each([
-    ['1', null],
-    ['2 999.50', newSecret()],
-  ])(
-    'may be each of the maximum number in a request, whatever else is sent: %s',
-    async (sum, paymentPassword) => {
-      user = await server.createUser({ paymentPassword });
-      const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
-      const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
-      const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, sum]));
-      const pressed = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
-      const confirmed = async () => confirm(agent, await follow(agent, pressed), paymentPassword);
-      const answer = paymentPassword === null ? pressed : await returnFrom(agent, await confirmed());
-      await exchange(codeOf(answer));
-      const limit = sum.replace(' ', '');
-      expect(String(await scopeOf()).split(`.limit(1,${limit})`)).toHaveLength(186);
-    },
-  );
+  it('may be each of the maximum number in a request, whatever else is sent', async () => {
+    user = await server.createUser();
+    const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
+    const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
+    const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, '2 999.50']));
+    const pressed = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
+    const answer = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
+    await exchange(codeOf(await returnFrom(agent, answer)));
+    expect(String(await scopeOf()).split('.limit(1,2999.50)')).toHaveLength(186);
+  });
 });
 
 describe('an invalid sum', () => {

@@ -15,7 +15,7 @@ import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { growth, readSeries, type Series } from '../../support/metrics.ts';
 import { askAndCut, whileHeld } from '../../support/postgres/locks.ts';
-import { startServer, type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { startServer, useServer } from '../../support/server.ts';
 import { expireCode } from '../../support/state.ts';
 
 const server = await useServer({ trustProxy: 1 });
@@ -27,9 +27,8 @@ async function scrape(): Promise<Series> {
   return readSeries((await new Agent(server.baseUrl).get('/metrics')).body);
 }
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server);
+
 beforeEach(async () => {
   ({ client, user, agent } = await actorsAt(server));
 });

@@ -96,10 +96,4 @@ describe('the logo of an application', () => {
     }
     await expectNone(await get(address));
   });
-
-  it('is deleted with the application', async () => {
-    const { clientId: gone } = await server.createClient({ logo: taken });
-    await pool.query('delete from clients where client_id = $1', [gone]);
-    await expectNone(await get(`/logo/${gone}-${taken.file}`));
-  });
 });

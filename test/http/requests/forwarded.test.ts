@@ -66,7 +66,7 @@ describe.each([
   );
 });
 
-it('is read past trusted proxies that add their port, and no further', async () => {
+it('X-Forwarded-For is read past trusted proxies that add their port, and no further', async () => {
   expect(await addressOf(behindNetworks, '203.0.113.7:1, 10.0.0.1:2, [fd00::1]:3')).toBe('203.0.113.7');
   expect(await addressOf(behindNetworks, '10.0.0.9, 203.0.113.7:1, 10.0.0.1:2')).toBe('203.0.113.7');
   expect(await addressOf(behindNetworks, '10.0.0.9, junk, 10.0.0.1:2')).toBe('unknown');
