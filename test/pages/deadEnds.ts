@@ -27,7 +27,7 @@ import { goOn, leaveFor, openWallet, passWallet, type Wallet } from '../support/
 
 export type Reach = (browser: Agent, stage: Stage) => Promise<Answer>;
 
-export type Stage = Awaited<ReturnType<typeof setStage>>;
+type Stage = Awaited<ReturnType<typeof setStage>>;
 
 const SHOP = 'Demo Shop';
 
