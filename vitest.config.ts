@@ -27,8 +27,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
   'test/flows/{lastUsed,lateStatement,lockedRow}.test.ts': 'wait for real deadlines',
   'test/http/requests/{fuzz,fuzzFraming,fuzzNeeds,smuggling}.test.ts': 'random bytes',
-  'test/http/{requests/forgedHeaders,authorize/ownForms,pages/ownValues}.test.ts':
-    'every form with each of its fields replaced',
+  'test/http/requests/forgedHeaders.test.ts': 'every request with forged headers',
   'test/http/connections/{connections,unreadAnswers}.test.ts': 'connections that wait for their end',
   'test/http/connections/{databaseAway,draining,manyCallers}.test.ts': 'an outage or a crowd each',
   'test/pages/*.test.ts': 'every state of every page in a browser',

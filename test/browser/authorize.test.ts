@@ -43,34 +43,32 @@ async function answerAfter(work: () => Promise<void>): Promise<string> {
 
 const decide = (button: 'Allow' | 'Reject') => answerAfter(() => press(button));
 
-describe('rejecting a payment in a browser', () => {
-  it.each([true, false])(
-    'needs no payment password, also on its page, by keyboard (with scripts: %s)',
-    async (javaScriptEnabled) => {
-      page = await web.open({ javaScriptEnabled });
-      await ask();
-      await signIn();
-      await expectPage('consent');
-      await press('Allow…');
-      await expectPage('confirm');
-      await page.getByLabel('Payment password').focus();
-      await page.keyboard.type('half of it');
-      const shows = page.getByRole('button', { name: 'Show password' });
-      const back = page.getByRole('link', { name: 'Back', exact: true });
-      for (const next of javaScriptEnabled ? [shows, back] : [back]) {
-        await page.keyboard.press('Tab');
-        await page.locator(':focus').and(next).waitFor();
-      }
-      const sent = page.waitForRequest((request) => request.isNavigationRequest());
-      await page.keyboard.press('Enter');
-      expect([(await sent).method(), (await sent).url().includes('half')]).toEqual(['GET', false]);
-      await expectPage('consent');
-      expect(await decide('Reject')).toMatch(
-        new RegExp(`^${demo.open}/callback\\?state=.+&error=access_denied$`),
-      );
-    },
-  );
-});
+it.each([true, false])(
+  'rejecting a payment needs no payment password, also on its page, by keyboard (with scripts: %s)',
+  async (javaScriptEnabled) => {
+    page = await web.open({ javaScriptEnabled });
+    await ask();
+    await signIn();
+    await expectPage('consent');
+    await press('Allow…');
+    await expectPage('confirm');
+    await page.getByLabel('Payment password').focus();
+    await page.keyboard.type('half of it');
+    const shows = page.getByRole('button', { name: 'Show password' });
+    const back = page.getByRole('link', { name: 'Back', exact: true });
+    for (const next of javaScriptEnabled ? [shows, back] : [back]) {
+      await page.keyboard.press('Tab');
+      await page.locator(':focus').and(next).waitFor();
+    }
+    const sent = page.waitForRequest((request) => request.isNavigationRequest());
+    await page.keyboard.press('Enter');
+    expect([(await sent).method(), (await sent).url().includes('half')]).toEqual(['GET', false]);
+    await expectPage('consent');
+    expect(await decide('Reject')).toMatch(
+      new RegExp(`^${demo.open}/callback\\?state=.+&error=access_denied$`),
+    );
+  },
+);
 
 describe('the whole authorization in a browser', () => {
   it.each([true, false])(

@@ -38,12 +38,6 @@ async function reachConsent(scope = 'account-info'): Promise<void> {
   await expectPage('consent');
 }
 
-/** The page that asks for the payment password, behind Allow. */
-async function reachConfirm(): Promise<void> {
-  await reachConsent('payment-p2p');
-  await allowIt();
-}
-
 async function allowIt(): Promise<void> {
   await page.locator('[value=allow]').click();
   await expectPage('confirm');
@@ -127,51 +121,47 @@ describe('the button that shows a password', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('type'))).toBe('password');
   });
 
-  it.each([true, false])(
-    'is missing without its script, and the forms still work (JavaScript: %s)',
-    async (javaScriptEnabled) => {
-      await open({ javaScriptEnabled });
-      await page.route('**/form-*.js', (route) => route.abort());
-      await page.goto(request());
-      expect(await page.locator('.password button').isVisible()).toBe(false);
-      await signIn();
-      await allowIt();
-      expect(await page.locator('.password button').isVisible()).toBe(false);
-      await confirmAs(user);
-    },
-  );
-});
-
-describe('Caps Lock', () => {
-  const hint = () => page.locator('.hint[aria-live]');
-
-  /** Headless Chromium has no such key: the event is made here. */
-  const press = (type: string, modifierCapsLock: boolean) =>
-    page.locator('#password').dispatchEvent(type, { modifierCapsLock, bubbles: true });
-
-  it.each([
-    ['en', 'Caps Lock is on.'],
-    ['ru', 'Включён Caps Lock.'],
-  ])('is reported beside the field while it is on and the field has focus: %s', async (locale, text) => {
-    await open({ locale });
+  it('is missing without its script, and the forms still work', async () => {
+    await page.route('**/form-*.js', (route) => route.abort());
     await page.goto(request());
-    await page.locator('#password').focus();
-    expect(await hint().getAttribute('aria-live')).toBe('polite');
-    // As by a browser that fills the field by itself.
-    await page.locator('#password').evaluate((field) => field.dispatchEvent(new Event('keydown')));
-    expect(await hint().textContent()).toBe('');
-    await press('keydown', true);
-    expect(await hint().textContent()).toBe(text);
-    await press('keyup', false);
-    expect(await hint().textContent()).toBe('');
-    await press('keydown', true);
-    await page.locator('#login').focus();
-    expect(await hint().textContent()).toBe('');
+    expect(await page.locator('.password button').isVisible()).toBe(false);
+    await signIn();
+    await allowIt();
+    expect(await page.locator('.password button').isVisible()).toBe(false);
+    await confirmAs(user);
   });
 });
 
+it.each([
+  ['en', 'Caps Lock is on.'],
+  ['ru', 'Включён Caps Lock.'],
+])(
+  'Caps Lock is reported beside the field while it is on and the field has focus: %s',
+  async (locale, text) => {
+    await open({ locale });
+    const hint = page.locator('.hint[aria-live]');
+    // Headless Chromium has no such key: the event is made here.
+    const press = (type: string, modifierCapsLock: boolean) =>
+      page.locator('#password').dispatchEvent(type, { modifierCapsLock, bubbles: true });
+    await page.goto(request());
+    await page.locator('#password').focus();
+    expect(await hint.getAttribute('aria-live')).toBe('polite');
+    // As by a browser that fills the field by itself.
+    await page.locator('#password').evaluate((field) => field.dispatchEvent(new Event('keydown')));
+    expect(await hint.textContent()).toBe('');
+    await press('keydown', true);
+    expect(await hint.textContent()).toBe(text);
+    await press('keyup', false);
+    expect(await hint.textContent()).toBe('');
+    await press('keydown', true);
+    await page.locator('#login').focus();
+    expect(await hint.textContent()).toBe('');
+  },
+);
+
 it('the payment password is stored by browsers under a separate name, which is neither posted nor visible', async () => {
-  await reachConfirm();
+  await reachConsent('payment-p2p');
+  await allowIt();
   await page.getByRole('button', { name: 'Show password', exact: true }).click();
   expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
   const form = page.locator('form[action="/confirm"]');
@@ -422,21 +412,9 @@ describe('the fields of limits, without script on a small screen,', () => {
     expect(await grants()).toEqual(['payment-shop.limit(30,9000.50) payment-p2p']);
   });
 
-  it('allow rejecting with any content', async () => {
+  it('don’t prevent Reject, whatever they contain', async () => {
     await shops().fill('');
     expect((await decide('Reject')).headers().location).toContain('error=access_denied');
     expect(await grants()).toEqual([]);
-  });
-
-  it('are above both buttons, on a large screen too', async () => {
-    const field = page.getByLabel('Transfer money to anyone');
-    for (const width of [320, 1_200]) {
-      await page.setViewportSize({ width, height: 800 });
-      const { y = 0, height = 0 } = (await field.boundingBox()) ?? {};
-      for (const name of ['Reject', 'Allow']) {
-        const button = await page.getByRole('button', { name }).boundingBox();
-        expect(button?.y).toBeGreaterThan(y + height);
-      }
-    }
   });
 });

@@ -14,8 +14,6 @@ async function open(options: BrowserContextOptions = {}): Promise<void> {
   await page.goto(trial.open);
 }
 
-type Box = Record<'x' | 'y' | 'width' | 'height', number>;
-
 const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
 const heading = () => page.locator('h1').textContent();
 const titles = async () =>
@@ -123,7 +121,8 @@ describe('the playground of trial mode', () => {
     await open({ colorScheme, viewport: { width, height: 900 } });
     await connect();
     await next();
-    const box = async (part: string) => (await newest().locator(part).boundingBox()) as Box;
+    const NOWHERE = { x: 0, y: 0, width: 0, height: 0 };
+    const box = async (part: string) => (await newest().locator(part).boundingBox()) ?? NOWHERE;
     const [{ x, y, ...size }, { x: left, y: top, ...other }] = [await box('.warning'), await box('.way')];
     expect(size.width).toBeGreaterThan(250);
     const isBeside = x + size.width <= left || left + other.width <= x;

@@ -4,42 +4,185 @@ import { type Cause, wordsOf } from '../../src/http/pages/deadEnds.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
-import { fieldsFor, follow } from '../support/account.ts';
+import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
 import {
   confirm,
   decide,
   linkTo,
   obtainCode,
+  pageAfter,
   press,
   reachConsent,
   requestOf,
   signIn,
 } from '../support/flow.ts';
-import { expireCode } from '../support/state.ts';
-import { leaveFor, passWallet } from '../support/wallet.ts';
-import {
-  afterManyDecisions,
-  amid,
-  asAnna,
-  at,
-  atWallet,
-  blockedAtTheLastMoment,
-  confirming,
-  endSessions,
-  fillIn,
-  followed,
-  onConsent,
-  pressOn,
-  type Reach,
-  raw,
-  SHOP,
-  sent,
-  signingIn,
-  whileBroken,
-  whileLocked,
-} from './reach.ts';
+import { Agent, type Answer, readAnswer } from '../support/http/agent.ts';
+import { converse } from '../support/http/rawHttp.ts';
+import { intercept } from '../support/postgres/intercept.ts';
+import { type ServerOptions, startServer, type TestServer, type TestUser } from '../support/server.ts';
+import { expireCode, setUserStatus } from '../support/state.ts';
+import { goOn, leaveFor, openWallet, passWallet, type Wallet } from '../support/wallet.ts';
 
 // Every dead end: its sample, and how the front door leads there.
+
+export type Reach = (browser: Agent, stage: Stage) => Promise<Answer>;
+
+type Stage = Awaited<ReturnType<typeof setStage>>;
+
+const SHOP = 'Demo Shop';
+
+/** The users and applications of the dead ends, named as in the samples. @param server with MAX_INSTANCES 2 */
+export async function setStage(server: TestServer) {
+  return {
+    server,
+    shop: await server.createClient({ name: SHOP }),
+    limited: await server.createClient({
+      name: SHOP,
+      allowedRights: ['account-info', 'payment-shop'],
+      most: { days: 30, sum: '1000' },
+    }),
+    anna: await server.createUser({ name: 'Anna Petrova', login: 'anna' }),
+    boris: await server.createUser({ name: 'Boris', login: 'boris' }),
+    vera: await server.createUser({ name: 'Vera', login: 'vera', paymentPassword: null }),
+    /** The answer to a request that never ends: the server's limit of time passes beside the other dead ends. */
+    late: raw(server, 'GET /account HTTP/1.1\r\nHost: x\r\n'),
+  };
+}
+
+/** An authorization request of the shop with other fields. @param encoded added as it is */
+export const sent =
+  (fields: Record<string, string>, encoded = ''): Reach =>
+  (browser, { shop }) =>
+    browser.get(linkTo(requestOf(shop, fields)) + encoded);
+
+/** A user comes to the consent page, and goes on. */
+const onConsent =
+  (name: 'anna' | 'boris', go: (page: Answer, browser: Agent, stage: Stage) => Promise<Answer>): Reach =>
+  async (browser, stage) =>
+    go(await reachConsent(browser, requestOf(stage.shop), stage[name]), browser, stage);
+
+/** Sends the sign-in form of a page. */
+const fillIn = (browser: Agent, page: Answer, { login, password }: TestUser) =>
+  browser.submit(page, 'login', { login, password });
+
+const amid =
+  (around: Around, reach: Reach): Reach =>
+  (browser, stage) =>
+    around(stage, () => reach(browser, stage));
+
+/** Posts the form for `action` on an account page of Anna's, who has two connections and a further session. */
+const pressOn =
+  (page: string, action: string, around: Around): Reach =>
+  async (browser, stage) => {
+    const { shop, anna } = stage;
+    await obtainCode(new Agent(browser.baseUrl), requestOf(shop, { instance_name: 'tablet' }), anna);
+    await obtainCode(browser, requestOf(shop), anna);
+    const fields = { ...fieldsFor(await browser.get(page), action), password: 'x', new_password: 'x' };
+    return pageAfter(browser, await around(stage, () => browser.post(action, fields)));
+  };
+
+/** What a piece of work is done amid. */
+type Around = (stage: Stage, work: () => Promise<Answer>) => Promise<Answer>;
+
+const whileLocked =
+  (table: string): Around =>
+  ({ server }, work) =>
+    whileTableLocked(server, table, work);
+
+/** The applications can't be found at all, which is a fault of ours. */
+const whileBroken: Around = async ({ server }, work) => {
+  const { pool } = server.database;
+  await pool.query('alter table clients rename to clients_elsewhere');
+  try {
+    return await work();
+  } finally {
+    await pool.query('alter table clients_elsewhere rename to clients');
+  }
+};
+
+/** Anna has decided more than a user may in a minute. */
+const afterManyDecisions: Around = async ({ server, anna }, work) => {
+  const { pool } = server.database;
+  const count = 'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1';
+  await pool.query(count, [anna.userId, 2_000]);
+  const answer = await work();
+  await pool.query(count, [anna.userId, 0]);
+  return answer;
+};
+
+/** Anna is signed in meanwhile, as in another tab. The answer is followed. */
+async function asAnna(browser: Agent, { anna, shop }: Stage, send: () => Promise<Answer>): Promise<Answer> {
+  const tab = new Agent(browser.baseUrl, browser.headers);
+  await reachConsent(tab, requestOf(shop), anna); // it asks again while too many passwords are checked
+  browser.cookies.set('assent_session', tab.cookies.get('assent_session') ?? '');
+  return follow(browser, await send());
+}
+
+async function endSessions({ server, anna }: Stage): Promise<void> {
+  await server.database.pool.query('delete from sessions where user_id = $1', [anna.userId]);
+}
+
+/** The user is blocked after the form was read, before the decision is written. */
+const blockedAtTheLastMoment: Reach = async (browser, stage) => {
+  const { database } = stage.server;
+  const user = await stage.server.createUser();
+  const pool = intercept(database.pool, async (statement, run) => {
+    if (statement.name === 'grant-approve') await setUserStatus(stage.server, user.login, 'blocked');
+    return run();
+  });
+  const there = at({ database: { ...database, pool } }, async (agent) =>
+    decide(agent, await reachConsent(agent, requestOf(stage.shop), user), 'allow'),
+  );
+  return there(browser, stage);
+};
+
+/** The same at a server with other settings. */
+const at =
+  (options: ServerOptions, reach: (browser: Agent, server: TestServer) => Promise<Answer>): Reach =>
+  async ({ headers }) => {
+    const server = await startServer(options);
+    try {
+      return await reach(new Agent(server.baseUrl, headers), server);
+    } finally {
+      await server.close();
+    }
+  };
+
+/** The same at a server whose users sign in at a wallet, which also confirms payments. */
+const atWallet =
+  (reach: (browser: Agent, wallet: Wallet, server: TestServer) => Promise<Answer>): Reach =>
+  async (browser, stage) => {
+    const wallet = await openWallet({ paymentAcr: 'payment' });
+    try {
+      const there = at({ provider: wallet.settings }, (agent, server) => reach(agent, wallet, server));
+      return await there(browser, stage);
+    } finally {
+      await wallet.down();
+    }
+  };
+
+type Change = Partial<Pick<Wallet, 'user' | 'replaced'>>;
+
+/** A sign-in that the wallet answers with a change. */
+const signingIn = (change: Change): Reach =>
+  atWallet((browser, wallet) => passWallet(Object.assign(wallet, change), browser, '/account'));
+
+/** A payment of a signed-in user, whose confirmation the wallet answers with a change. */
+const confirming = (change: Change): Reach =>
+  atWallet(async (browser, wallet, server) => {
+    await goOn(wallet, browser, '/account');
+    const asked = linkTo(requestOf(await server.createClient(), { scope: 'payment-shop' }));
+    const pressed = await press(browser, await browser.get(asked), 'allow');
+    return passWallet(Object.assign(wallet, change), browser, pressed);
+  });
+
+async function raw({ baseUrl }: TestServer, bytes: string): Promise<Answer> {
+  const { answers } = await converse(baseUrl, bytes);
+  const [answer] = answers;
+  const reference = answer?.headers.get('x-request-id')?.[0] ?? '';
+  const init = { status: answer?.status ?? 0, headers: { 'x-request-id': reference } };
+  return readAnswer(new Response(answer?.body ?? '', init));
+}
 
 /** A place where a user can't go on as they meant to. */
 export interface DeadEnd {
@@ -358,17 +501,14 @@ const OUTCOMES: Record<Note, Reach> = {
   too_many_decisions: onConsent('anna', (page, browser, stage) =>
     afterManyDecisions(stage, async () => follow(browser, await decide(browser, page, 'allow'))),
   ),
-  not_stopped: followed(pressOn('/account/stop', '/account/stop', afterManyDecisions)),
+  not_stopped: pressOn('/account/stop', '/account/stop', afterManyDecisions),
   rejected: onConsent('anna', async (page, browser, { shop }) => {
     await decide(browser, page, 'reject');
     return browser.get(linkTo(requestOf(shop)));
   }),
 };
 
-const NOTED_ON: Partial<Record<Note, Page['name']>> = {
-  stale: 'stop',
-  not_stopped: 'stop',
-};
+const NOTED_ON: Partial<Record<Note, Page['name']>> = { stale: 'stop', not_stopped: 'stop' };
 const WAITS: readonly Note[] = ['too_many_decisions', 'not_stopped'];
 
 const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Note[]).map((note) => ({
@@ -378,19 +518,22 @@ const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Note[]).map((note) => (
   reach: OUTCOMES[note],
 }));
 
-const ON_THE_ACCOUNT: DeadEnd = {
-  name: 'account after too_many_decisions',
-  status: 429,
-  reach: followed(pressOn('/account', '/account/disconnect-all', afterManyDecisions)),
-};
-
 const SIGN_IN = Object.entries(AT_SIGN_IN).map(
   ([name, reach]): DeadEnd => ({ name, status: name === 'sign-in after too many tries' ? 429 : 200, reach }),
 );
 
 const WITH_SAMPLES: readonly WithSample[] = [...ERROR_PAGES, ...PRESSED, ...NOTICES];
 
-export const DEAD_ENDS: readonly DeadEnd[] = [...WITH_SAMPLES, ...SIGN_IN, ...AFTER_FORMS, ON_THE_ACCOUNT];
+export const DEAD_ENDS: readonly DeadEnd[] = [
+  ...WITH_SAMPLES,
+  ...SIGN_IN,
+  ...AFTER_FORMS,
+  {
+    name: 'account after too_many_decisions',
+    status: 429,
+    reach: pressOn('/account', '/account/disconnect-all', afterManyDecisions),
+  },
+];
 
 export function deadEndSamples(texts: Texts): Record<string, Page<'error' | 'notice'>> {
   return Object.fromEntries(WITH_SAMPLES.map(({ name, sample }) => [name, sample(texts)]));

@@ -46,21 +46,13 @@ function lookOf(brand: Brand): Branding {
   return brandingOf({ brand, baseUrl: BASE_URL, provider: null });
 }
 
-interface Asset {
-  readonly contentType: string;
-  readonly body: Buffer;
-}
+const assetAt = (path: string, contentType: string, body: Buffer) => [path, { contentType, body }] as const;
+const pictureAt = (path: string, { file, body }: Logo) => assetAt(path, contentTypeOf(file), body);
 
 /** What the pages need besides themselves, by its path. */
-export const ASSETS: ReadonlyMap<string, Asset> = new Map([
-  ...[...Object.values(LOOKS), BUILT_IN_LOOK].map(
-    ({ style: { path, body } }) => [path, { contentType: 'text/css', body }] as const,
-  ),
+export const ASSETS = new Map([
+  ...Object.values(LOOKS).map(({ style: { path, body } }) => assetAt(path, 'text/css', body)),
   ...Object.values(BRANDS).flatMap(({ logo }) => (logo === null ? [] : [pictureAt(logo.path, logo)])),
-  [FORM_SCRIPT.path, { contentType: 'text/javascript', body: Buffer.from(FORM_SCRIPT.body) }],
+  assetAt(FORM_SCRIPT.path, 'text/javascript', Buffer.from(FORM_SCRIPT.body)),
   ...Object.entries(LOGOS_OF_SAMPLES).map(([path, logo]) => pictureAt(path, logo)),
 ]);
-
-function pictureAt(path: string, { file, body }: Logo): [path: string, picture: Asset] {
-  return [path, { contentType: contentTypeOf(file), body }];
-}

@@ -76,28 +76,24 @@ const SHOTS = [
   { name: 'consent, earlier', part: 'end' },
   { name: 'account', part: 'beginning' },
 ] as const;
-const BRAND = 'trial';
 const PHONE = { width: 390, height: 844 };
 
 /** Writes the pictures that README.md shows, `pages-en.png` and `pages-en-dark.png`, and one of each other language. */
 async function takePictures(site: Site, folder: string): Promise<void> {
-  for (const language of LANGUAGES) {
-    for (const colorScheme of language === LANGUAGES[0]
-      ? (['light', 'dark'] as const)
-      : (['light'] as const)) {
-      const page = await site.open({ colorScheme, viewport: PHONE });
-      const shots = await takeShots(site, page, language);
-      const file = `pages-${language}${colorScheme === 'dark' ? '-dark' : ''}.png`;
-      writeFileSync(join(folder, file), await besideEachOther(page, shots));
-      await page.context().close();
-    }
+  const light = LANGUAGES.map((language) => [language, 'light'] as const);
+  for (const [language, colorScheme] of [...light, [LANGUAGES[0], 'dark'] as const]) {
+    const page = await site.open({ colorScheme, viewport: PHONE });
+    const shots = await takeShots(site, page, language);
+    const file = `pages-${language}${colorScheme === 'dark' ? '-dark' : ''}.png`;
+    writeFileSync(join(folder, file), await besideEachOther(page, shots));
+    await page.context().close();
   }
 }
 
 async function takeShots(site: Site, page: Page, language: Language): Promise<Buffer[]> {
   const shots: Buffer[] = [];
   for (const { name, part } of SHOTS) {
-    const state = statesOf(language, BRAND).find((one) => one.name === name);
+    const state = statesOf(language, 'trial').find((one) => one.name === name);
     if (state === undefined) throw new Error(`there is no sample ${name}`);
     await site.show(page, state);
     if (part === 'end') await page.evaluate(() => scrollTo(0, document.body.scrollHeight));

@@ -93,7 +93,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect(valuesOf($, '.password a', 'href')).toEqual([]);
   });
 
-  it('names the address to check once: at the password field, else in its footer', () => {
+  it('names exactly once the address that users should check: at the password field, else in its footer', () => {
     expect($('footer').text().includes('pay.example')).toBe(!saysAddressAtField);
     expect($('#here strong').text()).toBe(saysAddressAtField ? 'pay.example' : '');
     if (saysAddressAtField)

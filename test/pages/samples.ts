@@ -94,8 +94,6 @@ export const LOGOS_OF_SAMPLES: Readonly<Record<string, Logo>> = Object.fromEntri
   [LOGO, WIDE_LOGO].map((logo) => [logoPath({ ...CLIENT, logo: logo.file }), logo]),
 );
 
-type PageOf<Name> = Extract<Page, { name: Name }>;
-
 /** Makes what differs from `one` in some things. */
 const like =
   <One>(one: One) =>
@@ -212,7 +210,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const words = { ...OPERATORS, language, texts };
   const asker = (client: Partial<Client> = {}) => describeClient({ ...CLIENT, ...client }, words);
 
-  const signIn = like<PageOf<'sign-in'>>({
+  const signIn = like<Page<'sign-in'>>({
     name: 'sign-in',
     request: REQUEST,
     formToken: 'form.token',
@@ -228,7 +226,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     return describeGranted(step.authorizationRequest.rights, step.authorizationRequest, step, words);
   };
 
-  const confirm = (asked: Asked = {}, error: string | null = null): PageOf<'confirm'> => ({
+  const confirm = (asked: Asked = {}, error: string | null = null): Page<'confirm'> => ({
     ...granted(asked),
     name: 'confirm',
     request: REQUEST,
@@ -239,7 +237,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     error,
   });
 
-  const receipt = (asked: Asked = {}, changes: Partial<PageOf<'receipt'>> = {}): PageOf<'receipt'> => ({
+  const receipt = (asked: Asked = {}, changes: Partial<Page<'receipt'>> = {}): Page<'receipt'> => ({
     ...granted(asked),
     name: 'receipt',
     choice: 'allow',
@@ -250,7 +248,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const consent = (
     asked: Asked = {},
     typed: ReturnType<typeof typedLimits> | null = null,
-  ): PageOf<'consent'> => ({
+  ): Page<'consent'> => ({
     name: 'consent',
     ...describeRequest(access(asked), typed, words),
     undone: asked.undone ?? null,
@@ -312,8 +310,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const account = (
     applications: readonly AuthorizedClient[],
-    changes: Partial<PageOf<'account'>> = {},
-  ): PageOf<'account'> => ({
+    changes: Partial<Page<'account'>> = {},
+  ): Page<'account'> => ({
     name: 'account',
     ...owner,
     title: changes.undone ? texts.account.titleUndone : texts.account.title,
@@ -371,8 +369,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const security = (
     sessions: readonly UserSession[],
-    changes: Partial<PageOf<'security'>> = {},
-  ): PageOf<'security'> => ({
+    changes: Partial<Page<'security'>> = {},
+  ): Page<'security'> => ({
     name: 'security',
     ...owner,
     sessions: describeSessions(sessions, new Date('2026-11-22T09:00:00Z'), words),
@@ -388,7 +386,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const told = (events: readonly HistoryEvent[]) => events.map((event) => describeEvent(event, words));
 
-  const history = like<PageOf<'history'>>({
+  const history = like<Page<'history'>>({
     name: 'history',
     ...owner,
     intro: texts.history.intro('UTC'),
@@ -397,9 +395,9 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     older: null,
   });
 
-  const stop = like<PageOf<'stop'>>({ name: 'stop', ...owner, formToken: 'stop.token', undone: null });
+  const stop = like<Page<'stop'>>({ name: 'stop', ...owner, formToken: 'stop.token', undone: null });
 
-  const password = like<PageOf<'password'>>({
+  const password = like<Page<'password'>>({
     name: 'password',
     ...owner,
     which: 'password',
@@ -440,7 +438,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'confirm after a wrong password': confirm({}, texts.confirm.wrong),
     'confirm after too many tries': confirm({}, tooManyTries),
     'confirm, one payment': confirm({ scope: ONE_TIME, instanceName: 'anna-phone' }),
-    'confirm, twelve rights': confirm({ scope: TWELVE }),
     'confirm, hostile': confirm(HOSTILE_ASKED, HOSTILE),
     'confirm, long': confirm(LONG_ASKED),
     'confirm, right to left': confirm(RIGHT_TO_LEFT),
@@ -492,7 +489,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       earlier: TWELVE,
     }),
     'consent, transfers': consent({ scope: TRANSFERS }),
-    'consent, twelve rights': consent({ scope: TWELVE }),
     'consent, limits to lower': consent({ ...EARLIER, client: { userLimits: true } }),
     'consent, limits that can’t be granted': consent(
       { client: { userLimits: true }, scope: TWELVE },

@@ -1,4 +1,4 @@
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../support/programs/chromium.ts';
 import { ASSETS, BASE_URL } from './looks.ts';
 import { type State, titleOf } from './states.ts';
@@ -14,7 +14,8 @@ export async function openSite() {
   const shown = new WeakMap<Page, State>();
   const complaints: string[] = [];
 
-  async function answer(context: BrowserContext): Promise<void> {
+  async function open(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext(options);
     await context.route('**/*', async (route) => {
       const { pathname } = new URL(route.request().url());
       const state = shown.get(route.request().frame().page());
@@ -25,11 +26,6 @@ export async function openSite() {
       complaints.push(`${state && titleOf(state)} asks for ${route.request().url()}`);
       return route.abort();
     });
-  }
-
-  async function open(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext(options);
-    await answer(context);
     const page = await context.newPage();
     page.on('console', (message) => {
       if (/content security policy|refused to/i.test(message.text())) complaints.push(message.text());

@@ -2,7 +2,9 @@ import { expect } from 'vitest';
 import { currentSession, type Session } from '../../src/flows/signIn/session.ts';
 import { signIn } from './flow.ts';
 import { Agent, type Answer } from './http/agent.ts';
+import type { NewClient } from './operators.ts';
 import { waiting, whileHeld } from './postgres/locks.ts';
+import type { NewUser } from './registrations.ts';
 import type { TestClient, TestServer, TestUser } from './server.ts';
 
 type Fields = Record<string, string>;
@@ -18,8 +20,8 @@ export async function signedIn(
 }
 
 /** An application, a user who is new to it, and the browser of that user, who has not signed in. */
-export async function actorsAt(server: TestServer) {
-  const [client, user] = [await server.createClient(), await server.createUser()];
+export async function actorsAt(server: TestServer, newClient?: Partial<NewClient>, newUser?: NewUser) {
+  const [client, user] = [await server.createClient(newClient), await server.createUser(newUser)];
   return { client, user, agent: new Agent(server.baseUrl) };
 }
 

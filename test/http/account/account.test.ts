@@ -1,23 +1,20 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { fieldsFor, follow, insertGrants, press, signedIn } from '../../support/account.ts';
+import { actorsAt, fieldsFor, follow, insertGrants, press, signedIn } from '../../support/account.ts';
 import { introspect, obtainToken, signIn } from '../../support/flow.ts';
-import type { Agent, Answer } from '../../support/http/agent.ts';
+import type { Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { type TestClient, useServer } from '../../support/server.ts';
 import { setClientStatus } from '../../support/state.ts';
 
 const server = await useServer();
 const { pool } = server.database;
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server, { name: 'Corner Shop' });
 
 beforeEach(async () => {
-  client = await server.createClient({ name: 'Corner Shop' });
-  user = await server.createUser();
-  agent = await signedIn(server, user);
+  ({ client, user, agent } = await actorsAt(server, { name: 'Corner Shop' }));
+  await signIn(agent, user.login, user.password);
 });
 const connect = (count: number, more: { scope?: string; expired?: boolean } = {}) =>
   insertGrants(server, { user, client, count, ...more });
@@ -190,7 +187,7 @@ describe('after a disconnection the page', () => {
     expect(await said(await pressYes('disconnect all: Corner Shop'))).toEqual(saysOf('Corner Shop'));
   });
 
-  it('says so for a minute, and not after another decision', async () => {
+  it('keeps the message for a minute, and not after another decision', async () => {
     await allow('tablet', 'phone');
     const page = await agent.get('/account');
     const fields = fieldsFor(page, '/account/disconnect');
@@ -212,17 +209,11 @@ describe('after a disconnection the page', () => {
   });
 });
 
-/** Connects an application with these scopes, each connection older than what was connected before. */
+/** Connects an application with these scopes, one after another; the first connection has no name. */
 async function connectTo(name: string, ...scopes: readonly string[]): Promise<TestClient> {
   const client = await server.createClient({ name });
   for (const [at, scope] of scopes.entries())
-    await pool.query(
-      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
-                           code_expires_at, token_hash, token_issued_at, confirmed_at)
-       select gen_random_uuid(), $1, $2, $3, 1, $4, 'x', sha256('x'), at, sha256('x'), at, at
-         from (select now() - count(*) * interval '1 minute' as at from grants where user_id = $1) t`,
-      [user.userId, client.clientId, at === 0 ? null : `no. ${at}`, scope],
-    );
+    await obtainToken(agent, client, user, { scope, instance_name: at === 0 ? '' : `no. ${at}` });
   return client;
 }
 
@@ -251,13 +242,13 @@ describe('a collapsed card', () => {
     await connectTo('One of two', 'account-info', WEEKLY);
     await connectTo('None of two', 'account-info', 'operation-history');
     expect(await cards()).toEqual([
-      ['Shop', 'Can spend: at most RUB 3,000 in any 7 days'],
-      ['Metro', 'Can spend: at most one payment of exactly RUB 500.50'],
       ['One of two', 'Can spend: at most RUB 3,000 in any 7 days'],
-      ['Diary', 'Can’t spend your money'],
-      ['Blocked Shop', 'Can’t spend your money now'],
-      ['Blocked Diary', 'Can’t spend your money'],
+      ['Metro', 'Can spend: at most one payment of exactly RUB 500.50'],
+      ['Shop', 'Can spend: at most RUB 3,000 in any 7 days'],
       ['None of two', 'Can’t spend your money'],
+      ['Blocked Diary', 'Can’t spend your money'],
+      ['Blocked Shop', 'Can’t spend your money now'],
+      ['Diary', 'Can’t spend your money'],
     ]);
   });
 

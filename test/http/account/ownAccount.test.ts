@@ -25,39 +25,35 @@ const NEW = newSecret();
 /** The one field that the page marks as wrong. */
 const invalidField = ({ body }: Answer) => /name="(\w+)"[^>]*aria-invalid/.exec(body)?.[1];
 
-describe('the account page', () => {
-  it.each([31, 29])('warns about a connection that ends within 30 days: %d', async (days) => {
-    await obtainToken(agent, client, user);
-    const age = `update grants set token_issued_at = clock_timestamp() - interval '3 years' + $2 * interval '1 day' where user_id = $1`;
-    await pool.query(age, [user.userId, days]);
-    expect((await agent.get('/account')).text.includes('Ends soon')).toBe(days < 30);
-  });
+it.each([31, 29])('the account page warns about a connection that ends within 30 days: %d', async (days) => {
+  await obtainToken(agent, client, user);
+  const age = `update grants set token_issued_at = clock_timestamp() - interval '3 years' + $2 * interval '1 day' where user_id = $1`;
+  await pool.query(age, [user.userId, days]);
+  expect((await agent.get('/account')).text.includes('Ends soon')).toBe(days < 30);
 });
 
-describe('the history', () => {
-  it('is paged', async () => {
-    await pool.query(
-      `insert into audit_events (kind, user_id, client_id) select 'rejected', $1, $2 from generate_series(1, 45)`,
-      [user.userId, client.clientId],
-    );
-    const rejections: number[] = [];
-    let path: string | undefined = '/account/history';
-    while (path !== undefined) {
-      const { text, body } = await agent.get(path);
-      rejections.push(text.split('You rejected a request').length - 1);
-      path = /rel="next" href="([^"]+)"/.exec(body)?.[1];
-    }
-    expect(rejections).toEqual([20, 20, 5]);
-  });
-
-  it.each(['history', 'security', 'stop', 'password', 'payment-password'])(
-    'requires a session, as does each page of the account: %s',
-    async (page) => {
-      const { status, location } = await new Agent(server.baseUrl).get(`/account/${page}`);
-      expect([status, location]).toEqual([303, `${server.baseUrl}/account`]);
-    },
+it('the history is paged', async () => {
+  await pool.query(
+    `insert into audit_events (kind, user_id, client_id) select 'rejected', $1, $2 from generate_series(1, 45)`,
+    [user.userId, client.clientId],
   );
+  const rejections: number[] = [];
+  let path: string | undefined = '/account/history';
+  while (path !== undefined) {
+    const { text, body } = await agent.get(path);
+    rejections.push(text.split('You rejected a request').length - 1);
+    path = /rel="next" href="([^"]+)"/.exec(body)?.[1];
+  }
+  expect(rejections).toEqual([20, 20, 5]);
 });
+
+it.each(['history', 'security', 'stop', 'password', 'payment-password'])(
+  'each page of the account requires a session: %s',
+  async (page) => {
+    const { status, location } = await new Agent(server.baseUrl).get(`/account/${page}`);
+    expect([status, location]).toEqual([303, `${server.baseUrl}/account`]);
+  },
+);
 
 it('the sessions of a user are listed by device and network, and ended one by one or all others at once', async () => {
   const browsers = await Promise.all([1, 2, 3].map(() => signedIn(server, user)));
@@ -88,7 +84,7 @@ describe.each([
   const send = async (fields: Record<string, string>) =>
     follow(agent, await agent.submit(await agent.get(path), 'new_password', fields));
 
-  it('requires the old one, ends every other session, and keeps this one', async () => {
+  it('requires the old password, ends every other session, and keeps the requesting one', async () => {
     const other = await signedIn(server, user);
     const stranger = await signedIn(server, await server.createUser());
     const page = await send({ [field]: old(), new_password: NEW });
@@ -129,7 +125,7 @@ describe.each([
     expect((await send({ [field]: 'wrong', new_password: other })).text).not.toContain(sentence);
   });
 
-  it('refuses the same one again, and counts a wrong old one as an attempt', async () => {
+  it('refuses a new password equal to the old one, and counts a wrong old password as an attempt', async () => {
     for (let n = 0; n < 6; n += 1) {
       const { text } = await send({ [field]: old(), new_password: old() });
       expect(text).toContain('the same as the current one'); // and not that one has to wait

@@ -1,22 +1,27 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stopEverything, stopToken } from '../../../src/flows/account/disconnect.ts';
-import { follow, insertGrants, isSignedIn, press, sessionOf, signedIn } from '../../support/account.ts';
+import {
+  actorsAt,
+  follow,
+  insertGrants,
+  isSignedIn,
+  press,
+  sessionOf,
+  signedIn,
+} from '../../support/account.ts';
 import { introspect, obtainCode, obtainToken, requestOf, signIn } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
-import { CALLER, type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { CALLER, type TestClient, useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const { pool } = server.database;
 const resource = await server.createResource();
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server, { name: 'Corner Shop' });
 
 beforeEach(async () => {
-  client = await server.createClient({ name: 'Corner Shop' });
-  user = await server.createUser();
-  agent = await signedIn(server, user);
+  ({ client, user, agent } = await actorsAt(server, { name: 'Corner Shop' }));
+  await signIn(agent, user.login, user.password);
 });
 
 const PAGES = ['/account', '/account/security'];
@@ -86,7 +91,7 @@ describe('a security warning', () => {
 });
 
 it.each(PAGES)(
-  'several warnings are one box and a fold with the others, each with its button, on %s',
+  'several warnings are one box and a collapsed list of the others, each with its button, on %s',
   async (path) => {
     const formsOf = async (by: Agent) =>
       (await by.get(path)).forms.filter(({ action }) => action === '/account/warnings');
@@ -246,7 +251,7 @@ describe('“Stop everything”', () => {
     expect([await isSaid(agent, SET), await isSaid(agent, 'used twice')]).toEqual([true, false]);
   });
 
-  it('says that something is left if so', async () => {
+  it('says that something is left if an application or a session is', async () => {
     await obtainToken(agent, client, user);
     const session = await sessionOf(server, agent);
     const late = { ...CALLER, decideBy: performance.now() };

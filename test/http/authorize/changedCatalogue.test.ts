@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../../src/languages/catalogue.ts';
+import { TEXTS } from '../../../src/languages/languages.ts';
 import { BANK, SHOP } from '../../rules/ownRightFiles.ts';
 import { actorsAt, copyOf, follow, press as pressOn } from '../../support/account.ts';
 import {
@@ -14,6 +15,7 @@ import {
   requestOf,
   returnFrom,
 } from '../../support/flow.ts';
+import { expectErrorPage } from '../../support/pages.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
 
@@ -92,25 +94,19 @@ describe('rights removed from the catalogue', () => {
     expect((await decide(agent, beside, 'allow')).location).toContain('code=');
   });
 
-  it('stay on the account page and in the history, and can be disconnected, but not requested', async () => {
-    const { client, agent, token } = await granted();
-    const refused = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
-    expect([refused.status, refused.text.includes('invalid_scope')]).toEqual([400, true]);
-    const account = await agent.get('/account');
-    for (const { text } of [account, await agent.get('/account/history')]) expect(text).toMatch(SHOWN);
-    await pressOn(agent, account, '/account/disconnect');
-    expect(await introspect(builtIn, resource, token)).toEqual({ active: false });
-    expect((await agent.get('/account/history')).text).toMatch(SHOWN);
-  });
-
-  it('are introspected and revoked as before', async () => {
+  it('stay in introspection, on the account page and in the history, and can be disconnected, but not requested', async () => {
     const { client, agent, token } = await granted();
     const before = await introspect(server, resource, token);
     expect(before).toMatchObject({ active: true, scope: SCOPE, money_sources: ['wallet'] });
     expect(before.payment_limits).toHaveLength(1);
     expect(await introspect(builtIn, resource, token)).toEqual(before);
-    const own = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
-    expect((await agent.post('/oauth/revoke', { token, ...own })).status).toBe(200);
+    const refused = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
+    expectErrorPage(refused, 'invalid_scope');
+    expect(refused.text).toContain(TEXTS.en.errors.reasons.unreadable_rights);
+    const account = await agent.get('/account');
+    for (const { text } of [account, await agent.get('/account/history')]) expect(text).toMatch(SHOWN);
+    await pressOn(agent, account, '/account/disconnect');
     expect(await introspect(builtIn, resource, token)).toEqual({ active: false });
+    expect((await agent.get('/account/history')).text).toMatch(SHOWN);
   });
 });

@@ -1,30 +1,31 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { logOf } from '../../attacks/refusals.ts';
-import { copyOf, fieldsFor, follow, signedIn } from '../../support/account.ts';
+import { actorsAt, fieldsFor, follow, signedIn } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
   leadsTo,
+  linkTo,
   press,
   reachConsent,
   requestOf,
   returnFrom,
+  signIn,
   tokenRequestOf,
 } from '../../support/flow.ts';
-import type { Agent, Answer } from '../../support/http/agent.ts';
+import type { Answer } from '../../support/http/agent.ts';
+import { newSecret } from '../../support/ledger.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const SPENDING = 'account-info payment-shop.limit(7,1500)';
-let client: TestClient;
-let user: TestUser;
-let browser: Agent;
+let { client, user, agent: browser } = await actorsAt(server, { name: 'Corner Shop', userLimits: true });
+
 beforeEach(async () => {
-  client = await server.createClient({ name: 'Corner Shop', userLimits: true });
-  user = await server.createUser();
-  browser = await signedIn(server, user);
+  ({ client, user, agent: browser } = await actorsAt(server, { name: 'Corner Shop', userLimits: true }));
+  await signIn(browser, user.login, user.password);
 });
 
 const consentFor = (fields = {}) =>
@@ -46,6 +47,7 @@ describe('the page of the payment password', () => {
     const before = await rowsOf(server.database);
     const address = await allow();
     const page = await browser.get(address);
+    expect(page.text).toMatch(/up to RUB 900 in any 7 days/);
     const fields = fieldsFor(page, '/confirm');
     expect(fieldsFor(await browser.get(address), '/confirm')).toEqual(fields);
     const chosen = await browser.submit(page, 'language', { language: 'ru' });
@@ -108,23 +110,6 @@ describe('the receipt', () => {
     await expectNone(higher);
   });
 
-  it('leads nowhere once its code was exchanged', async () => {
-    const address = (await confirmed(await allow())).location ?? '';
-    const onward = onwardOf(await browser.get(address)) ?? '';
-    const code = codeOf(await browser.get(onward));
-    await browser.post('/oauth/token', tokenRequestOf(client, code));
-    const page = await browser.get(address);
-    expect([page.status, page.page]).toEqual([200, 'receipt']);
-    expect([onwardOf(page), hrefOf(page, 'main a.button')]).toEqual([undefined, undefined]);
-    const forgetful = copyOf(browser);
-    forgetful.cookies.delete('assent_outcome');
-    for (const [by, said] of [
-      [browser, 'You have just allowed this request'],
-      [forgetful, 'You already allowed this'],
-    ] as const)
-      expect((await follow(by, await by.get(onward))).text).toContain(said);
-  });
-
   it.each([
     ['allow', 'Allowed', /^com\.example\.shop:\/done\?code=assent_ac_[\w-]+$/],
     ['reject', 'Rejected', /^com\.example\.shop:\/done\?error=access_denied$/],
@@ -140,22 +125,6 @@ describe('the receipt', () => {
       expect([answer.status, answer.location]).toEqual([302, expect.stringMatching(location)]);
     },
   );
-});
-
-it('Reject and a confirmed Allow of one page have one answer when sent at the same time', async () => {
-  const consent = await consentFor();
-  const page = await browser.get(await allow(consent));
-  const [confirmation, rejected] = await Promise.all([
-    confirm(browser, page, user.paymentPassword),
-    press(browser, consent, 'reject'),
-  ]);
-  const allowed = await returnFrom(browser, confirmation);
-  const isRejected = rejected.location?.includes('error=access_denied');
-  if (isRejected) expect(allowed.location).toBe(rejected.location);
-  else expect(codeOf(allowed)).toMatch(/^assent_ac_/);
-  const events = 'select kind from audit_events where client_id = $1 and user_id = $2';
-  const { rows } = await server.database.pool.query(events, [client.clientId, user.userId]);
-  expect(rows).toEqual([{ kind: isRejected ? 'rejected' : 'approved' }]);
 });
 
 it('logs the application and the outcome of each decision and each successful exchange', async () => {
@@ -192,4 +161,32 @@ it('puts the code in no page, no URL of Assent and no log line', async () => {
     seen.push(await browser.get(path));
   const told = seen.map(({ body, headers }) => body + JSON.stringify([...headers]));
   expect([address, ...told].filter((text) => text.includes(code))).toEqual([]); // the log is searched at the end
+});
+
+it('PAYMENT_PASSWORD=required: a user without one allows spending only once it is set, by the links of the refusal', async () => {
+  const strict = await useServer({ requiresPaymentPassword: true });
+  const user = await strict.createUser({ paymentPassword: null });
+  const agent = await signedIn(strict, user);
+  const asked = linkTo(requestOf(await strict.createClient(), { scope: SPENDING }));
+  const consent = await agent.get(asked);
+  expect([consent.page, consent.text.includes('Allow…')]).toEqual(['consent', true]);
+  expect((await agent.get('/account/security')).text).not.toContain('pressing “Allow” is enough');
+  const before = await rowsOf(strict.database);
+  const pressed = await press(agent, consent, 'allow');
+  const refusal = await follow(agent, pressed);
+  expect(await logOf(strict, refusal)).toMatchObject({ rule_id: 'no_payment_password', status: 403 });
+  expect(await rowsOf(strict.database)).toEqual(before);
+
+  const links = cheerio.load(refusal.body)('main a').toArray();
+  const [set = '', request = ''] = links.map(({ attribs }) => attribs.href);
+  const queryOf = (link: string) => [...new URL(link, strict.baseUrl).searchParams];
+  expect(queryOf(request)).toEqual(queryOf(asked));
+  const paymentPassword = newSecret();
+  const typed = { password: user.password, new_password: paymentPassword };
+  expect((await agent.submit(await agent.get(set), 'new_password', typed)).status).toBe(303);
+  const again = await follow(agent, await press(agent, await agent.get(request), 'allow'));
+  const page = await follow(agent, pressed);
+  expect([again.page, page.page]).toEqual(['confirm', 'confirm']);
+  const receipt = await confirm(agent, page, paymentPassword);
+  expect(codeOf(await returnFrom(agent, receipt))).toMatch(/^assent_ac_/);
 });

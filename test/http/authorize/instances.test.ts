@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { follow, press, signedIn } from '../../support/account.ts';
+import { actorsAt, follow, press, signedIn } from '../../support/account.ts';
 import {
   confirm,
   decide,
@@ -11,7 +11,7 @@ import {
 } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { useServer } from '../../support/server.ts';
 import { isLive } from '../../support/state.ts';
 
 const MOST = 3;
@@ -21,16 +21,14 @@ const { database } = server;
 const replica = await useServer({ database, maxInstances: MOST });
 const lowered = await useServer({ database, maxInstances: 1 });
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server);
 
 const named = (instance_name: string) => requestOf(client, { instance_name });
 const open = (fields: Record<string, string>, by = agent) => by.get(linkTo(fields));
 
 /** A user whose application has as many live authorizations as it may have. */
 async function fill(): Promise<string[]> {
-  [client, user, agent] = [await server.createClient(), await server.createUser(), new Agent(server.baseUrl)];
+  ({ client, user, agent } = await actorsAt(server));
   const tokens = [];
   for (let n = 1; n <= MOST; n += 1)
     tokens.push(await obtainToken(agent, client, user, { instance_name: `n${n}` }));
@@ -44,7 +42,7 @@ function expectFull(answer: Answer): void {
 }
 
 describe('MAX_INSTANCES live authorizations of one user and application', () => {
-  it('are shown at the payment password too if the last was allowed in another tab', async () => {
+  it('end at that page at the payment password too if the last was allowed in another tab', async () => {
     await fill();
     await press(agent, await agent.get('/account'), '/account/disconnect');
     const spending = { ...named('spending'), scope: 'payment-shop' };
@@ -55,7 +53,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     expectFull(await follow(agent, await confirm(agent, page, user.paymentPassword)));
   });
 
-  it('are shown before any input or approval; each can be renewed, and others are not affected', async () => {
+  it('make one more request end at a 409 page with a remedy, before any input; each can be renewed', async () => {
     await fill();
     const before = await rowsOf(database);
     for (const more of [

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseCatalogue } from '../../../src/languages/catalogue.ts';
 import { BANK, SHOP } from '../../rules/ownRightFiles.ts';
-import { follow } from '../../support/account.ts';
+import { actorsAt, follow } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
@@ -14,8 +14,8 @@ import {
   returnFrom,
   tokenRequestOf,
 } from '../../support/flow.ts';
-import { Agent, type Answer } from '../../support/http/agent.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import type { Answer } from '../../support/http/agent.ts';
+import { useServer } from '../../support/server.ts';
 
 // A service that offers rights of its operator's own: those of docs/integrate/scopes.md, and some with misleading names.
 
@@ -31,13 +31,10 @@ const server = await useServer({ offer: { catalogue, defaultLimit: { days: 30, s
 const { pool } = server.database;
 const resource = await server.createResource();
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server);
 
 beforeEach(async () => {
-  [client, user] = [await server.createClient(), await server.createUser()];
-  agent = new Agent(server.baseUrl);
+  ({ client, user, agent } = await actorsAt(server));
 });
 
 const consentFor = (scope: string) => reachConsent(agent, requestOf(client, { scope }), user);

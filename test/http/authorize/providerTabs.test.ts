@@ -135,13 +135,11 @@ it.each([
 });
 
 it.each([
-  ...[
-    'temporarily_unavailable',
-    'server_error',
-    'login_required',
-    'interaction_required',
-    'consent_required',
-  ],
+  'temporarily_unavailable',
+  'server_error',
+  'login_required',
+  'interaction_required',
+  'consent_required',
 ])('a sign-in that the provider could not finish is restarted for the same request: %s', async (error) => {
   const agent = browser();
   wallet.replaced = { callback: { code: undefined, error, error_description: 'authentication_expired' } };

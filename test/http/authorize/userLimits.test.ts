@@ -1,20 +1,11 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { copyOf, follow } from '../../support/account.ts';
-import {
-  codeOf,
-  confirm,
-  introspect,
-  leadsTo,
-  reachConsent,
-  requestOf,
-  returnFrom,
-} from '../../support/flow.ts';
-import { Agent, type Answer } from '../../support/http/agent.ts';
+import { actorsAt, copyOf, follow } from '../../support/account.ts';
+import { codeOf, confirm, introspect, reachConsent, requestOf, returnFrom } from '../../support/flow.ts';
+import type { Answer } from '../../support/http/agent.ts';
 import { documentOf, exchange as exchangeAt, expectToken } from '../../support/http/tokenRequests.ts';
-import { newSecret } from '../../support/ledger.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const { pool } = server.database;
@@ -25,13 +16,10 @@ const SCOPE = 'account-info payment-shop.limit(30, 45000) payment-p2p';
 const LOWERED = 'account-info payment-shop.limit(30,5000.50) payment-p2p';
 const LOWER = { limit_1: '5 000,50', limit_2: '3000' };
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server, { userLimits: true }, { paymentPassword: null });
 
 beforeEach(async () => {
-  client = await server.createClient({ userLimits: true });
-  [user, agent] = [await server.createUser({ paymentPassword: null }), new Agent(server.baseUrl)];
+  ({ client, user, agent } = await actorsAt(server, { userLimits: true }, { paymentPassword: null }));
 });
 
 const consentFor = (scope = SCOPE, state = 'state') =>
@@ -99,21 +87,6 @@ describe('a limit that the user lowers', () => {
     ]);
   });
 
-  it('is shown on the payment password page and the receipt, and granted', async () => {
-    user = await server.createUser();
-    const again = await follow(agent, await allow(await consentFor(), { limit_1: '', limit_2: '' }));
-    expect(again.page).toBe('consent');
-    const page = await follow(agent, await allow(again, LOWER));
-    const answer = await confirm(agent, page, user.paymentPassword);
-    for (const { text } of [page, await follow(agent, answer)]) {
-      expect(text).toContain('At most RUB 5,000.50 in any 30 days');
-      expect(text).not.toContain('45,000');
-    }
-    expect((await exchange(codeOf(await returnFrom(agent, answer)))).scope).toBe(LOWERED);
-    const confirmed = { confirmed_by: 'payment_password', session: expect.any(String) };
-    expect(await events()).toMatchObject([{ detail: { asked_scope: SCOPE, ...confirmed } }, {}]);
-  });
-
   it('is raised again by the same request: the scope is byte for byte as requested, and not in the response', async () => {
     await exchange(codeOf(await allow(await consentFor(), LOWER)));
     const page = await consentFor();
@@ -127,24 +100,16 @@ describe('a limit that the user lowers', () => {
     expect(await events()).toMatchObject([{}, {}, { scope: SCOPE, detail: null }, { scope: SCOPE }]);
   });
 
-  it.each([
-    ['1', null],
-    ['2 999.50', newSecret()],
-  ])(
-    'may be each of the maximum number in a request, whatever else is sent: %s',
-    async (sum, paymentPassword) => {
-      user = await server.createUser({ paymentPassword });
-      const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
-      const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
-      const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, sum]));
-      const pressed = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
-      const confirmed = async () => confirm(agent, await follow(agent, pressed), paymentPassword);
-      const answer = paymentPassword === null ? pressed : await returnFrom(agent, await confirmed());
-      await exchange(codeOf(answer));
-      const limit = sum.replace(' ', '');
-      expect(String(await scopeOf()).split(`.limit(1,${limit})`)).toHaveLength(186);
-    },
-  );
+  it('may be each of the maximum number in a request, whatever else is sent', async () => {
+    user = await server.createUser();
+    const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
+    const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
+    const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, '2 999.50']));
+    const pressed = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
+    const answer = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
+    await exchange(codeOf(await returnFrom(agent, answer)));
+    expect(String(await scopeOf()).split('.limit(1,2999.50)')).toHaveLength(186);
+  });
 });
 
 describe('an invalid sum', () => {
@@ -219,32 +184,11 @@ describe('a decided page', () => {
     expect((await consentFor()).text).toContain('Before: at most RUB 5,000.50');
   });
 
-  it('is confirmed once, for the sums confirmed first', async () => {
-    user = await server.createUser();
-    const consent = await consentFor();
-    const asked = [];
-    for (const typed of [LOWER, { limit_1: '100', limit_2: '3000' }])
-      asked.push(await follow(agent, await allow(consent, typed)));
-    const [lower, other] = asked as [Answer, Answer];
-    const send = (page: Answer) => confirm(agent, page, user.paymentPassword);
-    const codes = [];
-    for (const answer of [await send(lower), ...(await Promise.all([send(lower), send(lower)]))]) {
-      codes.push(codeOf(await returnFrom(agent, answer)));
-      expect(leadsTo(await send(other), '/oauth/authorize')).toBe(true);
-    }
-    expect(new Set(codes).size).toBe(1);
-    expect((await exchange(codes[0] ?? '')).scope).toBe(LOWERED);
-  });
-
-  it('is rejected once, unless Allow came first, whatever its fields contain', async () => {
-    const [page, allowed] = [await consentFor(), await consentFor()];
-    const fields = [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }];
-    for (const typed of fields) expect((await reject(page, typed)).location).toContain('error=access_denied');
+  it('is rejected once, whatever its fields contain', async () => {
+    const page = await consentFor();
+    for (const typed of [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }])
+      expect((await reject(page, typed)).location).toContain('error=access_denied');
     expect(await events()).toMatchObject([{ kind: 'rejected', scope: SCOPE, detail: null }]);
-    const code = codeOf(await allow(allowed, LOWER));
-    for (const typed of fields)
-      expect((await follow(agent, await reject(allowed, typed))).text).toContain('You already allowed this');
-    expect((await exchange(code)).scope).toBe(LOWERED);
   });
 
   it('returns one code when sent with different sums at once, on two replicas', async () => {

@@ -75,7 +75,7 @@ describe('while the database is unreachable', () => {
     expect([await isUp(), status]).toEqual([false, 503]);
   });
 
-  it('is reported when a query gets no answer', async () => {
+  it('reports the outage when a query gets no answer', async () => {
     const { line, agent } = await startOnLine();
     expect((await agent.get('/health/ready')).status).toBe(200);
     line.cut();

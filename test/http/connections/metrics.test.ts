@@ -1,7 +1,4 @@
-import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { listenAt } from '../../../src/http/connections/listen.ts';
-import { buildMetricsApp } from '../../../src/http/metrics/server.ts';
 import { actorsAt, follow, press } from '../../support/account.ts';
 import {
   confirm,
@@ -18,7 +15,7 @@ import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { growth, readSeries, type Series } from '../../support/metrics.ts';
 import { askAndCut, whileHeld } from '../../support/postgres/locks.ts';
-import { freePort, startServer, type TestClient, type TestUser, useServer } from '../../support/server.ts';
+import { startServer, useServer } from '../../support/server.ts';
 import { expireCode } from '../../support/state.ts';
 
 const server = await useServer({ trustProxy: 1 });
@@ -30,9 +27,8 @@ async function scrape(): Promise<Series> {
   return readSeries((await new Agent(server.baseUrl).get('/metrics')).body);
 }
 
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
+let { client, user, agent } = await actorsAt(server);
+
 beforeEach(async () => {
   ({ client, user, agent } = await actorsAt(server));
 });
@@ -275,13 +271,4 @@ it('METRICS_TOKEN is required, and nothing is returned without it', async () => 
   const { status, body } = await agent.get('/metrics', { authorization: `Bearer ${TOKEN}` });
   expect([status, body.includes('assent_requests_total')]).toEqual([200, true]);
   await guarded.close();
-});
-
-it('METRICS_PORT serves metrics at every address of its host', async () => {
-  const [port, addresses] = [await freePort(), ['127.0.0.1', '127.0.0.2']];
-  const metrics = buildMetricsApp(server.metrics, null, pino({ level: 'silent' }));
-  await listenAt(metrics, addresses, port, (address) => address);
-  for (const address of addresses)
-    expect((await new Agent(`http://${address}:${port}`).get('/metrics')).status).toBe(200);
-  await metrics.close();
 });

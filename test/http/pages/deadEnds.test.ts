@@ -2,9 +2,8 @@ import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../../src/http/pages/views.ts';
 import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
-import { DEAD_ENDS } from '../../pages/deadEnds.ts';
+import { DEAD_ENDS, type Reach, sent, setStage } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
-import { amid, type Reach, sent, setStage, signingIn, withoutAccountInfo } from '../../pages/reach.ts';
 import { pageSamplesIn } from '../../pages/samples.ts';
 import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
@@ -48,27 +47,13 @@ describe.each(LANGUAGES)('in %s', (language) => {
   });
 });
 
-/** Faults that are one to a user, by the error whose page they share. */
-const ALIKE: readonly (readonly [reason: keyof typeof TEXTS.en.errors.reasons, fault: string, Reach])[] = [
-  ['wrong_parameter', 'a parameter twice', sent({}, '&state=1&state=2')],
-  ['wrong_parameter', 'a parameter that is no UTF-8', sent({}, '&state=%FF')],
-  [
-    'wrong_parameter',
-    'parameters in two places',
-    (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop)),
-  ],
-  ['unreadable_rights', 'a right that is not offered', amid(withoutAccountInfo, sent({}))],
-  [
-    'sign_in_failed',
-    'an error of the provider',
-    signingIn({ replaced: { callback: { code: undefined, error: 'temporarily_unavailable' } } }),
-  ],
-];
-
-it.each(ALIKE)('shows for %s also: %s', async (reason, _fault, reach) => {
+it.each<[how: string, Reach]>([
+  ['not in UTF-8', sent({}, '&state=%FF')],
+  ['in the body and the URL', (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop))],
+])('a parameter that is %s has the error page of a wrong one', async (_how, reach) => {
   const answer = await reach(new Agent(server.baseUrl), stage);
   expect([answer.status, answer.page]).toEqual([400, 'error']);
-  expect(answer.text).toContain(TEXTS.en.errors.reasons[reason]);
+  expect(answer.text).toContain(TEXTS.en.errors.reasons.wrong_parameter);
 });
 
 /** The page for its reader, but for the reference, a port, and the request that a link leads to. */

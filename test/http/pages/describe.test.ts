@@ -32,30 +32,6 @@ const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE)
 
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
   it.each([
-    ['account-info', 'See your account number, balance and status'],
-    ['operation-history', 'See the list of your transactions'],
-    ['operation-details', 'See the details of each transaction'],
-    ['incoming-transfers', 'Accept and reject transfers sent to you'],
-    ['money-source("card")', 'Paid from your linked card'],
-    ['money-source("card","wallet")', 'Paid from your linked card or your wallet'],
-  ])('%s: a right without a limit', (scope, title) => {
-    expect(describeScope(scope)).toEqual([[title, null]]);
-  });
-
-  it.each([
-    ['payment-shop.limit(7,300)', 'Pay any shop', 'At most RUB 300 in any 7 days'],
-    ['payment-p2p.limit(1,300)', 'Transfer money to anyone', 'At most RUB 300 in any 24 hours'],
-    ['payment.to-pattern("337").limit(,10.5)', 'Pay the shop “337”', 'One payment of exactly RUB 10.50'],
-    [
-      'payment.to-account("41").limit(2,1)',
-      'Transfer money to the account “41”',
-      'At most RUB 1 in any 2 days',
-    ],
-  ])('%s: a right with its limit', (scope, title, limit) => {
-    expect(describeScope(`${scope} money-source("card")`)[0]).toEqual([title, limit]);
-  });
-
-  it.each([
     ['"79161234567","phone"', 'phone number “+7 916 123 45 67”'],
     ['"4100112345678901"', 'account “4100 1123 4567 8901”'],
     ['"7","phone"', 'phone number “7”'],

@@ -37,15 +37,6 @@ describe('the script of password pages', async () => {
     expect(await expectAsset(path, 'text/javascript')).toBe(script);
   });
 
-  it('is the only script that the policy allows, and only on pages with a password', async () => {
-    const policy = page.headers.get('content-security-policy') ?? '';
-    expect(policy).toContain(`; script-src ${server.baseUrl}${path};`);
-    expect(policy).not.toMatch(/unsafe|nonce/);
-    const unknown = await new Agent(server.baseUrl).get('/nothing');
-    expect(scriptOf(unknown.body)).toBeNull();
-    expect(unknown.headers.get('content-security-policy')).not.toContain('script-src');
-  });
-
   it('is not served under another hash or by another method', async () => {
     const other = await get(`/form-${'0'.repeat(32)}.js`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([404, 'no-store']);

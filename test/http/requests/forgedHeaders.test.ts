@@ -1,13 +1,9 @@
-import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FUZZ_TIMEOUT_MS, fuzz } from '../../support/http/fuzz.ts';
 import { converse, linesOf, type RawAnswer } from '../../support/http/rawHttp.ts';
-import { sendRequest, spoiled, writeRequest } from '../../support/http/rawRequest.ts';
-import { prepareSamples, ROUTES, type Route, type Sample, type Samples } from '../../support/http/samples.ts';
-import { bytes } from '../../support/http/splice.ts';
+import { spoiled, writeRequest } from '../../support/http/rawRequest.ts';
+import { prepareSamples, ROUTES, type Route, type Samples } from '../../support/http/samples.ts';
 import { forgetTries } from '../../support/postgres/rows.ts';
 import { type TestServer, useServer } from '../../support/server.ts';
-import { expectSound, faultsOf } from '../../support/sound.ts';
 
 // What a caller says about itself, its address, the way it came or the request it "really" means, and nobody may believe.
 
@@ -92,20 +88,6 @@ describe.each(SERVERS)('%s', (_how, server) => {
   it.each(Object.entries(FORGED))('%s changes no answer and no line of the log', async (_what, forged) => {
     await forgetTries(server.database);
     for (const route of ROUTES) expect(await seen(server, route, forged), route).toEqual(honest.get(route));
-  });
-});
-
-describe('forged addresses', { timeout: FUZZ_TIMEOUT_MS }, () => {
-  it('are answered, also by a server behind a proxy', async () => {
-    const route = 'POST /oauth/token';
-    const sample = spoiled(samplesOf.get(behindNetworks)?.[route] as Sample);
-    const value = fc.oneof(bytes, fc.ipV4(), fc.ipV6());
-    await fuzz('X-Forwarded-For', 150, fc.array(value, { maxLength: 4 }), async (values) => {
-      const headers = { ...sample.headers, 'x-forwarded-for': values.join(', ') };
-      const answers = await sendRequest(behindNetworks.baseUrl, writeRequest(route, { ...sample, headers }));
-      for (const answer of answers) expectSound(behindNetworks, answer, 'program');
-    });
-    expect(faultsOf(behindNetworks)).toEqual([]);
   });
 });
 

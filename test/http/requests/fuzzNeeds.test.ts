@@ -35,11 +35,6 @@ const OWN_FORMS = GUARDED.filter((route) => route.startsWith('POST ') && samples
 /** Where it is nobody's business whose the one thing is: who holds it has the right. */
 const BEARERS_ONLY: readonly Route[] = ['GET /account', 'POST /oauth/introspect', 'POST /api/revoke'];
 
-/** For each thing that a request needs. */
-const RUNS = 10;
-/** Where a password is looked at, which is slow on purpose. */
-const SLOW_RUNS = 4;
-
 /** Sends the request with another value of one thing that it needs, and expects that it is not carried out. */
 function expectNotDoneWith(route: Route, need: string, value: string): Promise<void> {
   return expectNotDone(route, writeRequest(route, withNeed(samples[route], need, value)));
@@ -89,7 +84,7 @@ describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT
       const right = samples[route];
       for (const need of needsOf(route)) {
         const value = needOf(right, need);
-        const runs = /password|sign-in/.test(`${route} ${need}`) ? SLOW_RUNS : RUNS;
+        const runs = /password|sign-in/.test(`${route} ${need}`) ? 4 : 10; // passwords are slow on purpose
         const check = async (changed: string) => {
           fc.pre(meaningOf(need, changed) !== meaningOf(need, value));
           await expectNotDoneWith(route, need, changed);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-
 import { Agent } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 

@@ -16,7 +16,7 @@ it.each([
   ...OF_PROGRAMS.map((path) => [path, 'application/json']),
   ...OF_PEOPLE.map((path) => [path, 'text/html; charset=utf-8']),
 ])('answers 404 at %s with %s', async (path, type) => {
-  const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, { headers: {} });
+  const answer = await new Agent(server.baseUrl).get(server.baseUrl + path);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, type]);
 });
 
@@ -24,10 +24,7 @@ it.each(['/.well-known/openid-configuration', '/userinfo', '/oauth/userinfo'])(
   'says at %s that Assent is not an OpenID provider, with the OAuth metadata instead',
   async (path) => {
     for (const method of ['GET', 'POST']) {
-      const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, {
-        method,
-        headers: {},
-      });
+      const answer = await new Agent(server.baseUrl).send(path, { method, headers: {} });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
       expect(JSON.parse(answer.body)).toEqual({
         error: 'not_found',

@@ -91,14 +91,6 @@ describe('an imported token', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(lastMoment.getTime());
   });
 
-  it('is deleted with its user', async () => {
-    const { user, token } = await imported();
-    await json(`user delete ${user.login} --yes`);
-    expect(await told(token)).toEqual({ active: false });
-    const left = 'select from imported_tokens join grants using (grant_id) where user_id = $1';
-    expect((await pool.query(left, [user.userId])).rowCount).toBe(0);
-  });
-
   it('is introspected and revoked once among many at the same time', async () => {
     const user = await server.createUser({ paymentPassword: null });
     const all = [await imported({ user }), await imported({ user }), await imported()];

@@ -11,12 +11,10 @@ const agent = new Agent(server.baseUrl);
 
 const isActive = async (token: string) => (await introspect(server, resource, token)).active;
 
-function credentialsOf(client: TestClient): Record<string, string> {
-  return {
-    client_id: client.clientId,
-    ...(client.clientSecret === null ? {} : { client_secret: client.clientSecret }),
-  };
-}
+const credentialsOf = ({ clientId, clientSecret }: TestClient) => ({
+  client_id: clientId,
+  client_secret: clientSecret ?? '',
+});
 
 describe('RFC 7009: token revocation', () => {
   it.each([true, false])(
