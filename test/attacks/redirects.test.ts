@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fieldsFor, follow, signedIn } from '../support/account.ts';
-import { codeOf, confirm, decide, linkTo, obtainToken, press, requestOf } from '../support/flow.ts';
+import { confirm, linkTo, obtainToken, press, requestOf } from '../support/flow.ts';
 import { Agent, formWith } from '../support/http/agent.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -83,16 +83,6 @@ describe('a redirect_uri that resembles the registered one, or is parsed differe
     ];
     await expectNoneTaken(one, [other.redirectUri]);
     await expectNoneTaken(other, [one.redirectUri]);
-  });
-
-  it('gets each response parameter once, whatever its own parameters and the state are', async () => {
-    const client = await knownClient(SHOP);
-    const redirect_uri = `${SHOP}?codes=1&my_state=2`;
-    const page = await open(browser, client, { redirect_uri, state: 's&code=mine' });
-    const answer = await decide(browser, page, 'allow');
-    const { searchParams } = new URL(answer.location ?? '');
-    expect(searchParams.getAll('code')).toEqual([codeOf(answer)]);
-    expect(searchParams.getAll('state')).toEqual(['s&code=mine']);
   });
 });
 

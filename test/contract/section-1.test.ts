@@ -74,7 +74,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
 describe('contract 1.5: what the user sees about an earlier authorization', () => {
   const EARLIER = 'This replaces the access you gave';
 
-  it('1.5 names the earlier authorization, its rights and its limits, that confirming disconnects', async () => {
+  it('1.5 names the earlier authorization that ends, with its rights and limits', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     await tokenFor(client, { scope: 'operation-details payment-shop.limit(3,99)' });
     const { text } = await reachPage(client, { scope: 'account-info' });
@@ -84,7 +84,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');
   });
 
-  it('1.5 names none the first time, after a rejection, and for another instance', async () => {
+  it('1.5 names no earlier authorization the first time, after a rejection, and for another instance', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
     expect(page.text).not.toContain(EARLIER);
@@ -94,7 +94,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
     expect((await reachPage(client, { instance_name: 'phone' })).text).not.toContain(EARLIER);
   });
 
-  it('1.5 names it before its code is exchanged, but not after its code or token has expired', async () => {
+  it('1.5 names one whose code is not exchanged yet, but none whose code or token has expired', async () => {
     const client = await server.createClient();
     await codeFor(client);
     expect((await reachPage(client)).text).toContain(EARLIER);

@@ -10,7 +10,7 @@ import { flowAt, open } from './flowAt.ts';
 const server = await useServer();
 const CALLBACK = 'http://127.0.0.1:9/callback';
 
-const { agent, reachPage, allow, reject, codeFor, exchanged, introspected, writingNothing } =
+const { user, agent, reachPage, allow, reject, codeFor, exchanged, introspected, writingNothing } =
   await flowAt(server);
 const shop = await server.createClient();
 const unverified = await server.createClient({ verified: false });
@@ -94,10 +94,16 @@ describe('contract 2.4: fields of the token request', () => {
     expectToken(await exchanged(shop, code, { redirect_uri }));
   });
 
-  it('2.4 treats empty optional fields as omitted and ignores unknown ones', async () => {
+  it('2.4 treats empty optional fields as omitted and ignores unknown ones, which change no right or user', async () => {
     const empty = { client_secret: '', code_verifier: '', state: '' };
-    const unknown = { scope: 'payment-p2p', instance_name: 'x' };
-    expectToken(await exchanged(unverified, await codeFor(unverified), { ...empty, ...unknown }));
+    const { userId: sub, login: username } = await server.createUser();
+    const wishes = { scope: 'payment-p2p', instance_name: 'x', sub, username, expires_in: '999999999' };
+    const code = await codeFor(unverified, { scope: 'account-info' });
+    const token = expectToken(await exchanged(unverified, code, { ...empty, ...wishes }));
+    const told = await introspected(token);
+    expect(told).toMatchObject({ scope: 'account-info', sub: user.userId, payment_limits: [] });
+    expect(told).not.toHaveProperty('instance_name');
+    expect((Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
   });
 
   it('2.4 accepts client_id and client_secret from HTTP Basic too, percent-decoded', async () => {

@@ -21,7 +21,7 @@ const FORM = 'application/x-www-form-urlencoded';
 
 const { user, agent, reachPage, allow, reject, codeFor, exchanged, tokenFor, live, writingNothing } =
   await flowAt(server);
-const shop = await server.createClient();
+const [shop, other] = [await server.createClient(), await server.createClient()];
 await reachPage(shop);
 
 function urlOf(fields: Fields, path = '/oauth/authorize'): string {
@@ -141,20 +141,15 @@ describe('contract 4.1: an out-of-date form changes nothing', () => {
     }
   }
 
-  it.each<[what: string, changes: (fields: Fields) => Changes]>([
+  it.each<[what: string, changes: (request: string) => Changes]>([
     ['without its token', () => ({ decision_token: undefined })],
-    [
-      'for more rights',
-      ({ request = '' }) => ({ request: request.replace(/scope=[^&]*/, 'scope=payment-p2p') }),
-    ],
-    ['for another instance', ({ request = '' }) => ({ request: `${request}&instance_name=x` })],
-    [
-      'for another redirect_uri',
-      ({ request = '' }) => ({ request: request.replace('callback', 'callback%3Fa=b') }),
-    ],
+    ['for more rights', (request) => ({ request: request.replace(/scope=[^&]*/, 'scope=payment-p2p') })],
+    ['for another instance', (request) => ({ request: `${request}&instance_name=x` })],
+    ['for another redirect_uri', (request) => ({ request: request.replace('callback', 'callback%3Fa=b') })],
+    ['for another application', (request) => ({ request: request.replace(shop.clientId, other.clientId) })],
   ])('4.1 accepts no decision %s', async (_what, changes) => {
     const { fields } = formWith(await reachPage(shop), 'decision');
-    await expectStale(agent, change(fields, changes(fields)));
+    await expectStale(agent, change(fields, changes(fields.request ?? '')));
   });
 
   it('4.1 accepts only allow and reject as decisions', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { logOf } from '../attacks/refusals.ts';
 import { press } from '../support/account.ts';
 import { linkTo, obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -108,6 +109,10 @@ describe('contract 7.2: invalid_grant', () => {
     async (code) => {
       const answer = await writingNothing(() => exchanged(shop, code, EVIL));
       expectTokenError(answer, 'invalid_grant');
+      expect(documentOf(answer).error_description).toBe('The code is not valid.');
+      const rule =
+        code === NEVER_ISSUED ? /^code never issued to this client/ : /^malformed code: not issued/;
+      expect(await logOf(server, answer)).toMatchObject({ rule: expect.stringMatching(rule) });
     },
   );
 
