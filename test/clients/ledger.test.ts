@@ -88,15 +88,6 @@ describe('docs/integrate/resources.md: a limit for a period of days', () => {
       client.release(true);
     }
   }
-
-  it('restores released amounts', async () => {
-    const all = { grant: randomUUID(), amount: '5', most: '5' };
-    await reserve({ ...all, key: '1' });
-    await release(all.grant, '1');
-    expect(await reserve({ ...all, key: '1' })).toBe('released');
-    expect(await reserve({ ...all, key: '2' })).toBe('reserved');
-    expect(await reserve({ ...all, key: '3' })).toBe('refused');
-  });
 });
 
 describe('docs/integrate/resources.md: a one-time payment', () => {

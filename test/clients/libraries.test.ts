@@ -5,14 +5,7 @@ import { Agent } from '../support/http/agent.ts';
 import { useServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
 import { type Authentication, type Caller, callerOf, decideAt } from './callers.ts';
-import {
-  type Application,
-  type Attempt,
-  introspectAs,
-  openidClient,
-  refusalOf,
-  simpleOauth2,
-} from './libraries.ts';
+import { type Application, type Attempt, introspectAs, openidClient, simpleOauth2 } from './libraries.ts';
 
 // oauth4webapi is what openid-client is made of.
 const LIBRARIES = [openidClient, simpleOauth2];
@@ -61,7 +54,7 @@ it.each([...ROWS, HEADER_WITHOUT_SECRET])(
     const impostor = await library.connect(server, { ...caller, ...wrong });
     const attempt = newAttempt(pkce);
     const finish = (answer: URL, by = application) => by.finish(attempt, answer);
-    const errorOf = (call: Promise<unknown>) => refusalOf(library, call);
+    const errorOf = (call: Promise<unknown>) => call.catch(library.codeOf);
 
     const rejection = await answerTo(application, attempt, 'reject');
     expect(await errorOf(finish(rejection))).toBe('access_denied');
@@ -105,6 +98,6 @@ it.each(LIBRARIES)(
     expect(answer.host).toBe('127.0.0.1:51234');
     expect(await isActive((await application.finish(attempt, answer)).access_token)).toBe(true);
     const refusal = application.finish(attempt, await answerTo(application, attempt, 'reject'));
-    expect(await refusalOf(library, refusal)).toBe('access_denied');
+    expect(await refusal.catch(library.codeOf)).toBe('access_denied');
   },
 );

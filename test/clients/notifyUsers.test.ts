@@ -11,11 +11,10 @@ import { newSecret } from '../support/ledger.ts';
 import { createRole, type TestRole } from '../support/postgres/database.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
-import { environment, useExampleFolder } from './examples.ts';
+import { environment, exampleFile, useExampleFolder } from './examples.ts';
 
 // examples/notifyUsers.mjs keeps its word, as it is printed: users are told what happens, and a crash loses nothing.
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/notifyUsers.mjs', import.meta.url));
 const ASSENT = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
 
 const server = await useServer();
@@ -35,7 +34,7 @@ const delivered: Delivered[] = [];
 /** Starts it; after so many deliveries it crashes. */
 function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50' };
-  const child = spawn(process.execPath, [EXAMPLE, process.execPath, ASSENT], {
+  const child = spawn(process.execPath, [exampleFile('notifyUsers.mjs'), process.execPath, ASSENT], {
     env: environment(variables),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -51,20 +51,20 @@ const prolongWaits = () =>
   pool.query(`update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`);
 
 describe('a user who changes the password', () => {
-  it('sees why a new one is refused, without counting an attempt', async () => {
+  it('sees why a new password is refused, without counting an attempt', async () => {
     const by = await signedInUser(server);
+    const same = { currentPassword: 'ABCDEFGH', newPassword: 'ＡＢＣＤＥＦＧＨ' };
     for (let n = 0; n < 6; n += 1) {
-      expect(await change(by, { newPassword: 'short' })).toEqual({
-        outcome: 'refused',
-        problem: 'too_short',
-      });
-      const same = { currentPassword: 'ABCDEFGH', newPassword: 'ＡＢＣＤＥＦＧＨ' };
-      expect(await change(by, same)).toEqual({ outcome: 'refused', problem: 'same_as_old' });
+      const short = await change(by, { newPassword: 'short' });
+      expect([short, await change(by, same)]).toMatchObject([
+        { problem: 'too_short' },
+        { problem: 'same_as_old' },
+      ]);
     }
     expect((await change(by)).outcome).toBe('changed');
   });
 
-  it('is throttled after wrong old ones as at sign-in, together with sign-in', async () => {
+  it('is throttled after wrong old passwords as at sign-in, together with sign-in', async () => {
     const by = await signedInUser(server);
     const before = await hashesOf(by.user);
     for (let n = 0; n < 5; n += 1)
@@ -76,7 +76,7 @@ describe('a user who changes the password', () => {
     await forgetTries(server.database);
   });
 
-  it('can’t guess the payment password: each new one that differs from it counts as an attempt', async () => {
+  it('can’t guess the payment password: each new password that differs from it counts as an attempt', async () => {
     const by = await signedInUser(server);
     const guess = (wanted: string, old: string) => change(by, { newPassword: wanted, currentPassword: old });
     const right = by.user.paymentPassword ?? '';

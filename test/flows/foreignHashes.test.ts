@@ -213,13 +213,6 @@ it('an unreadable hash counts as a wrong password, with a warning that names the
   expect(warnings).toMatchObject([{ user_id: users[0], msg: expect.stringContaining("hash can't be read") }]);
 });
 
-it('a user without a password can’t sign in with any', async () => {
-  const user = await server.createUser();
-  await store(user.login, 'password', null);
-  for (const password of ['', 'null', user.password])
-    expect(await tryToSignIn(user.login, password)).toBe('wrong');
-});
-
 /** What the threads are given for failed sign-ins with these logins. */
 async function tasksOf(at: TestServer, logins: readonly string[], password = 'wrong'): Promise<Task[]> {
   const run = vi.spyOn(Piscina.prototype, 'run');
