@@ -4,7 +4,7 @@ import { ProviderTurns } from '../../src/flows/signIn/provider/turns.ts';
 import { copyOf } from '../support/account.ts';
 import { Agent } from '../support/http/agent.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
-import { useServer } from '../support/server.ts';
+import { CALLER, useServer } from '../support/server.ts';
 import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { logOf } from './refusals.ts';
 
@@ -13,13 +13,6 @@ import { logOf } from './refusals.ts';
 const wallet = await useWallet();
 const server = await useServer({ provider: wallet.settings, trustProxy: 1 });
 const MADE_UP = { token: { status: 400, body: '{"error":"invalid_grant"}' } };
-
-const CALLER = {
-  address: '192.0.2.200',
-  reference: 'r',
-  userAgent: null,
-  decideBy: Number.POSITIVE_INFINITY,
-};
 
 let networks = 0;
 const newNetwork = () => {
@@ -97,14 +90,17 @@ it('limits one network to ten concurrent codes: others and a known device get in
 it('reserves the last tenth of all places for known devices', async () => {
   const turns = new ProviderTurns();
   const { resolve: open, promise } = deferred();
-  const take = (network: number) =>
-    turns.take({ ...CALLER, address: `192.0.2.${network}` }, null, randomUUID(), () => promise);
-  const started: string[] = [];
-  const strangers = Array.from({ length: 90 }, (_, index) => take(Math.floor(index / 10)));
-  const late = turns.take({ ...CALLER, address: '192.0.2.100' }, null, 'late', async () =>
-    started.push('late'),
+  const from = (network: number) => ({
+    ...CALLER,
+    address: `192.0.2.${network}`,
+    decideBy: Number.POSITIVE_INFINITY,
+  });
+  const strangers = Array.from({ length: 90 }, (_, index) =>
+    turns.take(from(Math.floor(index / 10)), null, randomUUID(), () => promise),
   );
-  await turns.take(CALLER, 'a known user', 'known', async () => started.push('known'));
+  const started: string[] = [];
+  const late = turns.take(from(100), null, 'late', async () => started.push('late'));
+  await turns.take(from(200), 'a known user', 'known', async () => started.push('known'));
   open();
   await Promise.all([...strangers, late]);
   expect(started).toEqual(['known', 'late']);

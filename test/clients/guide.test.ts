@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { Agent, type Answer, formWith } from '../support/http/agent.ts';
+import { Agent } from '../support/http/agent.ts';
 import { freePort, type TestClient, useServer } from '../support/server.ts';
 import { callerOf, decideAt } from './callers.ts';
 import {
@@ -58,12 +58,10 @@ function testWebExample(command: string, file: string): void {
       async function comeBack(decision: 'allow' | 'reject' = 'allow'): Promise<URL> {
         const page = await agent.get(home);
         const link = /href="(.+?)"/.exec(page.body)?.[1];
-        const { action, fields } =
-          link === undefined ? formWith(page, 'connect') : { action: '', fields: {} };
-        const left = link === undefined ? agent.post(action, fields) : agent.get(new URL(link, home).href);
+        const left =
+          link === undefined ? agent.submit(page, 'connect', {}) : agent.get(new URL(link, home).href);
         return decideAt(agent, (await left).location ?? '', user, decision);
       }
-      const isConnected = ({ text }: Answer) => text === 'Your account is connected.';
 
       const rejected = await agent.get((await comeBack('reject')).href);
       expect(rejected).toMatchObject({ status: 200, text: 'You said no. Change your mind' });
@@ -80,7 +78,7 @@ function testWebExample(command: string, file: string): void {
       expect((await agent.get(forged.href)).status).toBe(400);
       expect((await new Agent(server.baseUrl).get(callback.href)).status).toBe(400);
       const answer = await agent.get(callback.href);
-      expect(isConnected(answer), stderr.text).toBe(true);
+      expect(answer.text, stderr.text).toBe('Your account is connected.');
       expect((await agent.get(callback.href)).status).toBe(400);
 
       const token = readFileSync(join(folder, 'access-token'), 'utf8');

@@ -23,14 +23,9 @@ const client = await server.createClient({ name: 'Corner Shop' });
 const folder = useExampleFolder();
 const STATE_FILE = join(folder, 'state');
 
-interface Delivered {
-  readonly id: string;
-  readonly login: string;
-  readonly message: string;
-}
-
 /** What was delivered, by all that ran. */
-const delivered: Delivered[] = [];
+const delivered: Record<'id' | 'login' | 'message', string>[] = [];
+
 /** Starts it; after so many deliveries it crashes. */
 function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50' };
@@ -45,7 +40,7 @@ function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   let count = 0;
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
     count += 1;
-    delivered.push(JSON.parse(line) as Delivered);
+    delivered.push(JSON.parse(line));
     if (count === killAfter) child.kill('SIGKILL');
   });
   return child;

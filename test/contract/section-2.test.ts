@@ -16,13 +16,11 @@ const shop = await server.createClient();
 const unverified = await server.createClient({ verified: false });
 await reachPage(shop);
 
-describe('contract 2.1: the registered application', () => {
-  it('2.1 has a client_secret only when it is registered with authenticity verification', () => {
-    expect(shop.clientId).toMatch(/^[0-9a-f]+$/);
-    expect(shop.clientSecret).toMatch(/^[0-9a-f]+$/);
-    expect(unverified.clientId).toMatch(/^[0-9a-f]+$/);
-    expect(unverified.clientSecret).toBeNull();
-  });
+it('2.1 has a client_secret only when the application is registered with authenticity verification', () => {
+  expect(shop.clientId).toMatch(/^[0-9a-f]+$/);
+  expect(shop.clientSecret).toMatch(/^[0-9a-f]+$/);
+  expect(unverified.clientId).toMatch(/^[0-9a-f]+$/);
+  expect(unverified.clientSecret).toBeNull();
 });
 
 describe('contract 2.2: fields of the authorization request', () => {
@@ -77,12 +75,10 @@ describe('contract 2.2: fields of the authorization request', () => {
   });
 });
 
-describe('contract 2.3: the result of the authorization', () => {
-  it('2.3 contains code and nothing else when the user confirmed, otherwise error', async () => {
-    const { location } = await allow(shop);
-    expect(location).toMatch(/^http:\/\/127\.0\.0\.1:9\/callback\?code=[A-Za-z0-9._~-]{20,}$/);
-    expect((await reject(shop)).location).toBe(`${CALLBACK}?error=access_denied`);
-  });
+it('2.3 the redirect contains code and nothing else when the user confirmed, otherwise error', async () => {
+  const { location } = await allow(shop);
+  expect(location).toMatch(/^http:\/\/127\.0\.0\.1:9\/callback\?code=[A-Za-z0-9._~-]{20,}$/);
+  expect((await reject(shop)).location).toBe(`${CALLBACK}?error=access_denied`);
 });
 
 describe('contract 2.4: fields of the token request', () => {
@@ -118,15 +114,13 @@ describe('contract 2.4: fields of the token request', () => {
   });
 });
 
-describe('contract 2.5: the token response', () => {
-  it('2.5 contains access_token and no error on success', async () => {
-    const document = documentOf(await exchanged(shop, await codeFor(shop)));
-    expect(document).toEqual({
-      access_token: expect.stringMatching(/^[A-Za-z0-9._~-]{20,}$/),
-      token_type: 'bearer',
-      expires_in: expect.any(Number),
-    });
-    const years = Number(document.expires_in) / (365.25 * 24 * 3600);
-    expect(years).toBeCloseTo(3, 2);
+it('2.5 the token response contains access_token and no error on success', async () => {
+  const document = documentOf(await exchanged(shop, await codeFor(shop)));
+  expect(document).toEqual({
+    access_token: expect.stringMatching(/^[A-Za-z0-9._~-]{20,}$/),
+    token_type: 'bearer',
+    expires_in: expect.any(Number),
   });
+  const years = Number(document.expires_in) / (365.25 * 24 * 3600);
+  expect(years).toBeCloseTo(3, 2);
 });

@@ -19,7 +19,7 @@ import { flowAt, open } from './flowAt.ts';
 const server = await useServer();
 const FORM = 'application/x-www-form-urlencoded';
 
-const { user, agent, reachPage, allow, reject, codeFor, exchanged, tokenFor, live, writingNothing } =
+const { user, agent, reachPage, allow, reject, codeFor, exchanged, live, writingNothing } =
   await flowAt(server);
 const [shop, other] = [await server.createClient(), await server.createClient()];
 await reachPage(shop);
@@ -164,20 +164,6 @@ describe('contract 4.1: an out-of-date form changes nothing', () => {
     for (const browser of [sameUser, otherUser, new Agent(server.baseUrl)])
       await expectStale(browser, formWith(page, 'decision').fields);
     expect((await decide(agent, page, 'allow')).status).toBe(302);
-  });
-
-  it('4.1 refuses Allow on a form older than a later approval, and shows the request again', async () => {
-    const client = await server.createClient();
-    const old = await reachPage(client, { scope: 'payment-p2p' });
-    const token = await tokenFor(client);
-    const answer = await writingNothing(() => decide(agent, old, 'allow'));
-    expect(answer.status).toBe(303);
-    expect(await live(token)).toBe(true);
-    const fresh = await agent.get(answer.location ?? '');
-    expect(fresh.page).toBe('consent');
-    expect(fresh.text).toContain('It can transfer money to anyone');
-    expect(fresh.text).toContain('This replaces the access you gave');
-    expect((await decide(agent, fresh, 'allow')).status).toBe(302);
   });
 });
 

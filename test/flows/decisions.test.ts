@@ -158,7 +158,7 @@ const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
 };
 
 it.each(Object.entries(CHANGES))(
-  'a consent form older than %s decides nothing, nor does its confirmation',
+  'a consent form older than %s decides nothing, nor does its confirmation: the request is shown again',
   async (_what, change) => {
     const code = await obtainCode(agent, requestOf(client), user);
     expectToken(await exchange(server, client, code));
@@ -176,6 +176,8 @@ it.each(Object.entries(CHANGES))(
     ])
       expect([status, location]).toEqual([303, expect.stringMatching(/authorize\?.*state=old/)]);
     expect(await rowsOf(server.database)).toBe(before);
+    const fresh = await follow(agent, await decide(agent, old, 'allow'));
+    expect((await decide(agent, fresh, 'allow')).status).toBe(302);
   },
 );
 

@@ -94,20 +94,6 @@ describe('the receipt', () => {
     expect((await browser.submit(page, 'language', { language: 'ru' })).location).toBe(address);
   });
 
-  it('is not shown before confirmation, nor for another decision of the page, whose sums were not allowed', async () => {
-    const consent = await consentFor();
-    const lower = await allow(consent);
-    const typed = { decision: 'allow', limit_1: '1500' };
-    const higher = (await browser.submit(consent, 'decision', typed)).location ?? '';
-    const expectNone = async (asked: string) => {
-      for (const path of ['/receipt?', '/return?'])
-        expect(leadsTo(await browser.get(asked.replace('/confirm?', path)), '/oauth/authorize')).toBe(true);
-    };
-    await expectNone(lower);
-    expect(leadsTo(await confirmed(lower), '/receipt')).toBe(true);
-    await expectNone(higher);
-  });
-
   it('leads nowhere once its code was exchanged', async () => {
     const address = (await confirmed(await allow())).location ?? '';
     const onward = onwardOf(await browser.get(address)) ?? '';
@@ -140,22 +126,6 @@ describe('the receipt', () => {
       expect([answer.status, answer.location]).toEqual([302, expect.stringMatching(location)]);
     },
   );
-});
-
-it('Reject and a confirmed Allow of one page have one answer when sent at the same time', async () => {
-  const consent = await consentFor();
-  const page = await browser.get(await allow(consent));
-  const [confirmation, rejected] = await Promise.all([
-    confirm(browser, page, user.paymentPassword),
-    press(browser, consent, 'reject'),
-  ]);
-  const allowed = await returnFrom(browser, confirmation);
-  const isRejected = rejected.location?.includes('error=access_denied');
-  if (isRejected) expect(allowed.location).toBe(rejected.location);
-  else expect(codeOf(allowed)).toMatch(/^assent_ac_/);
-  const events = 'select kind from audit_events where client_id = $1 and user_id = $2';
-  const { rows } = await server.database.pool.query(events, [client.clientId, user.userId]);
-  expect(rows).toEqual([{ kind: isRejected ? 'rejected' : 'approved' }]);
 });
 
 it('logs the application and the outcome of each decision and each successful exchange', async () => {
