@@ -30,7 +30,6 @@ const MARKUP = `"'></bdi></title><script>alert(1)</script><img src=x onerror=ale
 const TARGET = MARKUP.replaceAll(' ', '/');
 const HOSTILE = { name: MARKUP, login: `${MARKUP}x`, target: TARGET, instance: MARKUP, state: MARKUP };
 
-/** Every page of the flow, with these texts in it. */
 async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   const quoted = `"${texts.target.replaceAll(/["\\]/g, '\\$&')}"`;
   const client = await server.createClient({ name: texts.name });
@@ -75,7 +74,6 @@ it('SQL and wildcards are text in a login: none finds a user, even with the righ
   }
 });
 
-/** Names of our own in a line of the log. */
 const NAME =
   /^(level|time|pid|hostname|ref|method|path|status|address|ms|client_id|outcome|error|rule|rule_id|msg)$/;
 

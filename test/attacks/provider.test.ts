@@ -7,6 +7,7 @@ import { insertSession } from '../../src/store/common/sessions.ts';
 import { copyOf } from '../support/account.ts';
 import { linkTo, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
+import { changeClient } from '../support/operators.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { CALLER, useServer } from '../support/server.ts';
 import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
@@ -210,9 +211,7 @@ describe('the sign-in cookie', () => {
     expect([answer.status, answer.page, answer.location]).toEqual([400, 'error', null]);
     const client = await server.createClient();
     const { agent, callback } = await returning(linkTo(requestOf(client)));
-    await pool.query(`update clients set redirect_uri = 'https://shop.example/' where client_id = $1`, [
-      client.clientId,
-    ]);
+    await changeClient(pool, client.clientId, { redirectUri: 'https://shop.example/' }, 'olga');
     await refuse(agent, callback, 'redirect_uri_unregistered');
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { expect, it, vi } from 'vitest';
 import { ProviderTurns } from '../../src/flows/signIn/provider/turns.ts';
 import { copyOf } from '../support/account.ts';
@@ -74,42 +75,34 @@ it('limits one network to ten concurrent codes: others and a known device get in
   await passWallet(wallet, known, '/account');
   known.cookies.delete('assent_session');
   const many = await Promise.all(Array.from({ length: 15 }, () => returning(address)));
-  const { resolve: open, promise } = deferred();
+  const gate = new EventEmitter();
   wallet.exchanges.length = 0;
-  wallet.replaced = { held: promise };
+  wallet.replaced = { held: once(gate, 'open') };
   const sent = many.map(({ agent, callback }) => agent.get(callback));
   await vi.waitUntil(() => wallet.exchanges.length >= 10);
   wallet.replaced = {};
   for (const honest of [at(elsewhere), known])
     expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
   expect(wallet.exchanges).toHaveLength(12);
-  open();
+  gate.emit('open');
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(many.map(() => 303));
 });
 
 it('reserves the last tenth of all places for known devices', async () => {
-  const turns = new ProviderTurns();
-  const { resolve: open, promise } = deferred();
+  const [turns, gate] = [new ProviderTurns(), new EventEmitter()];
+  const held = once(gate, 'open');
   const from = (network: number) => ({
     ...CALLER,
     address: `192.0.2.${network}`,
     decideBy: Number.POSITIVE_INFINITY,
   });
   const strangers = Array.from({ length: 90 }, (_, index) =>
-    turns.take(from(Math.floor(index / 10)), null, randomUUID(), () => promise),
+    turns.take(from(Math.floor(index / 10)), null, randomUUID(), () => held),
   );
   const started: string[] = [];
   const late = turns.take(from(100), null, 'late', async () => started.push('late'));
   await turns.take(from(200), 'a known user', 'known', async () => started.push('known'));
-  open();
+  gate.emit('open');
   await Promise.all([...strangers, late]);
   expect(started).toEqual(['known', 'late']);
 });
-
-function deferred() {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { resolve: () => resolve(), promise };
-}

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fieldsFor, follow, signedIn } from '../support/account.ts';
 import { confirm, linkTo, obtainToken, press, requestOf } from '../support/flow.ts';
 import { Agent, formWith } from '../support/http/agent.ts';
+import { changeClient } from '../support/operators.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
@@ -98,10 +99,7 @@ it('the redirect from a receipt goes only to the address that is registered at t
   const evil = encodeURIComponent('https://evil.example/');
   for (const path of [receipt ?? '', address])
     expectErrorPage(await tabs.get(path.replace(encodeURIComponent(SHOP), evil)), 'invalid_request');
-  await server.database.pool.query(
-    `update clients set redirect_uri = 'https://new.example/' where client_id = $1`,
-    [client.clientId],
-  );
+  await changeClient(server.database.pool, client.clientId, { redirectUri: 'https://new.example/' }, 'olga');
   for (const path of [receipt ?? '', address]) expectErrorPage(await tabs.get(path), 'invalid_request');
 });
 

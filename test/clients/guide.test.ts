@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -10,9 +8,9 @@ import { callerOf, decideAt } from './callers.ts';
 import {
   block,
   describeWith,
-  environment,
   exampleFile,
   exampleNames,
+  runBlock,
   startExample,
   useExampleFolder,
 } from './examples.ts';
@@ -94,12 +92,6 @@ testWebExample(process.execPath, 'shop.mjs');
 describeWith(['python3'], 'Python', () => testWebExample('python3', 'shop.py'));
 
 describeWith(['bash', 'curl'], 'The commands', () => {
-  async function run(name: string, variables: Record<string, string>): Promise<Record<string, unknown>> {
-    const script = block(`example: ${name}`);
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: environment(variables) });
-    return JSON.parse(stdout) as Record<string, unknown>;
-  }
-
   it('show what a token allows, as printed in the guide', async () => {
     const printed = JSON.parse(block('answer: introspect')) as Record<string, unknown>;
     const client = await server.createClient();
@@ -107,7 +99,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
     const token = await obtainToken(new Agent(server.baseUrl), client, user, fields);
     const { id: RESOURCE_ID, secret: RESOURCE_SECRET } = callerOf(resource);
     const variables = { ASSENT_URL: server.baseUrl, RESOURCE_ID, RESOURCE_SECRET, ACCESS_TOKEN: token };
-    const answer = await run('introspect', variables);
+    const answer = await runBlock('introspect', variables);
     expect(answer).toEqual({
       ...printed,
       client_id: client.clientId,
@@ -124,7 +116,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
     const client = await server.createClient();
     const token = await obtainToken(new Agent(server.baseUrl), client, user);
     expect((await introspected(token)).active).toBe(true);
-    expect(await run(name, { ...settingsOf(client), ACCESS_TOKEN: token })).toEqual({});
+    expect(await runBlock(name, { ...settingsOf(client), ACCESS_TOKEN: token })).toEqual({});
     expect((await introspected(token)).active).toBe(false);
   });
 });

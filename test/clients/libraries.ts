@@ -15,18 +15,14 @@ export interface Attempt {
   readonly verifier: string | null;
 }
 
-/** A token response as the library hands it over. */
 export interface Token {
   readonly access_token: string;
   readonly token_type: string;
   readonly expires_in?: number;
 }
 
-/** An application that uses a library. */
 export interface Application {
-  /** Where it sends the user's browser. */
   urlOf(attempt: Attempt): Promise<string>;
-  /** Takes the browser's answer, up to the token. */
   finish(attempt: Attempt, answer: URL): Promise<Token>;
   revoke(accessToken: string): Promise<unknown>;
 }

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
-import { createRole, type TestRole } from '../support/postgres/database.ts';
+import { createRole } from '../support/postgres/database.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 import { environment, exampleFile, useExampleFolder } from './examples.ts';
@@ -18,7 +18,11 @@ import { environment, exampleFile, useExampleFolder } from './examples.ts';
 const ASSENT = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
 
 const server = await useServer();
-const role = await makeRole();
+/** A role as the document makes it, under a name of our own. */
+const role = await createRole();
+const guide = readFileSync(new URL('../../docs/operate/commands.md', import.meta.url), 'utf8');
+const [, grants = ''] = /```sql\ncreate role assent_notifier login;\n.+\n([^`]+)```/.exec(guide) ?? [];
+await server.database.pool.query(grants.replaceAll('assent_notifier', role.name));
 const client = await server.createClient({ name: 'Corner Shop' });
 const folder = useExampleFolder();
 const STATE_FILE = join(folder, 'state');
@@ -46,17 +50,6 @@ function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   return child;
 }
 
-/** A role as the document makes it, under a name of our own. */
-async function makeRole(): Promise<TestRole> {
-  const guide = readFileSync(new URL('../../docs/operate/commands.md', import.meta.url), 'utf8');
-  const [, sql = ''] = /```sql\n(create role assent_notifier login;\n[^`]+)```/.exec(guide) ?? [];
-  const [, , ...grants] = sql.split('\n');
-  const made = await createRole();
-  await server.database.pool.query(grants.join('\n').replaceAll('assent_notifier', made.name));
-  return made;
-}
-
-/** What users were told, each message once. */
 const messages = (login: string) =>
   [...new Map(delivered.map((one) => [one.id, one])).values()]
     .filter((one) => one.login === login)

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -12,10 +10,10 @@ import { callerOf } from './callers.ts';
 import {
   block,
   describeWith,
-  environment,
   exampleFile,
   exampleNames,
   type RunningExample,
+  runBlock,
   startExample,
   useExampleFolder,
 } from './examples.ts';
@@ -38,7 +36,6 @@ await pool.query(block('example: ledger', 'resources.md'));
 
 afterAll(() => Promise.all(running.map((example) => example.stop())));
 
-/** Starts the payment API. @returns its address */
 async function start(settings: Record<string, string> = {}): Promise<string> {
   const PORT = String(await freePort());
   const credentials = { RESOURCE_ID: id, RESOURCE_SECRET: secret };
@@ -68,9 +65,7 @@ async function pay(token: string, payment: object = {}, at = api): Promise<strin
   return `${response.status} ${((await response.json()) as { result: string }).result}`;
 }
 
-async function payments(): Promise<number> {
-  return (await pool.query('select from payments')).rows.length;
-}
+const payments = async () => (await pool.query('select from payments')).rowCount;
 
 const authorize = (scope: string, instance_name = scope, as = user) =>
   obtainToken(new Agent(server.baseUrl), client, as, { scope, instance_name });
@@ -283,8 +278,6 @@ describe('without an answer from Assent', () => {
 describeWith(['bash', 'curl'], 'The command', () => {
   it('pays', async () => {
     const variables = { PAYMENTS_URL: api, ACCESS_TOKEN: await authorize('payment-shop', 'curl') };
-    const script = block('example: pay', 'resources.md');
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: environment(variables) });
-    expect(JSON.parse(stdout)).toEqual({ result: 'paid' });
+    expect(await runBlock('pay', variables, 'resources.md')).toEqual({ result: 'paid' });
   });
 });

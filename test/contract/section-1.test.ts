@@ -8,6 +8,7 @@ import { flowAt, open } from './flowAt.ts';
 
 const server = await useServer();
 const { user, agent, reachPage, reject, codeFor, tokenFor, writingNothing } = await flowAt(server);
+const shop = await server.createClient({ name: 'Corner Shop' });
 
 const RIGHTS: [scope: string, texts: string[]][] = [
   [
@@ -31,12 +32,12 @@ const RIGHTS: [scope: string, texts: string[]][] = [
 
 describe('contract 1.2.1: what the user sees before deciding', () => {
   it.each(RIGHTS)('1.2.1 shows the rights and limits of %s', async (scope, texts) => {
-    const { text } = await reachPage(await server.createClient(), { scope });
+    const { text } = await reachPage(shop, { scope });
     for (const part of texts) expect(text).toContain(part);
   });
 
   it('1.2.1 shows no right and no limit that was not requested', async () => {
-    const { text } = await reachPage(await server.createClient(), { scope: 'account-info' });
+    const { text } = await reachPage(shop, { scope: 'account-info' });
     expect(text).not.toMatch(/the list of|details of|transfer|Pay |paid from|RUB/i);
   });
 
@@ -54,11 +55,10 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
   });
 
   it('1.2.1 repeats the request on the page of the payment password, which decides nothing by itself', async () => {
-    const client = await server.createClient({ name: 'Corner Shop' });
     const payer = await server.createUser({ name: 'Anna Li' });
     const browser = new Agent(server.baseUrl);
     const fields = { scope: 'account-info payment-shop.limit(7,1500)', instance_name: 'phone' };
-    const consent = await reachConsent(browser, requestOf(client, fields), payer);
+    const consent = await reachConsent(browser, requestOf(shop, fields), payer);
     expect(consent.text).toContain('Allow…');
     const pressed = await writingNothing(() => press(browser, consent, 'allow'));
     const page = await writingNothing(() => browser.get(pressed.location ?? ''));
@@ -113,7 +113,7 @@ describe('contract 1.4: the pages are the service’s own', () => {
   it('1.4 ignores login and password in the authorization request', async () => {
     const browser = new Agent(server.baseUrl);
     const { login, password } = user;
-    const request = requestOf(await server.createClient(), { login, password, payment_password: 'x' });
+    const request = requestOf(shop, { login, password, payment_password: 'x' });
     const page = await writingNothing(async () => {
       const { location } = await browser.post('/oauth/authorize', request);
       expect(location).not.toContain(password);
@@ -126,9 +126,8 @@ describe('contract 1.4: the pages are the service’s own', () => {
   it.each(['sign-in', 'consent'])(
     '1.4 prevents other sites from framing the %s page or loading anything into it',
     async (name) => {
-      const client = await server.createClient();
-      await reject(client);
-      const page = await open(name === 'consent' ? agent : new Agent(server.baseUrl), requestOf(client));
+      await reject(shop);
+      const page = await open(name === 'consent' ? agent : new Agent(server.baseUrl), requestOf(shop));
       expect(page.page).toBe(name);
       expect(page.headers.get('x-frame-options')).toBe('DENY');
       const policy = page.headers.get('content-security-policy');

@@ -54,10 +54,7 @@ function watched(pool: pg.Pool): pg.Pool {
   });
 }
 
-interface SignedIn {
-  readonly userId: string;
-  readonly cookie: string;
-}
+type SignedIn = Readonly<Record<'userId' | 'cookie', string>>;
 
 /** Users with a browser each, who typed no password for that. */
 async function signIn(count: number): Promise<SignedIn[]> {

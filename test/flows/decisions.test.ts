@@ -1,16 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { revokeAll } from '../../src/operations/grants.ts';
 import { fieldsFor, follow, isSignedIn, press, signedIn } from '../support/account.ts';
-import {
-  codeOf,
-  confirm,
-  decide,
-  linkTo,
-  obtainCode,
-  reachConsent,
-  requestOf,
-  press as send,
-} from '../support/flow.ts';
+import { codeOf, confirm, decide, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -34,7 +25,6 @@ async function count(what: string): Promise<number> {
   return (await pool.query(what, [user.userId])).rowCount ?? -1;
 }
 
-/** One request, shown three times. */
 async function threeTabs(): Promise<Answer[]> {
   const url = linkTo(requestOf(client, { state: 'three tabs', instance_name: 'three tabs' }));
   return [await consentFor('three tabs'), await agent.get(url), await agent.get(url)];
@@ -164,7 +154,7 @@ it.each(Object.entries(CHANGES))(
     expectToken(await exchange(server, client, code));
     const askedFor = (scope: string) => reachConsent(agent, requestOf(client, { state: 'old', scope }), user);
     const old = await askedFor('account-info');
-    const pressed = await send(agent, await askedFor('payment-shop'), 'allow');
+    const pressed = await agent.submit(await askedFor('payment-shop'), 'decision', { decision: 'allow' });
     const page = await follow(agent, pressed);
     expect(page.page).toBe('confirm');
     await change(code);

@@ -29,12 +29,7 @@ afterEach(() => void vi.restoreAllMocks());
 const foreign = (password: string) => hashSync(password, 4);
 const KINDS = { password: 'password_hash', payment: 'payment_password_hash' } as const;
 
-async function store(
-  login: string,
-  kind: keyof typeof KINDS,
-  hash: string | null,
-  at = server,
-): Promise<void> {
+async function store(login: string, kind: keyof typeof KINDS, hash: string | null, at = server) {
   await at.database.pool.query(`update users set ${KINDS[kind]} = $2 where login = $1`, [login, hash]);
 }
 

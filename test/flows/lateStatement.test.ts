@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import { revokeAll } from '../../src/flows/account/disconnect.ts';
 import { revokeByBearer } from '../../src/flows/token/revoke.ts';
@@ -30,13 +30,10 @@ const resource = await other.createResource();
 
 const hasEnded = async (token: string) => !(await isLive(other, resource, token));
 
-async function isThere(text: string, { userId }: TestUser): Promise<boolean> {
-  return (await pool.query(text, [userId])).rowCount !== 0;
-}
+const isThere = async (text: string, { userId }: TestUser) =>
+  (await pool.query(text, [userId])).rowCount !== 0;
 
-function grantIdsOf(token: string): string[] {
-  return [parseToken('token', token).grantId ?? ''];
-}
+const grantIdsOf = (token: string) => [parseToken('token', token).grantId ?? ''];
 
 /** A request whose statement is held back, and whether that did something when it got through. */
 interface Late {
@@ -188,7 +185,6 @@ it.each(Object.entries(WAITING))(
   },
 );
 
-/** Token requests that would be granted. */
 async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
   const client = await other.createClient();
   const requestFor = async (instance_name: string): Promise<ExchangeRequest> => {
@@ -203,7 +199,6 @@ async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
   return [await requestFor('one'), await requestFor('two')];
 }
 
-/** A caller who has no time left. */
 const late = () => ({ ...CALLER, decideBy: performance.now() });
 
 it('a manually locked grant delays its own exchange only, and loses nothing', async () => {
@@ -249,30 +244,21 @@ it('disconnecting all is not a success when it timed out before the first author
   expect(await hasEnded(token)).toBe(false);
 });
 
-describe('a statement that reaches the database after its caller got 503', () => {
-  const cases: Record<string, Late> = {};
-  const answers: Record<string, unknown> = {};
-
+it('a statement that reaches the database after its caller got 503 does nothing', async () => {
+  const cases: [name: string, Late][] = [];
+  for (const [name, prepare] of Object.entries(STATEMENTS))
+    cases.push([name, await prepare({ ...(await actorsAt(other)), agent: new Agent(slow.baseUrl) })]);
+  line.holdBack(Object.keys(STATEMENTS));
   // All at once: each is told 503 only after some seconds.
-  beforeAll(async () => {
-    for (const [name, prepare] of Object.entries(STATEMENTS)) {
-      cases[name] = await prepare({ ...(await actorsAt(other)), agent: new Agent(slow.baseUrl) });
-    }
-    line.holdBack(Object.keys(STATEMENTS));
-    const asked = Object.entries(cases).map(async ([name, { ask }]) => {
-      answers[name] = await ask().catch((error: unknown) => error);
-    });
-    await vi.waitFor(() => expect(line.held()).toBe(asked.length), { timeout: 60_000 });
-    for (const { meanwhile } of Object.values(cases)) await meanwhile?.();
-    await Promise.all(asked);
-    await line.letThrough();
-  });
-
-  it.each(Object.keys(STATEMENTS))('does nothing: %s', async (name) => {
-    const answer = answers[name];
-    if (answer instanceof Error) expect(answer.message).toContain('timeout');
-    else
-      expect([(answer as Answer).status, (answer as Answer).headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await cases[name]?.isDone()).toBe(false);
-  });
+  const asked = cases.map(([, { ask }]) => ask().catch((error: unknown) => error));
+  await vi.waitFor(() => expect(line.held()).toBe(asked.length), { timeout: 60_000 });
+  for (const [, { meanwhile }] of cases) await meanwhile?.();
+  const answers = (await Promise.all(asked)) as (Answer | Error)[];
+  await line.letThrough();
+  for (const [index, [name, { isDone }]] of cases.entries()) {
+    const answer = answers[index];
+    if (answer instanceof Error) expect.soft(answer.message, name).toContain('timeout');
+    else expect.soft([answer?.status, answer?.headers.get('retry-after')], name).toEqual([503, '5']);
+    expect.soft(await isDone(), name).toBe(false);
+  }
 });

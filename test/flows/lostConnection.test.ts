@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { actorsAt } from '../support/account.ts';
-import {
-  codeOf,
-  decide,
-  introspect,
-  linkTo,
-  obtainCode,
-  obtainToken,
-  reachConsent,
-  requestOf,
-} from '../support/flow.ts';
+import { codeOf, decide, introspect, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { intercept } from '../support/postgres/intercept.ts';
@@ -58,7 +49,8 @@ describe('a connection that breaks before the response', () => {
   it('does not fail an introspection or a page', async () => {
     const { client, user, agent } = await actorsAt(server);
     const resource = await server.createResource();
-    const token = await obtainToken(agent, client, user);
+    const code = await obtainCode(agent, requestOf(client), user);
+    const token = expectToken(await exchange(server, client, code));
     const answer = await askAndCut(pool, 'lock table resources', () => introspect(server, resource, token));
     expect(answer).toMatchObject({ active: true, client_id: client.clientId });
     const url = linkTo(requestOf(client));

@@ -33,22 +33,11 @@ describe('the token of a form', () => {
   });
 
   it('is accepted from earlier builds, with a name for its page or without', () => {
-    const signed: unknown[] = JSON.parse(payloadOf(signForm(context, form, 3)).toString());
+    const { payload = '' } = keyRing.verify('form', signForm(context, form, 3)) ?? {};
+    const signed: unknown[] = JSON.parse(payload.toString());
     for (const more of [[], ['0b6e2d3c-6a44-4d5f-9e0e-2f1c7a1d9b11']]) {
       const earlier = keyRing.sign('form', Buffer.from(JSON.stringify([...signed.slice(0, 3), ...more])));
       expect(verifyForm(context, earlier, form)?.revision).toBe(3);
     }
   });
-
-  it.each([
-    ['no token', undefined],
-    ['another JSON document of ours', keyRing.sign('form', Buffer.from('[]'))],
-    ['the same signed for another use', keyRing.sign('visit', payloadOf(signForm(context, form)))],
-  ])('is refused when it is %s', (_what, token) => {
-    expect(verifyForm(context, token, form)).toBeNull();
-  });
 });
-
-function payloadOf(token: string): Buffer {
-  return keyRing.verify('form', token)?.payload ?? Buffer.alloc(0);
-}

@@ -21,7 +21,6 @@ const SUB = 'sub-of-the-user';
 
 let client: TestClient;
 let by: SignedIn;
-/** The user's hash for payments. */
 let hash: string;
 
 beforeEach(async () => {
@@ -29,13 +28,8 @@ beforeEach(async () => {
   hash = by.session.paymentPasswordHash ?? '';
 });
 
-/** Changes the user's row. */
 const set = (change: string, ...values: unknown[]) =>
   pool.query(`update users set ${change} where user_id = $1`, [by.user.userId, ...values]);
-
-/** Makes the user one who has no password here, and whom the provider knows. */
-const moveToProvider = () =>
-  set('external_id = $2, payment_password_hash = null', `${SUB} ${by.user.userId}`);
 
 const ofPassword = (paymentPasswordHash: string | null) => ({ paymentPasswordHash, externalId: null });
 const ofProvider = (externalId: string) => ({ paymentPasswordHash: null, externalId });
@@ -48,7 +42,6 @@ function approve(proof: Proof, given: Partial<Approval> = {}) {
   return approveGrant(pool, { ...approvalOf(client, by.user), ...decided, proof, ...given });
 }
 
-/** The details of what was approved. */
 async function approved(): Promise<unknown[]> {
   const { rows } = await pool.query(
     `select coalesce(a.detail, '{}') as detail from grants g join audit_events a using (grant_id) where a.user_id = $1`,
@@ -89,13 +82,13 @@ describe('approving a right that spends', () => {
   });
 
   it('requires the provider’s answer about a user of the provider', async () => {
-    await moveToProvider();
+    const sub = `${SUB} ${by.user.userId}`;
+    await set('external_id = $2, payment_password_hash = null', sub);
     const before = await rowsOf(server.database);
     for (const proof of [NONE, ofProvider('another'), ofProvider(SUB), ofPassword(hash)])
       expect(await approve(proof, { confirmsPayments: true })).toBe('stale');
     expect(await rowsOf(server.database)).toBe(before);
-    const right = ofProvider(`${SUB} ${by.user.userId}`);
-    expect(await approve(right, { confirmsPayments: true })).toBe('written');
+    expect(await approve(ofProvider(sub), { confirmsPayments: true })).toBe('written');
     expect(await approved()).toMatchObject([{ confirmed_by: 'provider' }]);
   });
 

@@ -24,10 +24,8 @@ async function note({ userId }: TestUser, kind: string, ago: string, clientId: s
   );
 }
 
-const allOf = (found: Warnings | null) => [
-  ...(found?.first.warnings ?? []),
-  ...(found?.others?.warnings ?? []),
-];
+const allOf = (found: Warnings | null) =>
+  [found?.first, found?.others].flatMap((part) => part?.warnings ?? []);
 const kindsOf = (found: Warnings | null) => allOf(found).map(({ kind }) => kind);
 
 /** The cookie of a browser in which the first of these, or the others, were seen. */
