@@ -18,10 +18,10 @@ const shop = await server.createClient();
 /** The elements of a page with the names of their attributes, in order: what markup in a text would change. */
 function skeletonOf({ body }: Answer): string[] {
   const $ = cheerio.load(body);
-  const elements = $('*').toArray();
-  return elements.map(
-    (element) => `${$(element).prop('tagName')} ${Object.keys($(element).attr() ?? {}).sort()}`,
-  );
+  const namesOf = (attributes: object = {}) => Object.keys(attributes).toSorted();
+  return $('*')
+    .map((_, element) => `${$(element).prop('tagName')} ${namesOf($(element).attr())}`)
+    .get();
 }
 
 const HARMLESS = { name: 'Harmless', login: 'harmless', target: 'shop', instance: 'phone', state: 's' };

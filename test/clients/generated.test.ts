@@ -35,10 +35,7 @@ beforeAll(async () => {
   const port = String(await freePort());
   const settings = onDatabase(database.url);
   server = await spawnServer({ ...settings, ADMIN_PORT: port });
-  const created = await runAssent(
-    ['operator', 'create', 'generated', '--role', 'changes', '--json'],
-    settings,
-  );
+  const created = await runAssent('operator create generated --role changes --json'.split(' '), settings);
   const token = JSON.parse(created.stdout).operator_token as string;
   const url = `http://localhost:${port}`;
   await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: 60_000 });

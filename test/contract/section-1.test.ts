@@ -101,10 +101,8 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
     await expireCode(server, client);
     expect((await reachPage(client)).text).not.toContain(EARLIER);
     await tokenFor(client);
-    await server.database.pool.query(
-      `update grants set token_issued_at = clock_timestamp() - interval '3 years 1 day' where client_id = $1`,
-      [client.clientId],
-    );
+    const age = `update grants set token_issued_at = clock_timestamp() - interval '3 years 1 day' where client_id = $1`;
+    await server.database.pool.query(age, [client.clientId]);
     expect((await reachPage(client)).text).not.toContain(EARLIER);
   });
 });

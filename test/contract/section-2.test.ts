@@ -120,6 +120,5 @@ it('2.5 the token response contains access_token and no error on success', async
     token_type: 'bearer',
     expires_in: expect.any(Number),
   });
-  const years = Number(document.expires_in) / (365.25 * 24 * 3600);
-  expect(years).toBeCloseTo(3, 2);
+  expect(Number(document.expires_in) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
 });

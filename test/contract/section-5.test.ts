@@ -129,7 +129,7 @@ describe('contract 5.1: the payment password', () => {
     expect([rejected.status, rejected.location]).toEqual([302, `${shop.redirectUri}?error=access_denied`]);
   });
 
-  it('5.1 is requested again if it is wrong', async () => {
+  it('5.1 is requested again if it is wrong, with an error on this page only', async () => {
     const browser = await signedIn(server, payer);
     const page = await allowPaying(browser);
     for (const wrong of ['', 'wrong', `${payer.paymentPassword} `]) {
@@ -138,6 +138,8 @@ describe('contract 5.1: the payment password', () => {
       expect(answer.text).toContain('The payment password is wrong.');
       expect(answer.text).toContain('pay any shop up to RUB 1,500 in any 7 days');
     }
+    for (const other of [await openShop(browser, PAYING), await allowPaying(browser)])
+      expect(other.body).not.toContain('id="error"');
     expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/receipt')).toBe(true);
   });
 
@@ -177,10 +179,8 @@ describe('contract 5.2 and 5.3: the application', () => {
   it('5.3 is refused after its only secret is retired, with that secret and without one', async () => {
     const client = await server.createClient();
     const code = await codeFor(client);
-    await server.database.pool.query(
-      'update client_secrets set retired_at = clock_timestamp() where client_id = $1',
-      [client.clientId],
-    );
+    const retire = 'update client_secrets set retired_at = clock_timestamp() where client_id = $1';
+    await server.database.pool.query(retire, [client.clientId]);
     for (const changes of [{}, { client_secret: undefined }])
       expectTokenError(await exchanged(client, code, changes), 'unauthorized_client');
   });

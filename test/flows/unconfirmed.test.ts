@@ -60,10 +60,8 @@ describe('approving a right that spends', () => {
     },
     'the payment password of another user': async () =>
       ofPassword((await signedInUser(server)).session.paymentPasswordHash),
-    'the password of the account': async () => {
-      const { login } = by.user;
-      return ofPassword((await findUser(pool, login))?.passwordHash ?? '');
-    },
+    'the password of the account': async () =>
+      ofPassword((await findUser(pool, by.user.login))?.passwordHash ?? ''),
     'an answer of the provider, which does not know the user': () => ofProvider(SUB),
   };
 

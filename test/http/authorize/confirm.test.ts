@@ -56,19 +56,6 @@ describe('the page of the payment password', () => {
     expect(fieldsFor(back, '/consent').request).toBe(fields.request);
     expect(await rowsOf(server.database)).toBe(before);
   });
-
-  it('is shown again after a wrong password, with an error at its own address only', async () => {
-    const address = await allow();
-    const before = await rowsOf(server.database);
-    const answer = await confirm(browser, await browser.get(address), 'wrong');
-    expect([answer.status, answer.location]).toEqual([303, address]);
-    for (let times = 0; times < 2; times += 1)
-      expect((await browser.get(address)).text).toContain('The payment password is wrong.');
-    for (const other of [await consentFor(), await browser.get(await allow())])
-      expect(other.body).not.toContain('id="error"');
-    expect(await rowsOf(server.database)).toBe(before);
-    expect(leadsTo(await confirmed(address), '/receipt')).toBe(true);
-  });
 });
 
 describe('the receipt', () => {
