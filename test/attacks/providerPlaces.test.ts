@@ -68,7 +68,7 @@ it('throttles a network with too many refused codes, but no other network and no
     expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
 });
 
-it('limits one network to ten concurrent codes: others and a known device get in, all others later', async () => {
+it('limits one network to ten concurrent codes: other networks and a known device get in, the rest later', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');

@@ -250,7 +250,7 @@ describe('without an answer from Assent', () => {
   it.each([
     [2, PAID],
     [3, '503 temporarily_unavailable'],
-  ])('the payment API tries again: after %s answers of 503 it is %s', async (busy, result) => {
+  ])('the payment API tries again: its answer after %s answers of 503 is %s', async (busy, result) => {
     const token = await authorize('payment-shop', 'busy');
     const [reached, address] = await startBusy(busy);
     expect(await pay(token, {}, await start({ ASSENT_URL: address }))).toBe(result);

@@ -67,7 +67,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
     expect(end.location).toBe(`${shop.redirectUri}?state=s%201&code=${codeOf(end)}`);
   });
 
-  it('4.1 keeps only known parameters in that URL, in a fixed order, with spaces as %20', async () => {
+  it('4.1 keeps only known parameters in the URL of the redirect, in a fixed order, with spaces as %20', async () => {
     const known = requestOf(shop, { instance_name: 'Иван +1', state: 'a b+c' });
     const reversed = Object.fromEntries(Object.entries(known).reverse());
     const sent = { ...reversed, code_challenge: '', client_secret: shop.clientSecret ?? '', password: 'p' };

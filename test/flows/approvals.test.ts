@@ -139,7 +139,7 @@ describe('concurrent approvals of many users', () => {
     await Promise.all(tabs);
   });
 
-  it('don’t wait for another user’s locked row beyond the time that detects it', async () => {
+  it('don’t wait for another user’s locked row beyond the lock timeout', async () => {
     const users = await signIn(8);
     const pages = await openPages(users);
     await whileHeld(database.pool, LOCK_USER, [users[0]?.userId], async () => {

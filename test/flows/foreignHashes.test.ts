@@ -109,7 +109,7 @@ describe('a user with an imported hash', () => {
     expect(await tryToSignIn(login, 'wrong')).toBe('wrong');
   });
 
-  it('is recognised in that browser afterwards', async () => {
+  it('is recognised in the same browser at the next sign-in', async () => {
     const user = await importedUser();
     const agent = await signedIn(server, user);
     agent.cookies.delete('assent_session');

@@ -102,7 +102,7 @@ describe('a user is warned', () => {
 });
 
 describe('dismissing warnings', () => {
-  it('covers exactly those on the answered form', async () => {
+  it('covers exactly the warnings on the answered form', async () => {
     const { user, session } = await signedIn();
     for (const [hours, client] of ['a', 'b', 'c'].entries())
       await note(user, 'replayed', `${hours + 2} hours`, client);
