@@ -25,7 +25,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
   'test/deploy/{completion,prometheus,proxies,proxyLimits,tracing}.test.ts': 'programs of others',
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
-  'test/flows/{lastUsed,lateStatement,lockedRow}.test.ts': 'wait for real deadlines',
+  'test/flows/{lastUsed,lateStatement}.test.ts': 'wait for real deadlines',
   'test/http/requests/{fuzz,fuzzFraming,fuzzNeeds,smuggling}.test.ts': 'random bytes',
   'test/http/requests/forgedHeaders.test.ts': 'every request with forged headers',
   'test/http/connections/{connections,unreadAnswers}.test.ts': 'connections that wait for their end',

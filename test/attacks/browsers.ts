@@ -4,15 +4,11 @@ import type { TestClient, TestUser } from '../support/server.ts';
 
 type Fields = Record<string, string>;
 
-/** The page that a browser gets for a request. */
 export function open(browser: Agent, client: TestClient, fields: Fields = {}): Promise<Answer> {
   return browser.get(linkTo(requestOf(client, fields)));
 }
 
-/** The cookie of the session; undefined when the browser has none. */
-export function sessionOf(browser: Agent): string | undefined {
-  return browser.cookies.get('assent_session');
-}
+export const sessionOf = (browser: Agent) => browser.cookies.get('assent_session');
 
 /** Signs in by the form of a page, whoever is signed in already. */
 export function signIn(browser: Agent, page: Answer, { login, password }: TestUser): Promise<Answer> {

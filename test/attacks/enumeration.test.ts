@@ -56,7 +56,7 @@ it('an account is not revealed: existing, unknown and blocked logins get one ans
 });
 
 describe('the existence of an application', () => {
-  it('is not revealed: unknown and blocked ones get the same answer, as does a wrong secret', async () => {
+  it('is not revealed: unknown and blocked applications get the same answer, as does a wrong secret', async () => {
     const blocked = await server.createClient();
     await setClientStatus(server, blocked, 'blocked');
     const stranger = new Agent(server.baseUrl);

@@ -21,7 +21,6 @@ const resource = await server.createResource();
 const shop = await server.createClient();
 const browser = await signedIn(server, victim);
 
-/** The parts of a signed value: which key, what it says, and the HMAC over it. */
 function partsOf(signed: string): { keyId: Buffer; payload: Buffer; signature: Buffer } {
   const bytes = Buffer.from(signed, 'base64url');
   return {
@@ -58,13 +57,12 @@ function forgeriesOf(signed: string): Record<string, string> {
 }
 
 it('a decision is refused with a missing, empty, foreign, truncated or extended signature', async () => {
-  const client = await server.createClient();
-  const form = formWith(await open(browser, client), 'decision');
+  const form = formWith(await open(browser, shop), 'decision');
   const before = await rowsOf(server.database);
   for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
     for (const decision of ['allow', 'reject']) {
       const answer = await browser.post(form.action, { ...form.fields, decision_token, decision });
-      expect([answer.status, answer.location?.includes(client.redirectUri)], forgery).toEqual([303, false]);
+      expect([answer.status, answer.location?.includes(shop.redirectUri)], forgery).toEqual([303, false]);
     }
   }
   expect(await rowsOf(server.database)).toEqual(before);
@@ -72,8 +70,7 @@ it('a decision is refused with a missing, empty, foreign, truncated or extended 
 });
 
 it('a decision is refused where it is confirmed or answered, also with the payment password', async () => {
-  const client = await server.createClient();
-  const page = await open(browser, client, { scope: 'payment-shop' });
+  const page = await open(browser, shop, { scope: 'payment-shop' });
   const { fields } = formWith(await follow(browser, await press(browser, page, 'allow')), 'payment_password');
   const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
   const before = await rowsOf(server.database);
@@ -89,22 +86,21 @@ it('a decision is refused where it is confirmed or answered, also with the payme
 
 describe('a forged code or token', () => {
   it('can’t be derived from a page, a code or a token, nor by converting one kind to the other', async () => {
-    const client = await server.createClient();
-    const page = await open(browser, client);
+    const page = await open(browser, shop);
     const { payload, signature } = partsOf(formWith(page, 'decision').fields.decision_token ?? '');
     const code = codeOf(await decide(browser, page, 'allow'));
     const grantId = bytesOf(code).subarray(0, 16);
     const digest = createHash('sha256').update(payload).digest();
     for (const secret of [signature, digest, Buffer.alloc(32), Buffer.alloc(32, 255)]) {
-      expectTokenError(await exchange(server, client, `assent_ac_${join(grantId, secret)}`), 'invalid_grant');
+      expectTokenError(await exchange(server, shop, `assent_ac_${join(grantId, secret)}`), 'invalid_grant');
       const token = `assent_at_${join(grantId, secret)}`;
       expect(await introspect(server, resource, token)).toEqual({ active: false });
     }
     for (const other of [code, code.replace('assent_ac_', 'assent_at_')])
       expect(await introspect(server, resource, other)).toEqual({ active: false });
-    const token = expectToken(await exchange(server, client, code));
+    const token = expectToken(await exchange(server, shop, code));
     for (const other of [token.replace('assent_at_', 'assent_ac_'), token])
-      expectTokenError(await exchange(server, client, other), 'invalid_grant');
+      expectTokenError(await exchange(server, shop, other), 'invalid_grant');
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
   });
 
@@ -126,7 +122,6 @@ describe('a forged code or token', () => {
   });
 });
 
-/** In how many bits two texts differ. */
 function distance(one: Buffer, other: Buffer): number {
   return one.reduce(
     (sum, byte, at) => sum + (byte ^ (other[at] ?? 0)).toString(2).replaceAll('0', '').length,

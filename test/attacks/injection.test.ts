@@ -18,10 +18,10 @@ const shop = await server.createClient();
 /** The elements of a page with the names of their attributes, in order: what markup in a text would change. */
 function skeletonOf({ body }: Answer): string[] {
   const $ = cheerio.load(body);
-  const elements = $('*').toArray();
-  return elements.map(
-    (element) => `${$(element).prop('tagName')} ${Object.keys($(element).attr() ?? {}).sort()}`,
-  );
+  const namesOf = (attributes: object = {}) => Object.keys(attributes).toSorted();
+  return $('*')
+    .map((_, element) => `${$(element).prop('tagName')} ${namesOf($(element).attr())}`)
+    .get();
 }
 
 const HARMLESS = { name: 'Harmless', login: 'harmless', target: 'shop', instance: 'phone', state: 's' };
@@ -30,7 +30,6 @@ const MARKUP = `"'></bdi></title><script>alert(1)</script><img src=x onerror=ale
 const TARGET = MARKUP.replaceAll(' ', '/');
 const HOSTILE = { name: MARKUP, login: `${MARKUP}x`, target: TARGET, instance: MARKUP, state: MARKUP };
 
-/** Every page of the flow, with these texts in it. */
 async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   const quoted = `"${texts.target.replaceAll(/["\\]/g, '\\$&')}"`;
   const client = await server.createClient({ name: texts.name });
@@ -75,7 +74,6 @@ it('SQL and wildcards are text in a login: none finds a user, even with the righ
   }
 });
 
-/** Names of our own in a line of the log. */
 const NAME =
   /^(level|time|pid|hostname|ref|method|path|status|address|ms|client_id|outcome|error|rule|rule_id|msg)$/;
 

@@ -7,6 +7,7 @@ import { insertSession } from '../../src/store/common/sessions.ts';
 import { copyOf } from '../support/account.ts';
 import { linkTo, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
+import { changeClient } from '../support/operators.ts';
 import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
 import { CALLER, useServer } from '../support/server.ts';
 import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
@@ -57,48 +58,46 @@ it('sign-in uses new secrets each time, and sends nothing of the request to the 
   expect(left.headers.get('cache-control')).toBe('no-store');
 });
 
-describe('an ID token of another sign-in', () => {
-  const text = new TextEncoder();
-  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const now = Math.floor(Date.now() / 1000);
-  const REPLACED: Record<string, readonly [reason: RegExp, replaced: typeof wallet.replaced]> = {
-    'of another issuer': [/"iss"/, { claims: { iss: 'https://wallet.example' } }],
-    'of no issuer': [/"iss"/, { without: 'iss' }],
-    'for another client': [/"aud"/, { claims: { aud: 'another' } }],
-    'for no client': [/"aud"/, { without: 'aud' }],
-    'for several clients, without azp': [/"aud"/, { claims: { aud: ['assent', 'another'] } }],
-    'for several, made for the other': [/"azp"/, { claims: { aud: ['assent', 'another'], azp: 'another' } }],
-    'with another nonce': [/"nonce"/, { claims: { nonce: 'another' } }],
-    'with no nonce': [/"nonce"/, { without: 'nonce' }],
-    'of no user': [/"sub"/, { without: 'sub' }],
-    'expired a minute ago': [/"exp"/, { claims: { exp: now - 60 } }],
-    'that never expires': [/"exp"/, { without: 'exp' }],
-    'of the future': [/"nbf"/, { claims: { nbf: now + 600 } }],
-    'not signed': [/"alg"/, { idToken: (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` }],
-    'signed by our client secret': [
-      /"alg"/,
-      { header: { alg: 'HS256' }, key: text.encode(wallet.settings.clientSecret) },
-    ],
-    'signed by a key that is not the wallet’s': [/key/, { header: { kid: '2' }, key: other.privateKey }],
-    'signed by another key under the name of the wallet’s': [/signature/, { key: other.privateKey }],
-    'with another letter in it': [/signature/, { idToken: (_claims, signed) => withAnotherSub(signed) }],
-    'that is none': [
-      /"id_token"/,
-      { token: { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' } },
-    ],
-  };
-  const withAnotherSub = (signed: string) => {
-    const [header, payload = '', signature] = signed.split('.');
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
-    return [header, encoded({ ...claims, sub: 'another' }), signature].join('.');
-  };
+const text = new TextEncoder();
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const now = Math.floor(Date.now() / 1000);
+const REPLACED: Record<string, readonly [reason: RegExp, replaced: typeof wallet.replaced]> = {
+  'of another issuer': [/"iss"/, { claims: { iss: 'https://wallet.example' } }],
+  'of no issuer': [/"iss"/, { without: 'iss' }],
+  'for another client': [/"aud"/, { claims: { aud: 'another' } }],
+  'for no client': [/"aud"/, { without: 'aud' }],
+  'for several clients, without azp': [/"aud"/, { claims: { aud: ['assent', 'another'] } }],
+  'for two clients, with another azp': [/"azp"/, { claims: { aud: ['assent', 'another'], azp: 'another' } }],
+  'with another nonce': [/"nonce"/, { claims: { nonce: 'another' } }],
+  'with no nonce': [/"nonce"/, { without: 'nonce' }],
+  'of no user': [/"sub"/, { without: 'sub' }],
+  'expired a minute ago': [/"exp"/, { claims: { exp: now - 60 } }],
+  'that never expires': [/"exp"/, { without: 'exp' }],
+  'of the future': [/"nbf"/, { claims: { nbf: now + 600 } }],
+  'not signed': [/"alg"/, { idToken: (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` }],
+  'signed by our client secret': [
+    /"alg"/,
+    { header: { alg: 'HS256' }, key: text.encode(wallet.settings.clientSecret) },
+  ],
+  'signed by a key that is not the wallet’s': [/key/, { header: { kid: '2' }, key: other.privateKey }],
+  'signed by another key under the name of the wallet’s': [/signature/, { key: other.privateKey }],
+  'with another letter in it': [/signature/, { idToken: (_claims, signed) => withAnotherSub(signed) }],
+  'that is missing': [
+    /"id_token"/,
+    { token: { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' } },
+  ],
+};
+const withAnotherSub = (signed: string) => {
+  const [header, payload = '', signature] = signed.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+  return [header, encoded({ ...claims, sub: 'another' }), signature].join('.');
+};
 
-  it.each(Object.entries(REPLACED))('is refused: %s', async (_name, [reason, replaced]) => {
-    const { agent, callback } = await returning();
-    wallet.replaced = replaced;
-    await refuse(agent, callback, 'sign_in_failed', reason);
-    expect(wallet.exchanges).toHaveLength(1);
-  });
+it.each(Object.entries(REPLACED))('an ID token is refused: one %s', async (_name, [reason, replaced]) => {
+  const { agent, callback } = await returning();
+  wallet.replaced = replaced;
+  await refuse(agent, callback, 'sign_in_failed', reason);
+  expect(wallet.exchanges).toHaveLength(1);
 });
 
 describe('a response that this browser did not request', () => {
@@ -195,11 +194,8 @@ describe('the sign-in cookie', () => {
     const { agent, callback } = await returning();
     const name = signInCookie(callback) ?? '';
     const cookie = agent.cookies.get(name) ?? '';
-    const letters = [0, 4, Math.floor(cookie.length / 2), cookie.length - 1];
-    const tampered = letters.map(
-      (at) => cookie.slice(0, at) + (cookie[at] === 'A' ? 'B' : 'A') + cookie.slice(at + 1),
-    );
-    for (const value of [...tampered, cookie.slice(0, -1), `${cookie}A`, 'x', encodeURIComponent('{}')]) {
+    const changed = cookie.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    for (const value of [changed, cookie.slice(0, -1), `${cookie}A`, 'x', encodeURIComponent('{}')]) {
       const browser = copyOf(agent);
       browser.cookies.set(name, value);
       await refuse(browser, callback, 'sign_in_lost');
@@ -215,9 +211,7 @@ describe('the sign-in cookie', () => {
     expect([answer.status, answer.page, answer.location]).toEqual([400, 'error', null]);
     const client = await server.createClient();
     const { agent, callback } = await returning(linkTo(requestOf(client)));
-    await pool.query(`update clients set redirect_uri = 'https://shop.example/' where client_id = $1`, [
-      client.clientId,
-    ]);
+    await changeClient(pool, client.clientId, { redirectUri: 'https://shop.example/' }, 'olga');
     await refuse(agent, callback, 'redirect_uri_unregistered');
   });
 
@@ -293,7 +287,7 @@ describe('the user of a `sub`', () => {
     expect(made?.user_id).not.toBe(victim.userId);
   });
 
-  it('is found again by it, compared exactly, whatever else the provider sends', async () => {
+  it('is found again by the same `sub`, compared exactly, whatever else the provider sends', async () => {
     const sub = `Sub-${randomUUID()}`;
     const [made] = await arrive({ sub, preferred_username: `p-${randomUUID()}`, name: 'First' });
     expect(made).toMatchObject({ login: wallet.user.preferred_username, name: 'First' });
@@ -311,7 +305,7 @@ describe('the user of a `sub`', () => {
     ['that begins with a space', ' sub', false],
     ['with another white space', 'sub\u00a01', false],
     ['with an invisible character', 'sub\u200b1', false],
-  ])('is created, or refused, for one %s', async (_what, sub, isMade) => {
+  ])('is created, or refused, for a `sub` %s', async (_what, sub, isMade) => {
     wallet.user = { sub };
     const { agent, callback } = await returning();
     if (isMade) expect((await agent.get(callback)).status).toBe(303);
@@ -363,7 +357,7 @@ describe('the user of a `sub`', () => {
     expect(await usersWith(server, { external_id: wallet.user.sub })).toHaveLength(1);
   });
 
-  it('is refused while blocked, also by this response', async () => {
+  it('is refused if blocked before the provider’s response arrives', async () => {
     await arrive();
     const { agent, callback } = await returning();
     await pool.query(`update users set status = 'blocked' where external_id = $1`, [wallet.user.sub]);
@@ -371,7 +365,7 @@ describe('the user of a `sub`', () => {
     expect(answer.text).toContain('You can’t sign in here with this account.');
   });
 
-  it('is checked with the status by the statement that opens the session', async () => {
+  it('is checked, with its status, by the statement that opens the session', async () => {
     const [{ user_id } = {}] = await arrive();
     const origin = { browser: null, system: null, network: null, knownDevice: false, earlierHash: null };
     const open = async (externalId: string | null) => {

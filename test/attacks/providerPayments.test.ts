@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { copyOf, follow, signedIn } from '../support/account.ts';
@@ -28,7 +29,6 @@ beforeEach(async () => {
   await passWallet(wallet, agent, '/account');
 });
 
-/** Presses Allow on the page of a request. */
 const allow = async (request = spending()) => press(agent, await agent.get(request), 'allow');
 
 /** The callback by which the wallet confirms a request that was allowed. */
@@ -144,16 +144,13 @@ describe('an invalid confirmation of the provider', () => {
 
   it('is refused when the session signs out during the check', async () => {
     const callback = await confirming();
-    let open = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const gate = new EventEmitter();
     wallet.exchanges.length = 0;
-    wallet.replaced = { held };
+    wallet.replaced = { held: once(gate, 'open') };
     const sent = agent.get(callback);
     await vi.waitUntil(() => wallet.exchanges.length === 1);
     await pool.query('delete from sessions where session_hash = $1', [sha256(sessionOf(agent) ?? '')]);
-    open();
+    gate.emit('open');
     expect([(await sent).status, await approvals()]).toEqual([400, []]);
   });
 
@@ -219,15 +216,13 @@ describe('a confirmation by the provider', () => {
     const own = agent;
     const thief = new Agent(server.baseUrl);
     await passWallet(wallet, thief, '/account');
-    const raised = { scope: 'account-info payment-shop.limit(7,1501)' };
-    const starts: [Agent, fields: Record<string, string>, decision: string][] = [
-      ...[raised, { instance_name: 'another' }, { state: 'another' }].map(
-        (fields): [Agent, Record<string, string>, string] => [own, fields, decision],
-      ),
+    for (const [browser, fields, sent] of [
+      [own, { scope: 'account-info payment-shop.limit(7,1501)' }, decision],
+      [own, { instance_name: 'another' }, decision],
+      [own, { state: 'another' }, decision],
       [thief, {}, decision],
       [own, {}, 'made-up'],
-    ];
-    for (const [browser, fields, sent] of starts) {
+    ] as const) {
       const link = `${spending(fields)}&${new URLSearchParams({ decision: sent })}`;
       const answer = await browser.get(link.replace('/oauth/authorize', '/sign-in'));
       expect(leadsTo(answer, '/oauth/authorize')).toBe(true);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { expect, it, vi } from 'vitest';
 import { ProviderTurns } from '../../src/flows/signIn/provider/turns.ts';
 import { copyOf } from '../support/account.ts';
 import { Agent } from '../support/http/agent.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
-import { useServer } from '../support/server.ts';
+import { CALLER, useServer } from '../support/server.ts';
 import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { logOf } from './refusals.ts';
 
@@ -13,13 +14,6 @@ import { logOf } from './refusals.ts';
 const wallet = await useWallet();
 const server = await useServer({ provider: wallet.settings, trustProxy: 1 });
 const MADE_UP = { token: { status: 400, body: '{"error":"invalid_grant"}' } };
-
-const CALLER = {
-  address: '192.0.2.200',
-  reference: 'r',
-  userAgent: null,
-  decideBy: Number.POSITIVE_INFINITY,
-};
 
 let networks = 0;
 const newNetwork = () => {
@@ -37,10 +31,9 @@ const withCode = (callback: string, code: string) => callback.replace(/code=[^&]
 
 it('a sign-in ends after three codes, however often its cookie is sent, with an empty error or none', async () => {
   const { agent, callback } = await returning(newNetwork());
-  const copies = Array.from({ length: 20 }, () => copyOf(agent));
   const answers = await Promise.all(
-    copies.map((copy, index) =>
-      copy.get(`${withCode(callback, `made-up-${index}`)}${index % 2 === 0 ? '' : '&error='}`),
+    Array.from({ length: 20 }, (_, index) =>
+      copyOf(agent).get(`${withCode(callback, `made-up-${index}`)}${index % 2 === 0 ? '' : '&error='}`),
     ),
   );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
@@ -75,45 +68,40 @@ it('throttles a network with too many refused codes, but no other network and no
     expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
 });
 
-it('limits one network to ten concurrent codes: others and a known device get in, all others later', async () => {
+it('limits one network to ten concurrent codes: other networks and a known device get in, the rest later', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');
   known.cookies.delete('assent_session');
   const many = await Promise.all(Array.from({ length: 15 }, () => returning(address)));
-  const { resolve: open, promise } = deferred();
+  const gate = new EventEmitter();
   wallet.exchanges.length = 0;
-  wallet.replaced = { held: promise };
+  wallet.replaced = { held: once(gate, 'open') };
   const sent = many.map(({ agent, callback }) => agent.get(callback));
   await vi.waitUntil(() => wallet.exchanges.length >= 10);
   wallet.replaced = {};
   for (const honest of [at(elsewhere), known])
     expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
   expect(wallet.exchanges).toHaveLength(12);
-  open();
+  gate.emit('open');
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(many.map(() => 303));
 });
 
 it('reserves the last tenth of all places for known devices', async () => {
-  const turns = new ProviderTurns();
-  const { resolve: open, promise } = deferred();
-  const take = (network: number) =>
-    turns.take({ ...CALLER, address: `192.0.2.${network}` }, null, randomUUID(), () => promise);
-  const started: string[] = [];
-  const strangers = Array.from({ length: 90 }, (_, index) => take(Math.floor(index / 10)));
-  const late = turns.take({ ...CALLER, address: '192.0.2.100' }, null, 'late', async () =>
-    started.push('late'),
+  const [turns, gate] = [new ProviderTurns(), new EventEmitter()];
+  const held = once(gate, 'open');
+  const from = (network: number) => ({
+    ...CALLER,
+    address: `192.0.2.${network}`,
+    decideBy: Number.POSITIVE_INFINITY,
+  });
+  const strangers = Array.from({ length: 90 }, (_, index) =>
+    turns.take(from(Math.floor(index / 10)), null, randomUUID(), () => held),
   );
-  await turns.take(CALLER, 'a known user', 'known', async () => started.push('known'));
-  open();
+  const started: string[] = [];
+  const late = turns.take(from(100), null, 'late', async () => started.push('late'));
+  await turns.take(from(200), 'a known user', 'known', async () => started.push('known'));
+  gate.emit('open');
   await Promise.all([...strangers, late]);
   expect(started).toEqual(['known', 'late']);
 });
-
-function deferred() {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { resolve: () => resolve(), promise };
-}

@@ -60,7 +60,6 @@ export function begunIn(
   return JSON.parse(inflateRawSync(signed?.payload ?? '').toString());
 }
 
-/** The rows of users with such a value. */
 export async function usersWith(
   { database: { pool } }: TestServer,
   where: { readonly login: string } | { readonly external_id: string },

@@ -68,7 +68,7 @@ describe('the end of a session', () => {
 });
 
 it.each([
-  ['the page for somebody else', true],
+  ['a sign-out', true],
   ['a loss of the cookies', false],
 ])(
   'two people at one browser share nothing after %s: the second has other sessions, tokens and forms',
@@ -89,20 +89,19 @@ it.each([
 
 describe('a form of Assent', () => {
   it('works by POST only: a link, an image or a method override changes nothing', async () => {
-    const client = await server.createClient();
     const user = await server.createUser();
     const browser = new Agent(server.baseUrl);
-    await obtainToken(browser, client, user);
+    await obtainToken(browser, shop, user);
     const [account, stop] = [await browser.get('/account'), await browser.get('/account/stop')];
-    const spending = await open(browser, client, { scope: 'payment-shop' });
+    const spending = await open(browser, shop, { scope: 'payment-shop' });
     const payment = await follow(browser, await press(browser, spending, 'allow'));
-    const consent = await open(browser, client);
+    const consent = await open(browser, shop);
     const forms = [account, stop, payment, consent].flatMap((page) => page.forms);
     expect(new Set(forms.map(({ action }) => action)).size).toBe(6);
     const before = await rowsOf(server.database);
     const typed = { decision: 'allow', payment_password: user.paymentPassword ?? '', login: user.login };
     const signingIn = { action: '/sign-in', fields: { password: user.password } };
-    const authorizing = { action: linkTo(requestOf(client)), fields: formWith(consent, 'decision').fields };
+    const authorizing = { action: linkTo(requestOf(shop)), fields: formWith(consent, 'decision').fields };
     const { request = '', decision = '' } = formWith(payment, 'payment_password').fields;
     const confirming = { action: `/confirm?${request}`, fields: { decision } };
     for (const { action, fields } of [...forms, signingIn, authorizing, confirming]) {
@@ -120,8 +119,7 @@ describe('a form of Assent', () => {
   });
 
   it('is bound to its session: with the token of another one, even of the same user, it does nothing', async () => {
-    const client = await server.createClient();
-    const token = await obtainToken(new Agent(server.baseUrl), client, victim);
+    const token = await obtainToken(new Agent(server.baseUrl), shop, victim);
     const [one, other] = [await signedIn(server, victim), await signedIn(server, victim)];
     const mallory = await signedIn(server, attacker);
     const account = await one.get('/account');
@@ -160,14 +158,13 @@ it('the cookies contain no part of the request, the user, the application or a f
 });
 
 it('URLs contain no token or secret: tokens are only in bodies, and no address of Assent has a fragment', async () => {
-  const client = await server.createClient();
   const browser = await signedIn(server, victim);
-  const page = await open(browser, client, { state: 's' });
+  const page = await open(browser, shop, { state: 's' });
   const answer = await decide(browser, page, 'allow');
-  const token = expectToken(await exchange(server, client, codeOf(answer)));
-  for (const seen of [page, answer, await browser.get('/account'), await open(browser, client)]) {
+  const token = expectToken(await exchange(server, shop, codeOf(answer)));
+  for (const seen of [page, answer, await browser.get('/account'), await open(browser, shop)]) {
     const text = `${seen.body}${JSON.stringify([...seen.headers])}`;
-    for (const secret of [token, client.clientSecret]) expect(text).not.toContain(secret);
+    for (const secret of [token, shop.clientSecret]) expect(text).not.toContain(secret);
     expect(seen.location ?? '').not.toMatch(/#|token/);
     expect(seen.headers.get('cache-control')).toBe('no-store');
     expect(['no-referrer', 'same-origin']).toContain(seen.headers.get('referrer-policy'));

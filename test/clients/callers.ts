@@ -4,17 +4,14 @@ import type { TestUser } from '../support/server.ts';
 
 // What all tests of clients share: who asks, and the user in front of the browser.
 
-/** How an application says who it is. `none`: it is registered without verification, and has no secret. */
-export type Authentication = 'client_secret_post' | 'client_secret_basic' | 'none';
-
 /** Who asks; `secret` is empty for an application without one. */
 export interface Caller {
   readonly id: string;
   readonly secret: string;
-  readonly authentication: Authentication;
+  /** `none`: it is registered without verification, and has no secret. */
+  readonly authentication: 'client_secret_post' | 'client_secret_basic' | 'none';
 }
 
-/** The credentials in an `Authorization` header. */
 export function callerOf(authorization: string): Caller {
   const [id = '', secret = ''] = Buffer.from(authorization.slice('Basic '.length), 'base64')
     .toString()

@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { useFolder } from '../support/process/folder.ts';
 
@@ -16,11 +17,9 @@ const textOf = (guide: Guide) =>
   readFileSync(new URL(`../../docs/integrate/${guide}`, import.meta.url), 'utf8');
 const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** The path of a program in `examples/`. */
 export const exampleFile = (name: string) =>
   fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 
-/** The names of all examples, in their order. */
 export function exampleNames(guide: Guide = 'guide.md'): string[] {
   return [...textOf(guide).matchAll(/^<!-- example: (\S+) -->$/gm)].map(([, name = '']) => name);
 }
@@ -41,26 +40,24 @@ export function useExampleFolder(): string {
 
 /** Registers the tests of examples that need `commands`; on a machine that lacks some, a test that says so. */
 export function describeWith(commands: string[], title: string, tests: () => void): void {
-  const absent = missing(commands);
-  if (absent.length === 0) {
-    describe(title, tests);
-    return;
-  }
-  it(`${title} can’t run here without ${absent.join(' and ')}`, () => {
-    expect(missing(commands)).toEqual(absent);
-  });
-}
-
-function missing(commands: string[]): string[] {
-  return commands.filter((command) => {
+  const absent = commands.filter((command) => {
     const argument = command === 'openssl' ? 'version' : '--version';
     return spawnSync(command, [argument]).status !== 0;
   });
+  if (absent.length === 0) describe(title, tests);
+  else it(`${title} can’t run here without ${absent.join(' and ')}`, () => expect(absent).not.toEqual([]));
 }
 
 /** Nothing of this process's environment but what an interpreter needs to be found. */
 export function environment(variables: Variables): Variables {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
+}
+
+/** Runs a command of a guide. @returns the JSON that it prints */
+export async function runBlock(name: string, variables: Variables, guide?: Guide) {
+  const script = block(`example: ${name}`, guide);
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: environment(variables) });
+  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 /** What a process prints, with a wait for a part of it. */
@@ -80,10 +77,8 @@ function reading(stream: Readable) {
   return output;
 }
 
-/** An example while it runs. */
 export type RunningExample = ReturnType<typeof startExample>;
 
-/** Runs a command in `folder`. */
 export function startExample(command: string, file: string, folder: string, variables: Variables) {
   const child = spawn(command, [file], { cwd: folder, env: environment(variables) });
   const closed = once(child, 'close') as Promise<[number | null]>;
@@ -93,7 +88,6 @@ export function startExample(command: string, file: string, folder: string, vari
     type: (line: string) => child.stdin.write(`${line}\n`),
     /** @returns the exit code, null when a signal ended it */
     ended: async () => (await closed)[0],
-    /** Ends it if it still runs. */
     async stop() {
       child.kill('SIGKILL');
       await closed;

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFi
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
 import { useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
@@ -35,10 +35,7 @@ beforeAll(async () => {
   const port = String(await freePort());
   const settings = onDatabase(database.url);
   server = await spawnServer({ ...settings, ADMIN_PORT: port });
-  const created = await runAssent(
-    ['operator', 'create', 'generated', '--role', 'changes', '--json'],
-    settings,
-  );
+  const created = await runAssent('operator create generated --role changes --json'.split(' '), settings);
   const token = JSON.parse(created.stdout).operator_token as string;
   const url = `http://localhost:${port}`;
   await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: 60_000 });
@@ -112,8 +109,9 @@ print(json.dumps({
 }))
 `;
 
-describe.skipIf(!isInstalled)(`openapi-typescript${found}`, () => {
-  it('generates types for a program that compiles and works', async () => {
+it.skipIf(!isInstalled)(
+  `openapi-typescript generates types for a program that compiles and works${found}`,
+  async () => {
     symlinkSync(PACKAGES, join(folder, 'node_modules'), 'junction');
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'shop.ts'), TYPESCRIPT);
@@ -122,8 +120,8 @@ describe.skipIf(!isInstalled)(`openapi-typescript${found}`, () => {
     const types = ['--typeRoots', join(CHECKOUT, 'node_modules/@types'), '--types', 'node'];
     await run(process.execPath, join(CHECKOUT, 'node_modules/.bin/tsc'), ...options, ...types, 'shop.ts');
     expectDone(await run(process.execPath, 'shop.js'), 'TypeScript');
-  });
-});
+  },
+);
 
 describeWith(['python3', 'openapi-python-client'], 'openapi-python-client', () => {
   it('generates a client for a program that works', async () => {

@@ -1,18 +1,16 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { Agent, type Answer, formWith } from '../support/http/agent.ts';
+import { Agent } from '../support/http/agent.ts';
 import { freePort, type TestClient, useServer } from '../support/server.ts';
 import { callerOf, decideAt } from './callers.ts';
 import {
   block,
   describeWith,
-  environment,
   exampleFile,
   exampleNames,
+  runBlock,
   startExample,
   useExampleFolder,
 } from './examples.ts';
@@ -58,12 +56,10 @@ function testWebExample(command: string, file: string): void {
       async function comeBack(decision: 'allow' | 'reject' = 'allow'): Promise<URL> {
         const page = await agent.get(home);
         const link = /href="(.+?)"/.exec(page.body)?.[1];
-        const { action, fields } =
-          link === undefined ? formWith(page, 'connect') : { action: '', fields: {} };
-        const left = link === undefined ? agent.post(action, fields) : agent.get(new URL(link, home).href);
+        const left =
+          link === undefined ? agent.submit(page, 'connect', {}) : agent.get(new URL(link, home).href);
         return decideAt(agent, (await left).location ?? '', user, decision);
       }
-      const isConnected = ({ text }: Answer) => text === 'Your account is connected.';
 
       const rejected = await agent.get((await comeBack('reject')).href);
       expect(rejected).toMatchObject({ status: 200, text: 'You said no. Change your mind' });
@@ -80,7 +76,7 @@ function testWebExample(command: string, file: string): void {
       expect((await agent.get(forged.href)).status).toBe(400);
       expect((await new Agent(server.baseUrl).get(callback.href)).status).toBe(400);
       const answer = await agent.get(callback.href);
-      expect(isConnected(answer), stderr.text).toBe(true);
+      expect(answer.text, stderr.text).toBe('Your account is connected.');
       expect((await agent.get(callback.href)).status).toBe(400);
 
       const token = readFileSync(join(folder, 'access-token'), 'utf8');
@@ -96,12 +92,6 @@ testWebExample(process.execPath, 'shop.mjs');
 describeWith(['python3'], 'Python', () => testWebExample('python3', 'shop.py'));
 
 describeWith(['bash', 'curl'], 'The commands', () => {
-  async function run(name: string, variables: Record<string, string>): Promise<Record<string, unknown>> {
-    const script = block(`example: ${name}`);
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: environment(variables) });
-    return JSON.parse(stdout) as Record<string, unknown>;
-  }
-
   it('show what a token allows, as printed in the guide', async () => {
     const printed = JSON.parse(block('answer: introspect')) as Record<string, unknown>;
     const client = await server.createClient();
@@ -109,7 +99,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
     const token = await obtainToken(new Agent(server.baseUrl), client, user, fields);
     const { id: RESOURCE_ID, secret: RESOURCE_SECRET } = callerOf(resource);
     const variables = { ASSENT_URL: server.baseUrl, RESOURCE_ID, RESOURCE_SECRET, ACCESS_TOKEN: token };
-    const answer = await run('introspect', variables);
+    const answer = await runBlock('introspect', variables);
     expect(answer).toEqual({
       ...printed,
       client_id: client.clientId,
@@ -126,7 +116,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
     const client = await server.createClient();
     const token = await obtainToken(new Agent(server.baseUrl), client, user);
     expect((await introspected(token)).active).toBe(true);
-    expect(await run(name, { ...settingsOf(client), ACCESS_TOKEN: token })).toEqual({});
+    expect(await runBlock(name, { ...settingsOf(client), ACCESS_TOKEN: token })).toEqual({});
     expect((await introspected(token)).active).toBe(false);
   });
 });

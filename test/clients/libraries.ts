@@ -15,18 +15,14 @@ export interface Attempt {
   readonly verifier: string | null;
 }
 
-/** A token response as the library hands it over. */
 export interface Token {
   readonly access_token: string;
   readonly token_type: string;
   readonly expires_in?: number;
 }
 
-/** An application that uses a library. */
 export interface Application {
-  /** Where it sends the user's browser. */
   urlOf(attempt: Attempt): Promise<string>;
-  /** Takes the browser's answer, up to the token. */
   finish(attempt: Attempt, answer: URL): Promise<Token>;
   revoke(accessToken: string): Promise<unknown>;
 }
@@ -34,7 +30,7 @@ export interface Application {
 export interface Library {
   readonly name: string;
   connect(server: TestServer, caller: Caller): Promise<Application>;
-  /** The code of OAuth 2.0 that one of the library's errors carries; none if the server answered other than 400. */
+  /** The code of OAuth 2.0 that one of the library's errors carries, or the error if the server answered other than 400. */
   codeOf(error: unknown): unknown;
 }
 
@@ -71,7 +67,7 @@ export const openidClient: Library = {
   },
   codeOf(error) {
     if (error instanceof openid.AuthorizationResponseError) return error.error;
-    return error instanceof openid.ResponseBodyError && error.status === 400 ? error.error : undefined;
+    return error instanceof openid.ResponseBodyError && error.status === 400 ? error.error : error;
   },
 };
 
@@ -110,7 +106,7 @@ export const simpleOauth2: Library = {
       output?: { statusCode: number };
       data?: { payload?: { error: unknown } };
     };
-    return output?.statusCode === 400 ? data?.payload?.error : undefined;
+    return output?.statusCode === 400 ? data?.payload?.error : error;
   },
 };
 
@@ -119,16 +115,4 @@ class AnswerError extends Error {}
 function challengeOf(verifier: string | null): Record<string, string> {
   if (verifier === null) return {};
   return { code_challenge: s256(verifier), code_challenge_method: 'S256' };
-}
-
-/** @returns the code of the error that a call of the library ends in. @throws {Error} when it ends well, or in another error */
-export async function refusalOf(library: Library, call: Promise<unknown>): Promise<unknown> {
-  try {
-    await call;
-  } catch (error) {
-    const code = library.codeOf(error);
-    if (code === undefined) throw error;
-    return code;
-  }
-  throw new Error('it was not refused');
 }

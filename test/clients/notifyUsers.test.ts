@@ -8,34 +8,32 @@ import { expect, it, onTestFinished } from 'vitest';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
-import { createRole, type TestRole } from '../support/postgres/database.ts';
+import { createRole } from '../support/postgres/database.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
-import { environment, useExampleFolder } from './examples.ts';
+import { environment, exampleFile, useExampleFolder } from './examples.ts';
 
 // examples/notifyUsers.mjs keeps its word, as it is printed: users are told what happens, and a crash loses nothing.
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/notifyUsers.mjs', import.meta.url));
 const ASSENT = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
 
 const server = await useServer();
-const role = await makeRole();
+/** A role as the document makes it, under a name of our own. */
+const role = await createRole();
+const guide = readFileSync(new URL('../../docs/operate/commands.md', import.meta.url), 'utf8');
+const [, grants = ''] = /```sql\ncreate role assent_notifier login;\n.+\n([^`]+)```/.exec(guide) ?? [];
+await server.database.pool.query(grants.replaceAll('assent_notifier', role.name));
 const client = await server.createClient({ name: 'Corner Shop' });
 const folder = useExampleFolder();
 const STATE_FILE = join(folder, 'state');
 
-interface Delivered {
-  readonly id: string;
-  readonly login: string;
-  readonly message: string;
-}
-
 /** What was delivered, by all that ran. */
-const delivered: Delivered[] = [];
+const delivered: Record<'id' | 'login' | 'message', string>[] = [];
+
 /** Starts it; after so many deliveries it crashes. */
 function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50' };
-  const child = spawn(process.execPath, [EXAMPLE, process.execPath, ASSENT], {
+  const child = spawn(process.execPath, [exampleFile('notifyUsers.mjs'), process.execPath, ASSENT], {
     env: environment(variables),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -46,23 +44,12 @@ function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   let count = 0;
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
     count += 1;
-    delivered.push(JSON.parse(line) as Delivered);
+    delivered.push(JSON.parse(line));
     if (count === killAfter) child.kill('SIGKILL');
   });
   return child;
 }
 
-/** A role as the document makes it, under a name of our own. */
-async function makeRole(): Promise<TestRole> {
-  const guide = readFileSync(new URL('../../docs/operate/commands.md', import.meta.url), 'utf8');
-  const [, sql = ''] = /```sql\n(create role assent_notifier login;\n[^`]+)```/.exec(guide) ?? [];
-  const [, , ...grants] = sql.split('\n');
-  const made = await createRole();
-  await server.database.pool.query(grants.join('\n').replaceAll('assent_notifier', made.name));
-  return made;
-}
-
-/** What users were told, each message once. */
 const messages = (login: string) =>
   [...new Map(delivered.map((one) => [one.id, one])).values()]
     .filter((one) => one.login === login)

@@ -83,10 +83,7 @@ describe('the example identity provider', () => {
 
   it('redirects back without a sign-in when its user presses Cancel', async () => {
     const notice = await fillIn(await ask(), { cancel: 'yes' });
-    expect([notice.page, notice.text]).toEqual([
-      'notice',
-      expect.stringContaining('The sign-in is not complete'),
-    ]);
+    expect([notice.page, notice.text.includes('The sign-in is not complete')]).toEqual(['notice', true]);
     expect(agent.cookies.has('assent_session')).toBe(false);
   });
 

@@ -31,7 +31,6 @@ export async function flowAt(server: TestServer) {
     introspected: (token: string) => introspect(server, resource, token),
     live: (token: string) => isLive(server, resource, token),
 
-    /** Expects that `work` writes nothing. */
     async writingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
       const before = await rowsOf(server.database);
       const result = await work();

@@ -8,6 +8,7 @@ import { flowAt, open } from './flowAt.ts';
 
 const server = await useServer();
 const { user, agent, reachPage, reject, codeFor, tokenFor, writingNothing } = await flowAt(server);
+const shop = await server.createClient({ name: 'Corner Shop' });
 
 const RIGHTS: [scope: string, texts: string[]][] = [
   [
@@ -31,12 +32,12 @@ const RIGHTS: [scope: string, texts: string[]][] = [
 
 describe('contract 1.2.1: what the user sees before deciding', () => {
   it.each(RIGHTS)('1.2.1 shows the rights and limits of %s', async (scope, texts) => {
-    const { text } = await reachPage(await server.createClient(), { scope });
+    const { text } = await reachPage(shop, { scope });
     for (const part of texts) expect(text).toContain(part);
   });
 
   it('1.2.1 shows no right and no limit that was not requested', async () => {
-    const { text } = await reachPage(await server.createClient(), { scope: 'account-info' });
+    const { text } = await reachPage(shop, { scope: 'account-info' });
     expect(text).not.toMatch(/the list of|details of|transfer|Pay |paid from|RUB/i);
   });
 
@@ -54,11 +55,10 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
   });
 
   it('1.2.1 repeats the request on the page of the payment password, which decides nothing by itself', async () => {
-    const client = await server.createClient({ name: 'Corner Shop' });
     const payer = await server.createUser({ name: 'Anna Li' });
     const browser = new Agent(server.baseUrl);
     const fields = { scope: 'account-info payment-shop.limit(7,1500)', instance_name: 'phone' };
-    const consent = await reachConsent(browser, requestOf(client, fields), payer);
+    const consent = await reachConsent(browser, requestOf(shop, fields), payer);
     expect(consent.text).toContain('Allow…');
     const pressed = await writingNothing(() => press(browser, consent, 'allow'));
     const page = await writingNothing(() => browser.get(pressed.location ?? ''));
@@ -74,7 +74,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
 describe('contract 1.5: what the user sees about an earlier authorization', () => {
   const EARLIER = 'This replaces the access you gave';
 
-  it('1.5 names the earlier authorization, its rights and its limits, that confirming disconnects', async () => {
+  it('1.5 names the earlier authorization that ends, with its rights and limits', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     await tokenFor(client, { scope: 'operation-details payment-shop.limit(3,99)' });
     const { text } = await reachPage(client, { scope: 'account-info' });
@@ -84,7 +84,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');
   });
 
-  it('1.5 names none the first time, after a rejection, and for another instance', async () => {
+  it('1.5 names no earlier authorization the first time, after a rejection, and for another instance', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
     expect(page.text).not.toContain(EARLIER);
@@ -94,17 +94,15 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
     expect((await reachPage(client, { instance_name: 'phone' })).text).not.toContain(EARLIER);
   });
 
-  it('1.5 names it before its code is exchanged, but not after its code or token has expired', async () => {
+  it('1.5 names one whose code is not exchanged yet, but none whose code or token has expired', async () => {
     const client = await server.createClient();
     await codeFor(client);
     expect((await reachPage(client)).text).toContain(EARLIER);
     await expireCode(server, client);
     expect((await reachPage(client)).text).not.toContain(EARLIER);
     await tokenFor(client);
-    await server.database.pool.query(
-      `update grants set token_issued_at = clock_timestamp() - interval '3 years 1 day' where client_id = $1`,
-      [client.clientId],
-    );
+    const age = `update grants set token_issued_at = clock_timestamp() - interval '3 years 1 day' where client_id = $1`;
+    await server.database.pool.query(age, [client.clientId]);
     expect((await reachPage(client)).text).not.toContain(EARLIER);
   });
 });
@@ -113,7 +111,7 @@ describe('contract 1.4: the pages are the service’s own', () => {
   it('1.4 ignores login and password in the authorization request', async () => {
     const browser = new Agent(server.baseUrl);
     const { login, password } = user;
-    const request = requestOf(await server.createClient(), { login, password, payment_password: 'x' });
+    const request = requestOf(shop, { login, password, payment_password: 'x' });
     const page = await writingNothing(async () => {
       const { location } = await browser.post('/oauth/authorize', request);
       expect(location).not.toContain(password);
@@ -126,9 +124,8 @@ describe('contract 1.4: the pages are the service’s own', () => {
   it.each(['sign-in', 'consent'])(
     '1.4 prevents other sites from framing the %s page or loading anything into it',
     async (name) => {
-      const client = await server.createClient();
-      await reject(client);
-      const page = await open(name === 'consent' ? agent : new Agent(server.baseUrl), requestOf(client));
+      await reject(shop);
+      const page = await open(name === 'consent' ? agent : new Agent(server.baseUrl), requestOf(shop));
       expect(page.page).toBe(name);
       expect(page.headers.get('x-frame-options')).toBe('DENY');
       const policy = page.headers.get('content-security-policy');

@@ -36,9 +36,7 @@ const client = await server.createClient();
 const NOON = '2018-06-01T12:00:00.000Z';
 const LIFETIME_MS = 50_000;
 
-function later(start: string, milliseconds: number): Date {
-  return new Date(Date.parse(start) + milliseconds);
-}
+const later = (start: string, milliseconds: number) => new Date(Date.parse(start) + milliseconds);
 
 describe('contract 4.1 and 8: a page that stays open for long', () => {
   it.each([

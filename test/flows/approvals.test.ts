@@ -54,10 +54,7 @@ function watched(pool: pg.Pool): pg.Pool {
   });
 }
 
-interface SignedIn {
-  readonly userId: string;
-  readonly cookie: string;
-}
+type SignedIn = Readonly<Record<'userId' | 'cookie', string>>;
 
 /** Users with a browser each, who typed no password for that. */
 async function signIn(count: number): Promise<SignedIn[]> {
@@ -75,10 +72,7 @@ async function signIn(count: number): Promise<SignedIn[]> {
   return rows;
 }
 
-async function signInAs<Name extends string>(names: readonly Name[]): Promise<Record<Name, SignedIn>> {
-  const users = await signIn(names.length);
-  return Object.fromEntries(names.map((name, index) => [name, users[index]])) as Record<Name, SignedIn>;
-}
+const one = async () => (await signIn(1))[0] as SignedIn;
 
 function browserOf({ cookie }: SignedIn, { baseUrl }: TestServer): Agent {
   const agent = new Agent(baseUrl);
@@ -126,7 +120,7 @@ describe('concurrent approvals of many users', () => {
   });
 
   it('confirm by payment password or reject in many tabs of one session at two servers without a deadlock', async () => {
-    const { user } = await signInAs(['user']);
+    const user = await one();
     const { userId, cookie } = user;
     await database.pool.query(`update users set payment_password_hash = 'hash' where user_id = $1`, [userId]);
     const proof = { paymentPasswordHash: 'hash', externalId: null };
@@ -145,7 +139,7 @@ describe('concurrent approvals of many users', () => {
     await Promise.all(tabs);
   });
 
-  it('don’t wait for another user’s locked row beyond the time that detects it', async () => {
+  it('don’t wait for another user’s locked row beyond the lock timeout', async () => {
     const users = await signIn(8);
     const pages = await openPages(users);
     await whileHeld(database.pool, LOCK_USER, [users[0]?.userId], async () => {
@@ -194,20 +188,15 @@ describe('approvals of many users', () => {
   });
 
   it('fail singly in a shared statement, each for its own reason', async () => {
-    const users = await signInAs([
-      'well',
-      'blocked',
-      'shop',
-      'ended',
-      'busy',
-      'full',
-      'stale',
-      'spent',
-      'again',
-      'unproven',
-      'rejected',
+    const [well, blocked, shop, ended, busy, full] = await Promise.all([
+      one(),
+      one(),
+      one(),
+      one(),
+      one(),
+      one(),
     ]);
-    const { well, blocked, shop, ended, busy, full, stale, spent, again, unproven, rejected } = users;
+    const [stale, spent, again, unproven, rejected] = await Promise.all([one(), one(), one(), one(), one()]);
     const closed = await server.createClient();
     const [isSpent, isThere, isRejected] = [approvalBy(spent), approvalBy(again), approvalBy(rejected)];
     await ask([isSpent, isThere, approvalBy(full, { instanceName: 'first' })]);

@@ -1,13 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import {
-  changePassword,
-  findPasswordForm,
-  type SentPasswordChange,
-} from '../../src/flows/account/changePassword.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import type { Context } from '../../src/flows/common/context.ts';
 import type { Guarded } from '../../src/flows/signIn/device.ts';
 import { findUser } from '../../src/store/common/users.ts';
-import { decide, reachConsent, requestOf, trySignIn } from '../support/flow.ts';
+import { trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { removeUser, setPasswords, setUserStatus } from '../support/operators.ts';
@@ -19,17 +15,19 @@ import { type SignedIn, signedInUser } from './signedIn.ts';
 const server = await useServer();
 const { pool } = server.database;
 const NEW = newSecret();
+type Sent = Parameters<typeof changePassword>[2];
 const NO_COOKIES = { password: null, 'payment password': null };
+
+let by: SignedIn;
+beforeEach(async () => {
+  by = await signedInUser(server);
+});
 
 const tokenOf = async ({ session }: SignedIn, kind: Guarded) =>
   (await findPasswordForm(server.context, session, kind))?.formToken;
 
 /** Changes the password, from the right one to {@link NEW} unless said otherwise. */
-async function change(
-  by: SignedIn,
-  sent: Partial<SentPasswordChange> = {},
-  context: Context = server.context,
-) {
+async function change(sent: Partial<Sent> = {}, context: Context = server.context) {
   const kind = sent.kind ?? 'password';
   const given = { kind, currentPassword: by.user.password, newPassword: NEW, deviceCookies: NO_COOKIES };
   const formToken = await tokenOf(by, kind);
@@ -51,34 +49,41 @@ const prolongWaits = () =>
   pool.query(`update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`);
 
 describe('a user who changes the password', () => {
-  it('sees why a new one is refused, without counting an attempt', async () => {
-    const by = await signedInUser(server);
+  it('sees why a new password is refused, without counting an attempt', async () => {
+    const same = { currentPassword: 'ABCDEFGH', newPassword: 'ＡＢＣＤＥＦＧＨ' };
     for (let n = 0; n < 6; n += 1) {
-      expect(await change(by, { newPassword: 'short' })).toEqual({
-        outcome: 'refused',
-        problem: 'too_short',
-      });
-      const same = { currentPassword: 'ABCDEFGH', newPassword: 'ＡＢＣＤＥＦＧＨ' };
-      expect(await change(by, same)).toEqual({ outcome: 'refused', problem: 'same_as_old' });
+      const short = await change({ newPassword: 'short' });
+      expect([short, await change(same)]).toMatchObject([
+        { problem: 'too_short' },
+        { problem: 'same_as_old' },
+      ]);
     }
-    expect((await change(by)).outcome).toBe('changed');
+    expect((await change()).outcome).toBe('changed');
   });
 
-  it('is throttled after wrong old ones as at sign-in, together with sign-in', async () => {
-    const by = await signedInUser(server);
-    const before = await hashesOf(by.user);
-    for (let n = 0; n < 5; n += 1)
-      expect(await change(by, { currentPassword: 'wrong' })).toEqual({ outcome: 'wrong' });
-    await prolongWaits();
-    expect(await change(by)).toEqual({ outcome: 'wait', waitSeconds: expect.any(Number) });
-    expect(await trySignIn(new Agent(server.baseUrl), by.user.login, by.user.password)).toBe('wait');
-    expect(await hashesOf(by.user)).toEqual(before);
-    await forgetTries(server.database);
-  });
+  it.each([
+    ['password', 'wait', 'password_changed'],
+    ['payment password', 'right', 'payment_password_changed'],
+  ] as const)(
+    'is throttled after a wrong old %s, with this verdict on a sign-in: %s',
+    async (kind, verdict, event) => {
+      const { login, password, paymentPassword } = by.user;
+      const right = { kind, currentPassword: kind === 'password' ? password : (paymentPassword ?? '') };
+      const before = await hashesOf(by.user);
+      for (let n = 0; n < 5; n += 1)
+        expect(await change({ kind, currentPassword: 'wrong' })).toEqual({ outcome: 'wrong' });
+      await prolongWaits();
+      expect(await change(right)).toEqual({ outcome: 'wait', waitSeconds: expect.any(Number) });
+      expect(await trySignIn(new Agent(server.baseUrl), login, password)).toBe(verdict);
+      expect(await hashesOf(by.user)).toEqual(before);
+      await forgetTries(server.database);
+      expect(await change(right)).toEqual({ outcome: 'changed', deviceCookie: expect.any(String) });
+      expect(await eventsOf(by.user)).toEqual([{ kind: event }]);
+    },
+  );
 
-  it('can’t guess the payment password: each new one that differs from it counts as an attempt', async () => {
-    const by = await signedInUser(server);
-    const guess = (wanted: string, old: string) => change(by, { newPassword: wanted, currentPassword: old });
+  it('can’t guess the payment password: each new password that differs from it counts as an attempt', async () => {
+    const guess = (wanted: string, old: string) => change({ newPassword: wanted, currentPassword: old });
     const right = by.user.paymentPassword ?? '';
     const same = { outcome: 'refused', problem: 'same_as_other' };
     for (let n = 0; n < 7; n += 1) expect(await guess(right, by.user.password)).toEqual(same);
@@ -92,14 +97,13 @@ describe('a user who changes the password', () => {
     expect((await guess(right, old)).outcome).toBe('changed');
     expect((await guess('a guess, the last', right)).outcome).toBe('changed');
     const kind = 'payment password';
-    expect((await change(by, { kind, currentPassword: right })).outcome).toBe('wait');
+    expect((await change({ kind, currentPassword: right })).outcome).toBe('wait');
     await forgetTries(server.database);
     expect(await guess(right, 'a guess, the last')).toEqual(same);
   });
 
   it('needs the form of this session, made since the last change', async () => {
-    const [by, other] = [await signedInUser(server), await signedInUser(server)];
-    const elsewhere = await signedInUser(server, by.user);
+    const [other, elsewhere] = [await signedInUser(server), await signedInUser(server, by.user)];
     const kept = await tokenOf(by, 'password');
     for (const formToken of [
       '',
@@ -107,40 +111,17 @@ describe('a user who changes the password', () => {
       await tokenOf(other, 'password'),
       await tokenOf(by, 'payment password'),
     ])
-      expect(await change(by, { formToken })).toEqual({ outcome: 'stale' });
-    expect((await change(by, { formToken: kept })).outcome).toBe('changed');
+      expect(await change({ formToken })).toEqual({ outcome: 'stale' });
+    expect((await change({ formToken: kept })).outcome).toBe('changed');
     const again = { formToken: kept, currentPassword: NEW, newPassword: `${NEW}, again` };
-    expect(await change(by, again)).toEqual({ outcome: 'stale' });
+    expect(await change(again)).toEqual({ outcome: 'stale' });
   });
-});
-
-it('a wrong payment password is counted apart from the password, and the new one pays', async () => {
-  const by = await signedInUser(server);
-  const { login, password, paymentPassword } = by.user;
-  const kind = 'payment password';
-  for (const asked of ['password', kind] as const)
-    expect((await findPasswordForm(server.context, by.session, asked))?.currentKind).toBe(asked);
-  for (let n = 0; n < 5; n += 1) expect(await change(by, { kind })).toEqual({ outcome: 'wrong' });
-  await prolongWaits();
-  expect((await change(by, { kind })).outcome).toBe('wait');
-  expect(await trySignIn(new Agent(server.baseUrl), login, password)).toBe('right');
-  await forgetTries(server.database);
-  const result = await change(by, { kind, currentPassword: paymentPassword ?? '' });
-  expect(result).toEqual({ outcome: 'changed', deviceCookie: expect.any(String) });
-  expect(await eventsOf(by.user)).toEqual([{ kind: 'payment_password_changed' }]);
-  const request = requestOf(await server.createClient(), { scope: 'payment-shop' });
-  const consent = await reachConsent(by.agent, request, { ...by.user, paymentPassword: NEW });
-  expect((await decide(by.agent, consent, 'allow')).location).toContain('code=');
 });
 
 describe('a password change concurrent with another', () => {
   it('succeeds once: the second form is out of date', async () => {
-    const by = await signedInUser(server);
     const formToken = await tokenOf(by, 'password');
-    const both = await Promise.all([
-      change(by, { formToken }),
-      change(by, { formToken, newPassword: `${NEW}!` }),
-    ]);
+    const both = await Promise.all([change({ formToken }), change({ formToken, newPassword: `${NEW}!` })]);
     expect(both.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'stale']);
     expect(await eventsOf(by.user)).toHaveLength(1);
   });
@@ -154,7 +135,6 @@ describe('a password change concurrent with another', () => {
   };
 
   it.each(Object.entries(OTHERS))('%s changes nothing', async (_, first) => {
-    const by = await signedInUser(server);
     let there: unknown;
     // The other change is done after the old password was checked and before anything is written.
     const db = doingBefore(pool, 'user-lock', async () => {
@@ -162,7 +142,7 @@ describe('a password change concurrent with another', () => {
       there = await hashesOf(by.user);
     });
     const context = { ...server.context, db };
-    expect(await change(by, {}, context)).toEqual({ outcome: 'stale' });
+    expect(await change({}, context)).toEqual({ outcome: 'stale' });
     expect(there).toBeDefined();
     expect(await hashesOf(by.user)).toEqual(there);
     expect(await eventsOf(by.user)).toEqual([]);

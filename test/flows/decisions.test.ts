@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { fieldsFor, follow, isSignedIn, signedIn } from '../support/account.ts';
-import { codeOf, decide, linkTo, reachConsent, requestOf } from '../support/flow.ts';
+import { revokeAll } from '../../src/operations/grants.ts';
+import { fieldsFor, follow, isSignedIn, press, signedIn } from '../support/account.ts';
+import { codeOf, confirm, decide, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -24,12 +25,9 @@ async function count(what: string): Promise<number> {
   return (await pool.query(what, [user.userId])).rowCount ?? -1;
 }
 
-/** One request, shown three times. */
 async function threeTabs(): Promise<Answer[]> {
-  const first = await consentFor('three tabs');
-  const request = requestOf(client, { state: 'three tabs', instance_name: 'three tabs' });
-  const url = linkTo(request);
-  return [first, ...(await Promise.all([agent.get(url), agent.get(url)]))];
+  const url = linkTo(requestOf(client, { state: 'three tabs', instance_name: 'three tabs' }));
+  return [await consentFor('three tabs'), await agent.get(url), await agent.get(url)];
 }
 
 const rejections = () => count(`select from audit_events where kind = 'rejected' and user_id = $1`);
@@ -45,7 +43,7 @@ describe('repeated rejections', () => {
     expect(await rejections()).toBe(2);
   });
 
-  it('are recorded once per rendered page, also of one request at one moment; Allow once for all pages', async () => {
+  it('are recorded once per page, even for pages of one request; all its pages share one Allow', async () => {
     const pages = await threeTabs();
     for (const page of [...pages, ...pages])
       expect((await decide(agent, page, 'reject')).location).toContain('error=access_denied');
@@ -122,6 +120,56 @@ describe('the decisions of one user', () => {
     expect(await count(live)).toBe(0);
   });
 });
+
+it('an application is new until the user allows it something, also after a disconnection', async () => {
+  const [other, stranger] = [await server.createClient(), await signedIn(server, await server.createUser())];
+  const isNew = async (fields = {}, at = client, by = agent) =>
+    (await by.get(linkTo(requestOf(at, fields)))).text.includes('You have not connected it before');
+  await decide(agent, await consentFor('phone'), 'reject');
+  for (const fields of [{}, { scope: 'payment-shop' }]) expect(await isNew(fields)).toBe(true);
+  await decide(agent, await consentFor('phone'), 'allow');
+  for (const fields of [{}, { instance_name: 'phone' }, { instance_name: 'desk' }, { scope: 'payment-shop' }])
+    expect(await isNew(fields)).toBe(false);
+  await press(agent, await agent.get('/account'), '/account/disconnect');
+  expect([await isNew(), await isNew({}, other), await isNew({}, client, stranger)]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
+/** Everything that raises the revision of a grant: a page from before it is out of date. */
+const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
+  'a newer approval': () => obtainCode(agent, requestOf(client, { state: 'newer' }), user),
+  'a disconnection by the user': async () => press(agent, await agent.get('/account'), '/account/disconnect'),
+  'a revocation by the operator': () =>
+    revokeAll({ db: pool, operator: 'tests', progress() {} }, { clientId: client.clientId }),
+  'a replay that revoked the token': (code) => exchange(server, client, code),
+};
+
+it.each(Object.entries(CHANGES))(
+  'a consent form older than %s decides nothing, nor does its confirmation: the request is shown again',
+  async (_what, change) => {
+    const code = await obtainCode(agent, requestOf(client), user);
+    expectToken(await exchange(server, client, code));
+    const askedFor = (scope: string) => reachConsent(agent, requestOf(client, { state: 'old', scope }), user);
+    const old = await askedFor('account-info');
+    const pressed = await agent.submit(await askedFor('payment-shop'), 'decision', { decision: 'allow' });
+    const page = await follow(agent, pressed);
+    expect(page.page).toBe('confirm');
+    await change(code);
+    const before = await rowsOf(server.database);
+    for (const { status, location } of [
+      await decide(agent, old, 'allow'),
+      await confirm(agent, page, user.paymentPassword),
+      await agent.get(pressed.location ?? ''),
+    ])
+      expect([status, location]).toEqual([303, expect.stringMatching(/authorize\?.*state=old/)]);
+    expect(await rowsOf(server.database)).toBe(before);
+    const fresh = await follow(agent, await decide(agent, old, 'allow'));
+    expect((await decide(agent, fresh, 'allow')).status).toBe(302);
+  },
+);
 
 it('the sessions of one user are at most a hundred: another one ends the oldest', async () => {
   const first = await signedIn(server, user);

@@ -77,7 +77,7 @@ describe.each([
     expect((await decideLate(block)).answer.location ?? '').not.toMatch(/^http:..127.0.0.1:9/);
   });
 
-  it('while the user signs out waits for that, and writes nothing', async () => {
+  it('while the user signs out waits for the sign-out, and writes nothing', async () => {
     const { agent, user, consent } = await consentOf(scope);
     const [asked] = await transaction(pool, async (leaving) => {
       await leaving.query('delete from sessions where user_id = $1', [user.userId]);

@@ -127,7 +127,7 @@ describe('the history of a user', () => {
     expect(ofUsers.filter((kind) => !told.includes(kind))).toEqual(['exchanged', 'user_deleted']);
   });
 
-  it('shows what was allowed, if it fits on a page', async () => {
+  it('shows the rights of an approval, unless they are too long for a page', async () => {
     const { user, session } = await signedIn();
     const note = (scope: string, minutes: number, kind = 'approved') =>
       pool.query(
@@ -172,58 +172,56 @@ describe('the history of a user', () => {
   });
 });
 
-describe('a page of a history', () => {
-  const MONTHS = 36;
+const MONTHS = 36;
 
-  /** The pages of 8 KB that PostgreSQL reads for the statement of this name. */
-  async function pagesRead(name: string, ask: (context: Context) => Promise<unknown>): Promise<number> {
-    let read = 0;
-    const db = intercept(pool, async (statement, run) => {
-      if (statement.name !== name) return run();
-      const text = `explain (analyze, buffers, format json) ${statement.text}`;
-      const { rows } = await pool.query(text, statement.values);
-      const plan = rows[0]['QUERY PLAN'][0].Plan;
-      read = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-      return run();
-    });
-    await ask({ ...server.context, db });
-    expect(read).toBeGreaterThan(0);
-    return read;
-  }
-
-  it('reads a bounded number of rows, whatever the size of trail, history and list of months', async () => {
-    const { user, session } = await signedIn();
-    // Half of them exchanges, one in 40 of this user.
-    // As the superuser, whose statements may take longer.
-    await plant(
-      server.database,
-      `insert into audit_events (at, kind, user_id, address)
-       select now() - make_interval(hours => n % (24 * 30 * ${MONTHS})), case n % 2 when 0 then 'approved' else 'exchanged' end,
-              case when n % 40 = 0 then '${user.userId}' else md5((n % 1000)::text)::uuid end, '192.0.2.1'
-         from generate_series(1, 60000) n`,
-    );
-    await migrate(pool); // moves them into a partition for each month
-    // The rows that were moved are dead where they were: an index leads there until they are vacuumed.
-    await plant(server.database, 'vacuum analyze audit_events');
-    const { older } = await findHistoryPage(server.context, session, undefined);
-    for (const from of [undefined, older ?? '', `${Date.now()}000-9999`]) {
-      const read = await pagesRead('history-find', (context) => findHistoryPage(context, session, from));
-      expect(read).toBeLessThan(300); // each month costs a look at its index
-    }
-    const readOfWarnings = () =>
-      pagesRead('history-find-warnings', (context) => findWarnings(context, session, null));
-    await pool.query(
-      `insert into audit_events (at, kind, user_id)
-       select now() - make_interval(hours => n), 'replayed', $1 from generate_series(1, 5) n`,
-      [user.userId],
-    );
-    expect(await readOfWarnings()).toBeLessThan(100); // each kind and month of these days costs a look at its index
-    // As many of each kind as anybody likes, among much else.
-    await pool.query(
-      `insert into audit_events (at, kind, user_id, address, detail)
-       select now() - make_interval(mins => n), kind, $1, '192.0.2.1', '{"known_device": false, "session": "x"}' from generate_series(1, 2000) n, unnest($2::text[]) kind`,
-      [user.userId, WARNING_KINDS],
-    );
-    expect(await readOfWarnings()).toBeLessThan(1500); // 200 rows of each kind
+/** The pages of 8 KB that PostgreSQL reads for the statement of this name. */
+async function pagesRead(name: string, ask: (context: Context) => Promise<unknown>): Promise<number> {
+  let read = 0;
+  const db = intercept(pool, async (statement, run) => {
+    if (statement.name !== name) return run();
+    const text = `explain (analyze, buffers, format json) ${statement.text}`;
+    const { rows } = await pool.query(text, statement.values);
+    const plan = rows[0]['QUERY PLAN'][0].Plan;
+    read = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    return run();
   });
+  await ask({ ...server.context, db });
+  expect(read).toBeGreaterThan(0);
+  return read;
+}
+
+it('a page of a history reads a bounded number of rows, whatever the size of trail, history and list of months', async () => {
+  const { user, session } = await signedIn();
+  // Half of them exchanges, one in 40 of this user.
+  // As the superuser, whose statements may take longer.
+  await plant(
+    server.database,
+    `insert into audit_events (at, kind, user_id, address)
+     select now() - make_interval(hours => n % (24 * 30 * ${MONTHS})), case n % 2 when 0 then 'approved' else 'exchanged' end,
+            case when n % 40 = 0 then '${user.userId}' else md5((n % 1000)::text)::uuid end, '192.0.2.1'
+       from generate_series(1, 60000) n`,
+  );
+  await migrate(pool); // moves them into a partition for each month
+  // The rows that were moved are dead where they were: an index leads there until they are vacuumed.
+  await plant(server.database, 'vacuum analyze audit_events');
+  const { older } = await findHistoryPage(server.context, session, undefined);
+  for (const from of [undefined, older ?? '', `${Date.now()}000-9999`]) {
+    const read = await pagesRead('history-find', (context) => findHistoryPage(context, session, from));
+    expect(read).toBeLessThan(300); // each month costs a look at its index
+  }
+  const readOfWarnings = () =>
+    pagesRead('history-find-warnings', (context) => findWarnings(context, session, null));
+  await pool.query(
+    `insert into audit_events (at, kind, user_id)
+     select now() - make_interval(hours => n), 'replayed', $1 from generate_series(1, 5) n`,
+    [user.userId],
+  );
+  expect(await readOfWarnings()).toBeLessThan(100); // each kind and month of these days costs a look at its index
+  // As many of each kind as anybody likes, among much else.
+  await pool.query(
+    `insert into audit_events (at, kind, user_id, address, detail)
+     select now() - make_interval(mins => n), kind, $1, '192.0.2.1', '{"known_device": false, "session": "x"}' from generate_series(1, 2000) n, unnest($2::text[]) kind`,
+    [user.userId, WARNING_KINDS],
+  );
+  expect(await readOfWarnings()).toBeLessThan(1500); // 200 rows of each kind
 });

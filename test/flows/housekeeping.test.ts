@@ -1,10 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  EXPIRING_TABLES,
-  type ExpiringTable,
-  MAX_EXPIRED_AT_ONCE,
-  removeExpired,
-} from '../../src/store/common/expired.ts';
+import { EXPIRING_TABLES, MAX_EXPIRED_AT_ONCE, removeExpired } from '../../src/store/common/expired.ts';
 import { openDatabase, transaction } from '../../src/store/database/database.ts';
 import { prepareHousekeeping } from '../../src/watch/housekeeping.ts';
 import { createRole, useDatabase } from '../support/postgres/database.ts';
@@ -19,7 +14,7 @@ await pool.query(
 );
 
 /** One row that is just good, and so many that have expired since a moment. */
-const rowsOf: Record<ExpiringTable, (age: string, n: number) => string> = {
+const rowsOf: Record<(typeof EXPIRING_TABLES)[number], (age: string, n: number) => string> = {
   sessions: (age, n) => `insert into sessions (session_hash, user_id, created_at, seen_at)
     select sha256(uuid_send(gen_random_uuid())), user_id, now() - interval '12 hours' - interval '${age}', now() from users, generate_series(1, ${n})`,
   rejections: (age, n) =>

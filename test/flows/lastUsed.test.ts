@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { introspect as ask } from '../../src/flows/token/introspect.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
@@ -120,10 +121,9 @@ describe('the last-used day of an authorization', () => {
 
   it('uses one connection while it can’t be written, however many uses are pending', async () => {
     const { grantId, token } = await authorized();
-    let [notes, release] = [0, () => {}];
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    let notes = 0;
+    const gate = new EventEmitter();
+    const held = once(gate, 'open');
     const db = doingBefore(pool, 'grant-mark-used', () => {
       notes += 1;
       return held;
@@ -135,7 +135,7 @@ describe('the last-used day of an authorization', () => {
       await settle(); // takes a round of another pool
     }
     expect(notes).toBe(1);
-    release();
+    gate.emit('open');
     await noted().toBe(2);
   });
 

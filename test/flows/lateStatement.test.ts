@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import { revokeAll } from '../../src/flows/account/disconnect.ts';
 import { revokeByBearer } from '../../src/flows/token/revoke.ts';
@@ -28,18 +28,12 @@ const { line, database, slow, other } = await useReplicas();
 const { pool } = database;
 const resource = await other.createResource();
 
-/** A browser that goes on at the other replica, signed in as before. */
-const elsewhere = (agent: Agent) => copyOf(agent, other.baseUrl);
-
 const hasEnded = async (token: string) => !(await isLive(other, resource, token));
 
-async function isThere(text: string, { userId }: TestUser): Promise<boolean> {
-  return (await pool.query(text, [userId])).rowCount !== 0;
-}
+const isThere = async (text: string, { userId }: TestUser) =>
+  (await pool.query(text, [userId])).rowCount !== 0;
 
-function grantIdsOf(token: string): string[] {
-  return [parseToken('token', token).grantId ?? ''];
-}
+const grantIdsOf = (token: string) => [parseToken('token', token).grantId ?? ''];
 
 /** A request whose statement is held back, and whether that did something when it got through. */
 interface Late {
@@ -87,16 +81,20 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     return disconnection('/account/disconnect-all', setting);
   },
 
-  'grant-revoke-by-token': ({ agent, client, user }) =>
-    revocation(agent, client, user, (token) => {
-      const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
-      return agent.post('/oauth/revoke', { token, ...credentials });
-    }),
+  async 'grant-revoke-by-token'({ agent, client, user }) {
+    const token = await obtainToken(agent, client, user);
+    const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
+    return {
+      ask: () => agent.post('/oauth/revoke', { token, ...credentials }),
+      isDone: () => hasEnded(token),
+    };
+  },
 
-  'grant-revoke-by-operator': ({ agent, client, user }) =>
-    revocation(agent, client, user, (token) =>
-      revokeGrants(slow.database.pool, { grantIds: grantIdsOf(token), operator: 'tests', ...CALLER }),
-    ),
+  async 'grant-revoke-by-operator'({ agent, client, user }) {
+    const token = await obtainToken(agent, client, user);
+    const asked = { grantIds: grantIdsOf(token), operator: 'tests', ...CALLER };
+    return { ask: () => revokeGrants(slow.database.pool, asked), isDone: () => hasEnded(token) };
+  },
 
   async 'session-insert'({ agent, user }) {
     return {
@@ -106,16 +104,6 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
   },
 };
 
-async function revocation<Ask>(
-  agent: Agent,
-  client: TestClient,
-  user: TestUser,
-  ask: (token: string) => Ask,
-) {
-  const token = await obtainToken(agent, client, user);
-  return { ask: async () => ask(token), isDone: () => hasEnded(token) };
-}
-
 /** Must leave alone a token that was issued meanwhile. */
 async function disconnection(action: string, { agent, client, user }: Setting): Promise<Late> {
   await obtainToken(agent, client, user);
@@ -124,7 +112,7 @@ async function disconnection(action: string, { agent, client, user }: Setting): 
   return {
     ask: () => agent.post(action, fields),
     async meanwhile() {
-      token = await obtainToken(elsewhere(agent), client, user);
+      token = await obtainToken(copyOf(agent, other.baseUrl), client, user);
     },
     isDone: () => hasEnded(token),
   };
@@ -171,9 +159,10 @@ const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
   },
 };
 
-type Revoke = (token: string, caller: Caller) => Promise<unknown>;
-
-async function revocationOf(user: TestUser, revoke: Revoke): Promise<Waiting> {
+async function revocationOf(
+  user: TestUser,
+  revoke: (token: string, caller: Caller) => Promise<unknown>,
+): Promise<Waiting> {
   const token = await obtainToken(new Agent(other.baseUrl), await other.createClient(), user);
   return { table: 'grants', ask: (caller) => revoke(token, caller), isDone: () => hasEnded(token) };
 }
@@ -196,7 +185,6 @@ it.each(Object.entries(WAITING))(
   },
 );
 
-/** Token requests that would be granted. */
 async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
   const client = await other.createClient();
   const requestFor = async (instance_name: string): Promise<ExchangeRequest> => {
@@ -211,10 +199,24 @@ async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
   return [await requestFor('one'), await requestFor('two')];
 }
 
-/** A caller who has no time left. */
 const late = () => ({ ...CALLER, decideBy: performance.now() });
 
-it('does not affect another exchange of its batch, which is answered', async () => {
+it('a manually locked grant delays its own exchange only, and loses nothing', async () => {
+  const client = await other.createClient();
+  const users = await Promise.all(Array.from({ length: 8 }, () => other.createUser()));
+  const codes = await Promise.all(
+    users.map((user) => obtainCode(new Agent(other.baseUrl), requestOf(client), user)),
+  );
+  const lock = 'select from grants where user_id = $1 for update';
+  await whileHeld(pool, lock, [users[0]?.userId], async () => {
+    const [stuck, ...others] = await Promise.all(codes.map((code) => exchange(other, client, code)));
+    others.forEach(expectToken);
+    expect([stuck?.status, stuck?.headers.get('retry-after')]).toEqual([503, '5']);
+  });
+  expectToken(await exchange(other, client, codes[0] ?? ''));
+});
+
+it('a late exchange does not affect another one of its batch, which is answered', async () => {
   const [first, second] = await twoExchanges();
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });
   const caller = late();
@@ -225,7 +227,7 @@ it('does not affect another exchange of its batch, which is answered', async () 
   expect(await exchangeCode(pool, second)).toMatchObject({ verdict: 'issued' });
 });
 
-it('has no more time when it shares a batch', async () => {
+it('a late exchange has no more time when it shares a batch', async () => {
   const [first, second] = await twoExchanges();
   const requests = [{ ...first, caller: late() }, second];
   const [answer] = await Promise.allSettled(requests.map((request) => exchangeCode(pool, request)));
@@ -233,7 +235,7 @@ it('has no more time when it shares a batch', async () => {
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });
 });
 
-it('is not a success when disconnecting all timed out before the first authorization', async () => {
+it('disconnecting all is not a success when it timed out before the first authorization', async () => {
   const { client, user, agent } = await actorsAt(other);
   const token = await obtainToken(agent, client, user);
   await expect(revokeAll(other.context, user.userId, client.clientId, late())).rejects.toThrow(
@@ -242,30 +244,21 @@ it('is not a success when disconnecting all timed out before the first authoriza
   expect(await hasEnded(token)).toBe(false);
 });
 
-describe('a statement that reaches the database after its caller got 503', () => {
-  const cases: Record<string, Late> = {};
-  const answers: Record<string, unknown> = {};
-
+it('a statement that reaches the database after its caller got 503 does nothing', async () => {
+  const cases: [name: string, Late][] = [];
+  for (const [name, prepare] of Object.entries(STATEMENTS))
+    cases.push([name, await prepare({ ...(await actorsAt(other)), agent: new Agent(slow.baseUrl) })]);
+  line.holdBack(Object.keys(STATEMENTS));
   // All at once: each is told 503 only after some seconds.
-  beforeAll(async () => {
-    for (const [name, prepare] of Object.entries(STATEMENTS)) {
-      cases[name] = await prepare({ ...(await actorsAt(other)), agent: new Agent(slow.baseUrl) });
-    }
-    line.holdBack(Object.keys(STATEMENTS));
-    const asked = Object.entries(cases).map(async ([name, { ask }]) => {
-      answers[name] = await ask().catch((error: unknown) => error);
-    });
-    await vi.waitFor(() => expect(line.held()).toBe(asked.length), { timeout: 60_000 });
-    for (const { meanwhile } of Object.values(cases)) await meanwhile?.();
-    await Promise.all(asked);
-    await line.letThrough();
-  });
-
-  it.each(Object.keys(STATEMENTS))('does nothing: %s', async (name) => {
-    const answer = answers[name];
-    if (answer instanceof Error) expect(answer.message).toContain('timeout');
-    else
-      expect([(answer as Answer).status, (answer as Answer).headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await cases[name]?.isDone()).toBe(false);
-  });
+  const asked = cases.map(([, { ask }]) => ask().catch((error: unknown) => error));
+  await vi.waitFor(() => expect(line.held()).toBe(asked.length), { timeout: 60_000 });
+  for (const [, { meanwhile }] of cases) await meanwhile?.();
+  const answers = (await Promise.all(asked)) as (Answer | Error)[];
+  await line.letThrough();
+  for (const [index, [name, { isDone }]] of cases.entries()) {
+    const answer = answers[index];
+    if (answer instanceof Error) expect.soft(answer.message, name).toContain('timeout');
+    else expect.soft([answer?.status, answer?.headers.get('retry-after')], name).toEqual([503, '5']);
+    expect.soft(await isDone(), name).toBe(false);
+  }
 });

@@ -1,12 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { actorsAt } from '../support/account.ts';
-import { codeOf, decide, introspect, linkTo, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
-import { exchange, expectToken } from '../support/http/tokenRequests.ts';
+import { codeOf, decide, introspect, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
+import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
+import { useDatabase } from '../support/postgres/database.ts';
+import { intercept } from '../support/postgres/intercept.ts';
 import { askAndCut } from '../support/postgres/locks.ts';
 import { useServer } from '../support/server.ts';
+import { isLive } from '../support/state.ts';
 
-const server = await useServer();
-const { pool } = server.database;
+const database = await useDatabase();
+const { pool } = database;
+/** The statement whose next result is lost, after its commit. */
+let lost: string | undefined;
+const losing = intercept(pool, async ({ name }, run) => {
+  const result = await run();
+  if (name === undefined || name !== lost) return result;
+  lost = undefined;
+  throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+});
+const server = await useServer({ database: { ...database, pool: losing } });
 
 describe('a connection that breaks before the response', () => {
   it('does not fail an approval or an exchange, which happen once', async () => {
@@ -23,10 +35,22 @@ describe('a connection that breaks before the response', () => {
     expect(rows).toEqual([{ kind: 'approved' }, { kind: 'exchanged' }]);
   });
 
+  it('does not fail an exchange after its commit, which is repeated with the same token', async () => {
+    const { client, user, agent } = await actorsAt(server);
+    const resource = await server.createResource();
+    const code = await obtainCode(agent, requestOf(client), user);
+    lost = 'grant-exchange';
+    const token = expectToken(await exchange(server, client, code));
+    expect([lost, await isLive(server, resource, token)]).toEqual([undefined, true]);
+    expectTokenError(await exchange(server, client, code), 'invalid_grant');
+    expect(await isLive(server, resource, token)).toBe(false);
+  });
+
   it('does not fail an introspection or a page', async () => {
     const { client, user, agent } = await actorsAt(server);
     const resource = await server.createResource();
-    const token = await obtainToken(agent, client, user);
+    const code = await obtainCode(agent, requestOf(client), user);
+    const token = expectToken(await exchange(server, client, code));
     const answer = await askAndCut(pool, 'lock table resources', () => introspect(server, resource, token));
     expect(answer).toMatchObject({ active: true, client_id: client.clientId });
     const url = linkTo(requestOf(client));

@@ -30,25 +30,22 @@ import { isLive } from '../support/state.ts';
 const server = await useServer();
 const { pool } = server.database;
 
-async function ask(text: string, values: unknown[] = []) {
-  return (await pool.query(text, values)).rows;
-}
+const ask = async (text: string, values: unknown[] = []) => (await pool.query(text, values)).rows;
 
 const OLGA = { db: pool, operator: 'olga', progress() {} };
 
 describe('revoking all authorizations of an application', () => {
-  it('records each one, at most 500 in a transaction, also when it is interrupted and repeated', async () => {
+  it('records each authorization, at most 500 in a transaction, also when it is interrupted and repeated', async () => {
     const { client, user } = await actorsAt(server);
     const { clientId } = client;
     await insertGrants(server, { client, user, count: 1_201 });
-    const interrupt = () => {
-      throw new Error('Ctrl-C');
-    };
-    await expect(revokeAll({ ...OLGA, progress: interrupt }, { clientId })).rejects.toThrow('Ctrl-C');
     const counts: number[] = [];
-    const progress = (count: number) => counts.push(count);
+    const progress = (count: number) => {
+      if (counts.push(count) === 1) throw new Error('Ctrl-C');
+    };
+    await expect(revokeAll({ ...OLGA, progress }, { clientId })).rejects.toThrow('Ctrl-C');
     expect(await revokeAll({ ...OLGA, progress }, { clientId })).toBe(701);
-    expect(counts).toEqual([500, 701]);
+    expect(counts).toEqual([500, 500, 701]);
     const revoked = `from audit_events where client_id = $1 and kind = 'revoked_by_operator' and operator = 'olga'`;
     const perTransaction = `select count(*)::int ${revoked} group by xmin::text order by 1`;
     expect((await ask(perTransaction, [clientId])).map(({ count }) => count)).toEqual([201, 500, 500]);
@@ -76,7 +73,7 @@ describe('revoking all authorizations of an application', () => {
 });
 
 describe('deleting an application', () => {
-  it('records each live authorization, and no ended ones', async () => {
+  it('records each live authorization, and no ended one', async () => {
     const { client, user, agent } = await actorsAt(server);
     const { clientId } = client;
     await obtainToken(agent, client, user, { instance_name: 'token' });
@@ -105,7 +102,7 @@ describe('deleting an application', () => {
     ['application', 'delete from clients where client_id = $1', 0],
     ['user', 'delete from users where user_id = $1::uuid', 1],
     ['authorization', 'delete from grants where user_id = $1::uuid', 1],
-  ])('records them also when an %s is deleted by hand', async (_what, statement, index) => {
+  ])('records live authorizations also when an %s is deleted by hand', async (_what, statement, index) => {
     const { client, user, agent } = await actorsAt(server);
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
     await ask(statement, [[client.clientId, user.userId][index]]);
@@ -161,7 +158,7 @@ describe('a changed application', () => {
   const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });
 
   it.each(Object.entries(CHANGES))(
-    'has out-of-date pages and invalid codes, while tokens stay valid: its %s',
+    'invalidates open pages and codes, and keeps tokens, after a change of its %s',
     async (_what, change) => {
       const { client, user, agent } = await actorsAt(server);
       const token = await obtainToken(agent, client, user, { instance_name: 'before' });
@@ -182,7 +179,7 @@ describe('a changed application', () => {
     },
   );
 
-  it('has no approval written that is in progress at that moment', async () => {
+  it('gets no approval written that is in progress during the change', async () => {
     const { client, user, agent } = await actorsAt(server);
     await reachConsent(agent, requestOf(client), user);
     const { sessionHash } = await sessionOf(server, agent);
@@ -235,12 +232,6 @@ describe('a changed application', () => {
       { operator: 'olga', detail: { logo: { from: logo.file, to: null } } },
     ]);
     expect(await ask('select from client_logos where client_id = $1', [clientId])).toEqual([]);
-  });
-
-  it('is refused if it could not be registered', async () => {
-    const { clientId } = await server.createClient();
-    const changing = changeClient(pool, clientId, { redirectUri: 'javascript:alert(1)' }, 'olga');
-    await expect(changing).rejects.toThrow('redirect URI');
   });
 });
 

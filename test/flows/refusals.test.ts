@@ -23,12 +23,7 @@ const REFUSAL = {
 
 let references = 0;
 /** Refuses so many requests of each address, in one second after the other. @returns how many are kept of each */
-async function refuse(
-  refusals: RefusalLog,
-  seconds: number,
-  perSecond: number,
-  addresses: readonly string[],
-) {
+async function refuse(refusals: RefusalLog, seconds: number, perSecond: number, addresses: string[]) {
   references += 1; // another for each call
   const referenceOf = (address: string) => `${references} ${address}`;
   for (let second = 0; second < seconds; second += 1) {
@@ -41,10 +36,8 @@ async function refuse(
   return Promise.all(addresses.map((address) => keptOf(referenceOf(address))));
 }
 
-async function keptOf(reference: string): Promise<number> {
-  const kept = await pool.query('select from refusals where reference = $1', [reference]);
-  return kept.rowCount ?? 0;
-}
+const keptOf = async (reference: string) =>
+  (await pool.query('select from refusals where reference = $1', [reference])).rowCount ?? 0;
 
 describe('refusals in a flood', () => {
   it('are kept up to 5 a second and 60 in ten minutes per network, and again later', async () => {

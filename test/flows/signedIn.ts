@@ -1,23 +1,17 @@
-import type { Session } from '../../src/flows/signIn/session.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import type { NewSession } from '../../src/store/common/sessions.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { sessionOf, signedIn } from '../support/account.ts';
-import type { Agent } from '../support/http/agent.ts';
 import type { TestServer, TestUser } from '../support/server.ts';
 
-/** A user, a browser, and what the server knows of its session. */
-export interface SignedIn {
-  readonly user: TestUser;
-  readonly agent: Agent;
-  readonly session: Session;
-}
+export type SignedIn = Awaited<ReturnType<typeof signedInUser>>;
 
+/** A user, a browser, and what the server knows of its session. */
 export async function signedInUser(
   server: TestServer,
   given?: TestUser,
   headers: Record<string, string> = {},
-): Promise<SignedIn> {
+) {
   const user = given ?? (await server.createUser());
   const agent = await signedIn(server, user, headers);
   return { user, agent, session: await sessionOf(server, agent) };
@@ -31,12 +25,6 @@ export async function newSessionOf(
 ): Promise<NewSession> {
   const { userId = '', passwordHash } = (await findUser(database.pool, login)) ?? {};
   const origin = { browser: null, system: null, network: null, knownDevice: false };
-  return {
-    sessionHash: sha256(cookie),
-    userId,
-    passwordHash: passwordHash ?? '',
-    externalId: null,
-    earlierHash: null,
-    ...origin,
-  };
+  const of = { sessionHash: sha256(cookie), userId, passwordHash: passwordHash ?? '' };
+  return { ...of, ...origin, externalId: null, earlierHash: null };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endSession, findUserSessions } from '../../src/flows/account/userSessions.ts';
-import { type Session, signOut, signOutToken } from '../../src/flows/signIn/session.ts';
-import { isSignedIn } from '../support/account.ts';
+import { signOut, signOutToken } from '../../src/flows/signIn/session.ts';
+import { isSignedIn, signedIn as signIn } from '../support/account.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
 import { type SignedIn, signedInUser } from './signedIn.ts';
 
@@ -12,8 +12,9 @@ const signedIn = (user: TestUser) => signedInUser(server, user);
 const list = ({ session }: SignedIn) => findUserSessions(server.context, session);
 const lives = ({ agent }: SignedIn) => isSignedIn(agent);
 
-const endOthers = (session: Session, formToken: string | undefined) =>
-  endSession(server.context, session, { sessionId: null, formToken }, CALLER);
+/** Ends a session, or without its id all others. */
+const end = ({ session }: SignedIn, sessionId: string | null = null, formToken: string | null = null) =>
+  endSession(server.context, session, { sessionId, formToken: formToken ?? undefined }, CALLER);
 
 describe('the sessions of a user', () => {
   it('are not listed once they have ended', async () => {
@@ -27,14 +28,12 @@ describe('the sessions of a user', () => {
     expect([sessions.length, endOthersToken]).toEqual([1, null]);
   });
 
-  it('end singly or all but the requesting one, by its own form for that, and those of other users stay', async () => {
+  it('end singly or all but the requesting one, each by its own form, and sessions of other users stay', async () => {
     const [user, other] = [await server.createUser(), await server.createUser()];
     const all = [await signedIn(user), await signedIn(user), await signedIn(user), await signedIn(other)];
     const [one, , here] = all as [SignedIn, SignedIn, SignedIn];
     const { sessions, endOthersToken } = await list(here);
     const [, later, earlier] = sessions;
-    const end = (by: SignedIn, sessionId: string | null = null, formToken: string | null = null) =>
-      endSession(server.context, by.session, { sessionId, formToken: formToken ?? undefined }, CALLER);
     const id = later?.sessionId ?? '';
     for (const stale of [
       await end(here, id, earlier?.endToken),
@@ -58,9 +57,8 @@ describe('the sessions of a user', () => {
     const [, , here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
     const { sessions, endOthersToken } = await list(here);
     const [, later] = sessions;
-    const sent = { sessionId: later?.sessionId ?? '', formToken: later?.endToken ?? undefined };
-    for (let n = 0; n < 2; n += 1) await endSession(server.context, here.session, sent, CALLER);
-    for (let n = 0; n < 2; n += 1) await endOthers(here.session, endOthersToken ?? '');
+    for (let n = 0; n < 2; n += 1) await end(here, later?.sessionId, later?.endToken);
+    for (let n = 0; n < 2; n += 1) await end(here, null, endOthersToken);
     const token = signOutToken(server.context, here.session);
     for (let n = 0; n < 2; n += 1) await signOut(server.context, here.session, token, CALLER);
     const { rows } = await pool.query(
@@ -76,14 +74,14 @@ describe('the sessions of a user', () => {
     ]);
   });
 
-  it('end also while a sign-in of the same user ends some of them', async () => {
+  it('end also during a sign-in of the same user that ends some of the same sessions', async () => {
     const user = await server.createUser();
     const here = await signedIn(user);
     for (let round = 0; round < 5; round += 1) {
       await Promise.all([1, 2, 3].map(() => signedIn(user)));
-      const token = (await list(here)).endOthersToken ?? '';
-      const ends = [1, 2, 3].map(() => endOthers(here.session, token));
-      expect(await Promise.all([...ends, signedIn(user)])).toHaveLength(4);
+      const { endOthersToken } = await list(here);
+      const ends = [1, 2, 3].map(() => end(here, null, endOthersToken));
+      expect(await Promise.all([...ends, signIn(server, user)])).toHaveLength(4);
     }
     expect(await lives(here)).toBe(true);
   });

@@ -24,10 +24,8 @@ async function note({ userId }: TestUser, kind: string, ago: string, clientId: s
   );
 }
 
-const allOf = (found: Warnings | null) => [
-  ...(found?.first.warnings ?? []),
-  ...(found?.others?.warnings ?? []),
-];
+const allOf = (found: Warnings | null) =>
+  [found?.first, found?.others].flatMap((part) => part?.warnings ?? []);
 const kindsOf = (found: Warnings | null) => allOf(found).map(({ kind }) => kind);
 
 /** The cookie of a browser in which the first of these, or the others, were seen. */
@@ -104,7 +102,7 @@ describe('a user is warned', () => {
 });
 
 describe('dismissing warnings', () => {
-  it('covers exactly those on the answered form', async () => {
+  it('covers exactly the warnings on the answered form', async () => {
     const { user, session } = await signedIn();
     for (const [hours, client] of ['a', 'b', 'c'].entries())
       await note(user, 'replayed', `${hours + 2} hours`, client);

@@ -34,7 +34,7 @@ interface Replaced {
   readonly callback?: Record<string, string | undefined>;
   /** Of the token endpoint; null never comes. */
   readonly token?: { readonly status: number; readonly body: string; readonly challenge?: string } | null;
-  readonly held?: Promise<void>;
+  readonly held?: Promise<unknown>;
   readonly metadata?: Record<string, unknown>;
   /** Of userinfo, beside the `sub`; null never comes. */
   readonly userInfo?: Record<string, unknown> | null;

@@ -1,7 +1,7 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { logOf } from '../../attacks/refusals.ts';
-import { actorsAt, fieldsFor, follow, signedIn } from '../../support/account.ts';
+import { actorsAt, copyOf, fieldsFor, follow, signedIn } from '../../support/account.ts';
 import {
   codeOf,
   confirm,
@@ -58,19 +58,6 @@ describe('the page of the payment password', () => {
     expect(fieldsFor(back, '/consent').request).toBe(fields.request);
     expect(await rowsOf(server.database)).toBe(before);
   });
-
-  it('is shown again after a wrong password, with an error at its own address only', async () => {
-    const address = await allow();
-    const before = await rowsOf(server.database);
-    const answer = await confirm(browser, await browser.get(address), 'wrong');
-    expect([answer.status, answer.location]).toEqual([303, address]);
-    for (let times = 0; times < 2; times += 1)
-      expect((await browser.get(address)).text).toContain('The payment password is wrong.');
-    for (const other of [await consentFor(), await browser.get(await allow())])
-      expect(other.body).not.toContain('id="error"');
-    expect(await rowsOf(server.database)).toBe(before);
-    expect(leadsTo(await confirmed(address), '/receipt')).toBe(true);
-  });
 });
 
 describe('the receipt', () => {
@@ -96,18 +83,21 @@ describe('the receipt', () => {
     expect((await browser.submit(page, 'language', { language: 'ru' })).location).toBe(address);
   });
 
-  it('is not shown before confirmation, nor for another decision of the page, whose sums were not allowed', async () => {
-    const consent = await consentFor();
-    const lower = await allow(consent);
-    const typed = { decision: 'allow', limit_1: '1500' };
-    const higher = (await browser.submit(consent, 'decision', typed)).location ?? '';
-    const expectNone = async (asked: string) => {
-      for (const path of ['/receipt?', '/return?'])
-        expect(leadsTo(await browser.get(asked.replace('/confirm?', path)), '/oauth/authorize')).toBe(true);
-    };
-    await expectNone(lower);
-    expect(leadsTo(await confirmed(lower), '/receipt')).toBe(true);
-    await expectNone(higher);
+  it('leads nowhere once its code was exchanged', async () => {
+    const address = (await confirmed(await allow())).location ?? '';
+    const onward = onwardOf(await browser.get(address)) ?? '';
+    const code = codeOf(await browser.get(onward));
+    await browser.post('/oauth/token', tokenRequestOf(client, code));
+    const page = await browser.get(address);
+    expect([page.status, page.page]).toEqual([200, 'receipt']);
+    expect([onwardOf(page), hrefOf(page, 'main a.button')]).toEqual([undefined, undefined]);
+    const forgetful = copyOf(browser);
+    forgetful.cookies.delete('assent_outcome');
+    for (const [by, said] of [
+      [browser, 'You have just allowed this request'],
+      [forgetful, 'You already allowed this'],
+    ] as const)
+      expect((await follow(by, await by.get(onward))).text).toContain(said);
   });
 
   it.each([
