@@ -90,38 +90,14 @@ export async function carryOut(
   proof: Proof,
   caller: Caller,
 ): Promise<DecisionOutcome> {
-  const { session, authorizationRequest } = pending;
-  const { client, redirectUri, askedScope } = authorizationRequest;
+  const { authorizationRequest } = pending;
   const code = codeOf(context, pending, pressed);
-  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
-  const decision = {
-    grantId: forms.grantIdOf(pending),
-    userId: session.user.userId,
-    clientId: client.clientId,
-    clientRevision: client.revision,
-    instanceName: authorizationRequest.instanceName,
-    revision: pressed.revision,
-    scope,
-    askedScope: scope === askedScope ? null : askedScope,
-    limits: JSON.stringify(limitsAmong(rightData(rights))),
-    redirectUri,
-    codeHash: sha256(code),
-    codeLifetimeSeconds: context.codeLifetimeSeconds,
-    codeChallenge: authorizationRequest.codeChallenge,
-    sessionHash: session.sessionHash,
-    maxInstances: context.maxInstances,
-    confirmsPayments: context.confirmsPayments,
-    proof,
-    page: pressed.page,
-    // Until then the page, and a decision signed on it, could still be sent.
-    keptUntil: new Date(session.now.getTime() + CONSENT_FORM_MS + DECISION_MS),
-    caller,
-  };
+  const decision = { proof, caller, ...decisionOf(context, pending, pressed, code) };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
   // One that came after Reject confirmed nothing.
   if (proof !== NO_PROOF) tell('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
-  const showsReceipt = proof !== NO_PROOF || hasOwnScheme(redirectUri);
+  const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
   const answered = (choice: Choice): DecisionOutcome =>
     showsReceipt
       ? { outcome: 'receipt', choice, decision: forms.signDecision(context, pending, { ...pressed, choice }) }
@@ -171,4 +147,32 @@ function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, re
   const userSlot = userSlotOf(pending.session.user.userId);
   const secret = keyRing.codeSecret(keyId, Buffer.from(content));
   return formatToken('code', { grantId: forms.grantIdOf(pending), userSlot }, secret);
+}
+
+/** What the row of the grant, or of the rejection, and its event need. */
+function decisionOf(context: Context, pending: PendingAuthorization, pressed: Pressed, code: string) {
+  const { session, authorizationRequest } = pending;
+  const { client, instanceName, redirectUri, codeChallenge, askedScope } = authorizationRequest;
+  const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
+  return {
+    grantId: forms.grantIdOf(pending),
+    userId: session.user.userId,
+    clientId: client.clientId,
+    clientRevision: client.revision,
+    instanceName,
+    revision: pressed.revision,
+    scope,
+    askedScope: scope === askedScope ? null : askedScope,
+    limits: JSON.stringify(limitsAmong(rightData(rights))),
+    redirectUri,
+    codeHash: sha256(code),
+    codeLifetimeSeconds: context.codeLifetimeSeconds,
+    codeChallenge,
+    sessionHash: session.sessionHash,
+    maxInstances: context.maxInstances,
+    confirmsPayments: context.confirmsPayments,
+    page: pressed.page,
+    // Until then the page, and a decision signed on it, could still be sent.
+    keptUntil: new Date(session.now.getTime() + CONSENT_FORM_MS + DECISION_MS),
+  };
 }
