@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, decide, obtainToken } from '../support/flow.ts';
+import { decide, obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
@@ -54,13 +54,24 @@ describe('contract 3: from a code to an access token', () => {
 });
 
 describe('contract 3: a new authorization annuls the earlier one', () => {
+  it('3 gives one token when one code is exchanged many times at once', async () => {
+    const { client, code } = await newCode();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => exchanged(client, code)));
+    const [first, ...refused] = answers.toSorted((one, other) => one.status - other.status);
+    expect(first?.status).toBe(200);
+    for (const answer of refused) expectTokenError(answer, 'invalid_grant');
+  });
+
   it('3 annuls the token at the new confirmation, before any exchange, permanently, whatever the scopes', async () => {
     const client = await server.createClient();
     const token = await tokenFor(client, { scope: 'payment-p2p' });
     const page = await reachPage(client, { scope: 'account-info' });
     expect(await live(token)).toBe(true);
-    const later = expectToken(await exchanged(client, codeOf(await decide(agent, page, 'allow'))));
+    await decide(agent, page, 'allow');
     expect(await live(token)).toBe(false);
+    await expireCode(server, client);
+    expect(await live(token)).toBe(false);
+    const later = await tokenFor(client, { scope: 'account-info' });
     expect(await introspected(later)).toMatchObject({ scope: 'account-info' });
     await reject(client);
     expect(await live(token)).toBe(false);

@@ -32,12 +32,15 @@ describe('the token of a form', () => {
     expect(again?.digest).toBe(found[1]?.digest);
   });
 
-  it('is accepted from earlier builds, with a name for its page or without', () => {
-    const { payload = '' } = keyRing.verify('form', signForm(context, form, 3)) ?? {};
-    const signed: unknown[] = JSON.parse(payload.toString());
-    for (const more of [[], ['0b6e2d3c-6a44-4d5f-9e0e-2f1c7a1d9b11']]) {
-      const earlier = keyRing.sign('form', Buffer.from(JSON.stringify([...signed.slice(0, 3), ...more])));
-      expect(verifyForm(context, earlier, form)?.revision).toBe(3);
-    }
-  });
+  it.each(['sign-out', 'disconnect', 'stop-everything'] as const)(
+    'is valid for %s as long as a session',
+    (action) => {
+      const token = signForm(context, { ...form, action });
+      const found = [11.9, 12].map((hours) => {
+        const now = new Date(owner.now.getTime() + hours * 3_600_000);
+        return verifyForm(context, token, { ...form, action, owner: { ...owner, now } });
+      });
+      expect(found.map((one) => one !== null)).toEqual([true, false]);
+    },
+  );
 });

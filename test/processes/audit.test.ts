@@ -18,7 +18,11 @@ describe('assent audit', () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const agent = new Agent(server.baseUrl);
     const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till' };
-    await decide(agent, await reachConsent(agent, requestOf(client, spending), user), 'reject');
+    const rejected = await decide(
+      agent,
+      await reachConsent(agent, requestOf(client, spending), user),
+      'reject',
+    );
     await obtainToken(agent, client, user, spending);
     const ofUser = `--login ${user.login}`;
     const [grant] = await json<Record<string, string>[]>(`grant list ${ofUser}`);
@@ -48,6 +52,11 @@ describe('assent audit', () => {
       resource_id: null,
       operator: null,
       detail: { confirmed_by: 'payment_password', session: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    });
+    expect(events[0]).toEqual({
+      ...events[1],
+      ...{ id: expect.any(String), at: expect.any(String), outcome: 'rejected', detail: null },
+      reference: rejected.headers.get('x-request-id'),
     });
     const operator = userInfo().username;
     expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope, operator });

@@ -13,7 +13,7 @@ function signingKeyId(signer: KeyRing): Buffer {
   return id;
 }
 
-const purpose = fc.constantFrom<SignaturePurpose[]>('form', 'visit', 'device');
+const purpose = fc.constantFrom<SignaturePurpose[]>('form', 'visit', 'device', 'provider');
 const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
@@ -76,6 +76,13 @@ describe('the secret of a code', () => {
     forAny(payload, payload, (one, other) => {
       expect(ring.codeSecret(id, one)).toHaveLength(32);
       expect(ring.codeSecret(id, one).equals(ring.codeSecret(id, other))).toBe(one.equals(other));
+    });
+  });
+
+  it('is not a signature of the same bytes', () => {
+    forAny(purpose, payload, (use, data) => {
+      const signature = Buffer.from(ring.sign(use, data), 'base64url').subarray(-32);
+      expect(ring.codeSecret(id, data).equals(signature)).toBe(false);
     });
   });
 });

@@ -49,6 +49,11 @@ const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) =>
 const upTo = (count: number) => Array.from({ length: count }, (_, number) => number);
 
 describe('requests that share a statement', () => {
+  it('fail with an error when one has no result', async () => {
+    const one = batched('test', async () => [] as string[]);
+    expect(await settled(one(POOL, 1))).toEqual(new Error('a request got no answer'));
+  });
+
   it('get their own results; they wait while two are in flight, then go together, at most 128 at a time', async () => {
     const { asked, send, answer } = slowStatement();
     const results = await send(...upTo(500));

@@ -127,3 +127,9 @@ describe('a list in pages', () => {
     await expect.poll(async () => (await pool.query(open)).rowCount).toBe(0);
   });
 });
+
+it('a statement sends null, but fails without a value', () => {
+  const one = statement<{ a?: number | null }>('', 'select @a');
+  expect(one({ a: null }).values).toEqual([null]);
+  expect(() => one({})).toThrow('lacks a value for a');
+});

@@ -116,6 +116,12 @@ it.each(PAGES)(
 const MORE = 'There is more in your history.';
 
 describe('a warning is not hidden', () => {
+  it('by more wrong passwords than are read', async () => {
+    await note('approved', { days: 1, by: client });
+    await note('password_guessed', { count: 201 });
+    expect(await isSaid(agent, `${USED}, for Corner Shop`)).toBe(true);
+  });
+
   it('by frequent payments for another application: it shows the count, and that there are more', async () => {
     const harmless = await server.createClient({ name: 'Harmless' });
     await note('approved', { days: 1, by: client });

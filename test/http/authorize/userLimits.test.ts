@@ -109,6 +109,8 @@ describe('a limit that the user lowers', () => {
     const answer = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
     await exchange(codeOf(await returnFrom(agent, answer)));
     expect(String(await scopeOf()).split('.limit(1,2999.50)')).toHaveLength(186);
+    const detail = { asked_scope: expect.any(String), confirmed_by: 'payment_password' };
+    expect(await events()).toMatchObject([{ detail }, {}]);
   });
 });
 
