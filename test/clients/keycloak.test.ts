@@ -8,6 +8,7 @@ import { expectRefused, usersWith } from '../attacks/refusals.ts';
 import { isSignedIn, press } from '../support/account.ts';
 import { codeOf, decide, introspect, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
+import { newSecret } from '../support/ledger.ts';
 import { onDatabase, runAssent } from '../support/process/process.ts';
 import { type TestServer, useServer } from '../support/server.ts';
 import { describeWith } from './examples.ts';
@@ -15,20 +16,23 @@ import { KC, type Person, useKeycloak } from './keycloak/keycloak.ts';
 
 // A real Keycloak signs users in and confirms payments. Then its users move to Assent.
 
-const person = (username: string, password = `the password of ${username}`): Person => ({
+const person = (username: string, password = newSecret()): Person => ({
   id: randomUUID(),
   username,
   password,
 });
 
 const [alice, bob] = [person('alice'), person('bob')];
-const umlauts = 'Grüße aus Köln'.normalize('NFD');
+const umlauts = `${newSecret()} Grüße`.normalize('NFD');
 const REALMS = {
   wallet: {
     passwordPolicy: '',
-    people: [alice, bob, person('short', 'x'), person('wide', 'ﬁnance ½ ＡＢＣ')],
+    people: [alice, bob, person('short', 'x'), person('wide', `${newSecret()} ﬁ ½ ＡＢＣ`)],
   },
-  sha256: { passwordPolicy: 'hashAlgorithm(pbkdf2-sha256)', people: [person('odd', 'a:b$c"d\'e\\f')] },
+  sha256: {
+    passwordPolicy: 'hashAlgorithm(pbkdf2-sha256)',
+    people: [person('odd', `${newSecret()}:$"d'e\\f`)],
+  },
   old256: {
     passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(27500)',
     people: [person('old')],
@@ -77,7 +81,9 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     const ask = async (fields = {}, by = client) =>
       goOn(await ours.post('/oauth/authorize', requestOf(by, fields)));
     const enter = async (form: Answer, who: Person) => goOn(await type(form, who));
-    return { ours, theirs, goOn, open, ask, type, enter };
+    /** Presses Allow on the consent page, which leads to Keycloak's form if a right spends. */
+    const allow = async (page: Answer) => goOn(await ours.submit(page, 'decision', { decision: 'allow' }));
+    return { ours, theirs, goOn, open, ask, type, enter, allow };
   }
 
   it('signs in, and registers the user under the Keycloak id, which payment APIs receive', async () => {
@@ -91,31 +97,31 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(await introspect(server, await server.createResource(), access_token)).toMatchObject(active);
   });
 
-  it('asks the signed-in user for the password again before a right that spends', async () => {
-    const { ours, open, ask, enter } = browserAt(server);
+  it('asks the signed-in user for the password again after Allow of a right that spends', async () => {
+    const { open, ask, enter, allow } = browserAt(server);
     expect((await enter(await open('/account'), alice)).page).toBe('account');
-    const again = await ask(SPENDING);
+    const again = await allow(await ask(SPENDING));
     expect(formWith(again, 'password').inputs).not.toContain('username');
-    expect(codeOf(await decide(ours, await enter(again, alice), 'allow'))).toMatch(/^assent_ac_/);
+    expect(codeOf(await enter(again, alice))).toMatch(/^assent_ac_/);
   });
 
   it('refuses another user at the confirmation', async () => {
-    const { ours, theirs, goOn, open, ask, type, enter } = browserAt(server);
+    const { ours, theirs, goOn, open, ask, type, enter, allow } = browserAt(server);
     await enter(await open('/account'), alice);
-    const link = /'([^']*login-actions\/restart[^']*skip_logout=false)'/.exec(
-      (await ask(SPENDING)).body,
-    )?.[1];
+    const { body } = await allow(await ask(SPENDING));
+    const link = /'([^']*login-actions\/restart[^']*skip_logout=false)'/.exec(body)?.[1];
     const form = await goOn(await theirs.get(link?.replaceAll('&amp;', '&') ?? 'none:'));
     const { location } = await type(form, bob);
     await expectRefused(server, ours, location ?? 'none:', 'sign_in_other_user');
     expect((await open('/account')).text).toContain('alice');
-    expect(formWith(await ask(SPENDING), 'password')).toBeDefined();
+    expect((await ask(SPENDING)).page).toBe('consent');
   });
 
   it('refuses a payment if Keycloak ignores an unknown SIGN_IN_PAYMENT_ACR', async () => {
     const mistyped = await serverWith({ paymentAcr: 'other' });
-    const { ours, ask, type } = browserAt(mistyped);
-    const { location } = await type(await ask(SPENDING, await mistyped.createClient()), alice);
+    const { ours, ask, type, enter, allow } = browserAt(mistyped);
+    const consent = await enter(await ask(SPENDING, await mistyped.createClient()), alice);
+    const { location } = await type(await allow(consent), alice);
     await expectRefused(mistyped, ours, location ?? 'none:', 'sign_in_unconfirmed', /acr/);
   });
 
