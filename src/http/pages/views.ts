@@ -45,7 +45,9 @@ export function renderPage(page: Page, language: Language, branding: Branding, w
   });
 }
 
-// Pages with equal texts are rendered once, with marks instead of their users' own values: docs/develop/pages.md#pieces.
+// Rendering is expensive, so pages with equal texts share it: rendered with marks instead of these values, kept in pieces, and
+// joined for each user. By all its values a page would never be found again: each has a name and a token of its own. A template
+// may only show such a value, or omit it if null (docs/develop/pages.md#pieces).
 const OF_USERS = ['request', 'userName', 'userLogin', 'instanceName', 'signOutToken'];
 export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],

@@ -69,9 +69,11 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
   'asked_scope', asked_scope, 'confirmed_by', confirmed_by,
   'session', case when confirmed_by is not null then ${sessionIdOf('session_hash')} end)) end`;
 
-// How it works: docs/develop/statements.md. A page gives one code, for any typed sums: a second Allow, or Reject, finds the first;
-// with other sums its page is stale. Of many forms for one key that with the row's current `revision` writes (contract section 3).
-// The grant is not locked before, as it may not exist yet: the conflict of the insert locks it, and `where` judges it then.
+// A page gives one code, for any typed sums: a second Allow, or Reject, finds the first; with other sums its page is stale.
+// Optimistic locking: of many forms for one key the one with the row's current `revision` writes (contract section 3).
+// The grant is not locked before: it may not exist yet, and two first approvals would both find nothing to lock. The conflict of
+// the insert locks it, and `where` judges the row as it is then. `judged` locks nothing. A user's decisions wait for each other:
+// `may_hold` and `answer_to` see the earlier ones (docs/develop/statements.md, docs/develop/runtime.md#locks).
 const approve = batchedDecision<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
   confirming_hash: ({ proof }) => proof.paymentPasswordHash,
   confirming_id: ({ proof }) => proof.externalId,

@@ -60,7 +60,11 @@ interface Call<Request, Result> {
   reject(error: unknown): void;
 }
 
-/** The requests for one statement to one database. Collecting for a fixed time would delay each request of a quiet server. */
+/**
+ * The requests for one statement to one database. A batch is what arrived while earlier statements were under way, so it grows with
+ * the load, and a single request waits for nothing. Collecting for a fixed time would delay each request of a quiet server. Two
+ * requests about one row are never in flight together: no statement judges a request by the effect of another one in it.
+ */
 class Batcher<Request, Result> {
   readonly #name: string;
   readonly #runBatch: (requests: readonly Request[]) => ReturnType<RunBatch<Request, Result>>;

@@ -8,8 +8,10 @@ import type { Database } from './database.ts';
 import { inOrder, onConnection, required } from './query.ts';
 import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
 
-// A deciding statement takes `@deadline`, reads the clock while holding its locks, and returns `late` if it did nothing. No timeout
-// can replace that: see docs/develop/statements.md#late.
+// Deciding statements. A 503 means "not done" to the caller: its statement, reaching PostgreSQL later, must not undo the caller's
+// later acts. A timeout on our side ends the waiting, not the statement, and `statement_timeout` begins only when PostgreSQL has the
+// statement, however long it was on the way. So each takes `@deadline`, reads the clock while holding its locks, and returns `late`
+// if it did nothing (docs/develop/statements.md#late).
 
 const TOO_LATE = 'the statement reached the database after its deadline and did nothing';
 

@@ -63,8 +63,11 @@ type ExchangeResult =
   | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
   | { readonly verdict: ExchangeRefusal; readonly issuedAt: null; readonly scope: null };
 
-// How it works: docs/develop/statements.md. An `update … where token_hash is null` would also give one token (contract 2.4, 3,
-// 7.2), but the second request could not tell a replay, whose token is revoked (RFC 6749 section 4.1.2), from a replaced code.
+// One statement locks, judges and writes the row (contract 2.4, 3, 7.2): two exchanges of one code can't both see it unused. Rows
+// are locked in key order, so that batches can't deadlock. A second exchange while the code is valid, even at the same time, is a
+// replay: its token is revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays. An `update … where
+// token_hash is null` would also give one token, but the second request could not tell a replay from a replaced code.
+
 /** Judges a token request. Repeated with one token hash it has one result: a connection lost after the commit loses nothing. */
 export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
   'grant-exchange',

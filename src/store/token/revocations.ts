@@ -45,7 +45,7 @@ const ofUser = decision<OneOfUser, { revoked: boolean }>('grant-revoke-of-user')
   result: 'exists (select from revoked) as revoked',
 })}`;
 
-/** @throws {OverloadedError} */
+/** The user disconnects an application instance. @throws {OverloadedError} */
 export async function revokeGrantOfUser(db: Database, asked: OneOfUser): Promise<void> {
   const { revoked } = await ofUser(db, asked);
   if (revoked) tell('grantEnd', 'user');
