@@ -100,6 +100,17 @@ describe('contract 5.1: sessions', () => {
     expect((await openShop(browser)).page).toBe(page);
   });
 
+  it('5.1 a page view lets a session be idle for another 30 minutes', async () => {
+    const browser = await signedIn(server, user);
+    for (const view of [1, 2, 3]) {
+      await server.database.pool.query(
+        `update sessions set seen_at = seen_at - interval '20 minutes'
+          where created_at = (select max(created_at) from sessions)`,
+      );
+      expect([view, (await openShop(browser)).page]).toEqual([view, 'consent']);
+    }
+  });
+
   it('5.1 each sign-in creates a new session and ends the browser’s earlier one', async () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser);
