@@ -33,7 +33,7 @@ const CEILING = z
 const SETTINGS = {
   name: text('name').describe('the name that users see'),
   redirectUri: text('uri').describe(
-    'the redirect URI, to which browsers return; requests must begin with exactly this value',
+    'the redirect URI, to which browsers return; requests must send exactly this, apart from appended parameters',
   ),
   allowedRights: z.array(z.string()).readonly().nullable().describe('rights it may request; null allows all'),
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
