@@ -38,7 +38,7 @@ export async function carryOut(place: Place, request: FastifyRequest, surroundin
     warn: (sentence: string) => warnings.push(sentence),
     async confirm(loss: () => Promise<Loss>) {
       if (isConfirmed) return;
-      throw new Refusal('not_confirmed', `This would ${(await loss()).deed}: it needs ?confirm=true.`);
+      throw new Refusal('not_confirmed', `This would ${(await loss()).deed}: repeat with ?confirm=true.`);
     },
   };
   const result = await perform(operation, caller, given);

@@ -126,9 +126,9 @@ async function examineProvider(settings: ProviderSettings): Promise<Finding[]> {
     const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata;
     return [
       judge('provider', true, `the provider answers at ${settings.issuer}, and has this issuer`, ''),
-      judge('signature', canCheck, `it signs with ${signedBy}`, 'configure RS256 or ES256 for ID tokens'),
-      judge('credentials', !!methodOf(metadata), `it accepts ${methods}`, 'allow client_secret_basic there'),
-      judge('keys', keys > 0, `${keys} of its keys found at ${at}`, 'make its jwks_uri reachable'),
+      judge('signature', canCheck, `the provider signs with ${signedBy}`, 'configure RS256 or ES256 there'),
+      judge('credentials', !!methodOf(metadata), `the provider allows ${methods}`, 'add client_secret_basic'),
+      judge('keys', keys > 0, `${keys} keys of the provider found at ${at}`, 'make its jwks_uri reachable'),
     ];
   } catch (error) {
     const remedy = `allow connections to SIGN_IN_ISSUER, and compare ${settings.issuer} with the issuer in its metadata exactly`;

@@ -63,7 +63,7 @@ export const COMMANDS: CommandTable = {
           .join(', ')}`,
         ...made.map((name) => `created ${name}`),
         ...pruned.map((month) => `dropped ${month}`),
-        ...(strays > 0 ? [`${strays} rows of the trail are in no month that may have a partition`] : []),
+        ...(strays > 0 ? [`${strays} rows of the trail are outside the months with partitions`] : []),
         ...(analyzed ? ['analyzed the trail'] : []),
       ].join('\n'),
   }),

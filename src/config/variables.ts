@@ -161,7 +161,7 @@ export const VARIABLES = {
     .regex(/^[\x21-\x7e]+$/, 'must be one value without spaces')
     .optional()
     .meta({
-      description: 'the `acr` by which the provider confirms a right that spends',
+      description: 'the `acr` of an ID token that confirms a payment right',
       unset: 'the payment password of Assent confirms it',
     }),
   SIGN_IN_NEW_USERS: oneOf('create', 'refuse').describe(

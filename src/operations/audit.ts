@@ -64,7 +64,7 @@ export const show = listing({
       after: placeAfter(/^-?\d{1,17}\.\d{1,9},\d{1,4}$/),
       limit: upTo(999_999_999, 'number')
         .exactOptional()
-        .describe('maximum number of events: the newest, or the first after a place'),
+        .describe('maximum number of events: the newest, or the first after a cursor'),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'a filter is missing'),
   output: EVENT,

@@ -28,7 +28,7 @@ import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
 const CEILING = z
   .strictObject({ days: z.int(), sum: z.string() })
-  .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'not a period of whole days and a sum');
+  .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'must be a whole number of days and a sum');
 
 const SETTINGS = {
   name: text('name').describe('the name that users see'),
@@ -69,7 +69,7 @@ export const create = operation({
     name: NAME,
     redirectUri: REDIRECT_URI,
     verified: OPTIONAL_FLAG.describe(
-      'issue a client secret, which the application must then use (authenticity verification)',
+      'issue a client secret, which the token endpoint then requires (authenticity verification)',
     ),
     allowedRights: SETTINGS.allowedRights.default(null),
     most: SETTINGS.most.default(null),

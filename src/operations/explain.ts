@@ -28,7 +28,7 @@ export const explain = operation({
     if (refusal === undefined)
       throw new Refusal(
         'not_found',
-        `no refusal is stored under ${reference}. If it is new, try again in two seconds: refusals are written in batches. Those older than ${REFUSALS_KEPT_DAYS} days, or beyond the limit of one network, are only in the log. A request that succeeded (assent audit --ref ${reference}) or showed its form again has none`,
+        `no refusal is stored under ${reference}. If it is new, try again in two seconds: refusals are written in batches. Those older than ${REFUSALS_KEPT_DAYS} days, or beyond the limit of one network, are only in the log. There is none for a request that succeeded (assent audit --ref ${reference}) or whose form was shown again`,
       );
     return { ...refusal, remedy: remedyFor(refusal.ruleId, refusal) };
   },
@@ -49,7 +49,7 @@ export const showToken = operation({
   summary: 'show state, user and rights of an access token',
   input: z.strictObject({ token: z.string().describe('an access token') }),
   output: z.object({
-    token: z.string().describe('the state of its authorization, or why it is refused'),
+    token: z.string().describe('the state of its authorization, or why the token is refused'),
     login: z.string().nullable(),
     userId: z.string(),
     clientName: z.string().nullable(),
@@ -60,7 +60,7 @@ export const showToken = operation({
     const grant = found(
       await findGrantOfToken(db, await locateToken(db, token.trim())),
       'authorization',
-      'of this token: it must be an access token (assent_at_ and 64 characters, not a code, assent_ac_) of this installation, whose user and application were not deleted',
+      'of this token: pass an access token of this installation (assent_at_ and 64 characters; assent_ac_ is a code); its user and application must still exist',
     );
     const described = describeGrant(grant);
     return { ...described, token: grant.refused ?? described.state };

@@ -18,7 +18,7 @@ export function upTo(most: number, title: string) {
 
 /** The place of a row in a list by time: its microseconds since 1970, and what distinguishes it within them. */
 export const placeAfter = (form: RegExp) =>
-  text('place').regex(form, 'Not a position.').exactOptional().describe('list only entries after this place');
+  text('cursor').regex(form, 'Not a cursor.').exactOptional().describe('list only entries after this cursor');
 
 export const LIMIT = upTo(1_000, 'number').exactOptional().describe('maximum number of entries, up to 1000');
 

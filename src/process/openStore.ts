@@ -66,7 +66,7 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
   const { version, known, serves, text, remedy } = await schemaState(pool);
   if (version < known || !serves) throw new Refusal('state', `${text}: ${remedy}`);
   if (version > known)
-    log.warn(`the schema is at version ${version}, newer than this build's ${known}, which supports it`);
+    log.warn(`this build, of schema version ${known}, supports the database's version ${version}`);
   return { version };
 }
 

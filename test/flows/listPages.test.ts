@@ -133,7 +133,7 @@ it('--after continues the list of a command', async () => {
   expect(await json('client list --after one')).toEqual([await json('client show two')]);
   expect(await json('client list --after two')).toEqual([]);
   expect(await refused('client list --after three', 2)).toBe('there is no three in the list\n');
-  expect(await refused('audit --after yesterday', 2)).toContain('Not a position.');
+  expect(await refused('audit --after yesterday', 2)).toContain('Not a cursor.');
   const events = [1, 2, 3].map(
     (n) => `insert into audit_events (at, kind, scope) values ('2026-11-20Z', 'rejected', ${n})`,
   );

@@ -65,8 +65,8 @@ describe('assent doctor', () => {
     it.each([
       ['signature', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, ['HS256,none']],
       ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, ['private_key_jwt']],
-      ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, ['0 of its keys', '/nothing']],
-      ['keys', { jwks_uri: undefined }, ['0 of its keys']],
+      ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, ['0 keys of the provider', '/nothing']],
+      ['keys', { jwks_uri: undefined }, ['0 keys of the provider']],
       [
         'provider',
         { issuer: `${wallet.issuer}/users/` },

@@ -51,7 +51,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, number) => num
 describe('requests that share a statement', () => {
   it('fail with an error when one has no result', async () => {
     const one = batched('test', async () => [] as string[]);
-    expect(await settled(one(POOL, 1))).toEqual(new Error('a request got no answer'));
+    expect(await settled(one(POOL, 1))).toEqual(new Error('the batch has no result for a request'));
   });
 
   it('get their own results; they wait while two are in flight, then go together, at most 128 at a time', async () => {

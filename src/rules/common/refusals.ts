@@ -50,7 +50,7 @@ export const RULES = {
     ...each(UNREADABLE, 'unreadable_body', 'unreadable_http', 'too_many_headers', 'two_hosts', 'no_path'),
     // The sign-in at SIGN_IN_ISSUER, and the redirect URI of an exchange.
     sign_in_lost:
-      'It began in another browser or over 10 minutes ago, four later ones replaced it, or it was already completed.',
+      'The sign-in began in another browser or over 10 minutes ago, four later ones replaced it, or it is complete.',
     sign_in_no_cookies: 'The browser stores no cookies of Assent, or the sign-in began in another one.',
     sign_in_other_user:
       'The user confirmed a payment as another user of the provider. The user signs out here, and starts again.',
@@ -58,7 +58,7 @@ export const RULES = {
       'The application must send the same redirect_uri at /oauth/token as at /oauth/authorize. The code stays usable.',
   }),
   ...rules('invalid_request', 'sign_in_failed', {
-    sign_in_unfinished: 'The provider ended it, often because its page was open for too long.',
+    sign_in_unfinished: 'The provider ended the sign-in, often because its page was open for too long.',
     sign_in_failed:
       'Compare the client at the provider with SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET and the redirect URI BASE_URL/sign-in/callback. A refused `state`, `nonce`, `iss` or `aud` can be an attack.',
     sign_in_unconfirmed:

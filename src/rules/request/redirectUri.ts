@@ -32,7 +32,7 @@ export function redirectUriMismatch(registered: string, sent: string) {
   const appended = sent.slice(registered.length);
   const separator = registered.includes('?') ? '&' : '?';
   if (!appended.startsWith(separator)) {
-    const rule = `must continue with ${separator} after the registered URI; character ${registered.length + 1} is another one`;
+    const rule = `must continue with ${separator} after the registered URI; character ${registered.length + 1} differs`;
     return broken('redirect_uri_unregistered', rule);
   }
   const rule = appendedProblem(registered, appended);

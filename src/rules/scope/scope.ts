@@ -59,7 +59,7 @@ function parseRight(scanner: Scanner, currency: string): Right {
 
 function parseName(scanner: Scanner): string {
   const name = scanner.take(NAME);
-  if (name === 'payment') return scanner.fail('to-pattern(…) or to-account(…) after payment');
+  if (name === 'payment') return scanner.fail('payment.to-pattern(…) or payment.to-account(…)');
   return name !== undefined && isRightName(name) ? name : scanner.fail('the name of a right');
 }
 

@@ -157,7 +157,7 @@ class Batcher<Request, Result> {
       calls.forEach((call, index) => {
         const result = results[index];
         this.#release(call);
-        if (result === undefined) call.reject(new Error('a request got no answer'));
+        if (result === undefined) call.reject(new Error('the batch has no result for a request'));
         else if (result instanceof Error) call.reject(result);
         else call.resolve(result);
       });

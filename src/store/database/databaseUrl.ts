@@ -37,7 +37,7 @@ function parseAddress(url: string): Address {
   // Without `allow` and `prefer`: a man in the middle can make them fall back to plain text.
   refuse('sslmode', given.sslmode, ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']);
   refuse('target_session_attrs', given.target_session_attrs, ['read-write', 'primary', 'any']); // Assent always writes
-  if (String(given.host).includes(',')) throw new AddressError('name several hosts before the database');
+  if (String(given.host).includes(',')) throw new AddressError('list all hosts before the database name');
   const { port, ssl } = given;
   return {
     ...Object.fromEntries(FIELDS.map((field) => [field, given[field]]).filter(([, value]) => value)),

@@ -98,7 +98,7 @@ async function openSession(cluster: Cluster): Promise<ClusterSession> {
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
     const session = await trySession(place.cluster);
     if (session) return session;
-    if (cancelled.aborted) throw new Error('joining was cancelled');
+    if (cancelled.aborted) throw new Error('the start of PostgreSQL was cancelled');
     const other = readPostmaster(place.cluster);
     if (Date.now() < nextStart || startedPid(cluster) || isPostmaster(other?.pid, place.cluster)) continue;
     // Only after PostgreSQL itself refused, since a killed process lingers for a moment.

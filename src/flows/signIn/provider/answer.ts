@@ -51,5 +51,5 @@ export function requireConfirmation(claims: IDToken, { paymentAcr }: Provider, {
     throw refused('sign_in_unconfirmed', 'the acr of the answer is not SIGN_IN_PAYMENT_ACR');
   const time = Number(claims.auth_time) * 1000;
   if (!(time >= at - TOLERANCE_MS && time <= Date.now() + TOLERANCE_MS))
-    throw refused('sign_in_unconfirmed', 'the auth_time is missing, before the request or in the future');
+    throw refused('sign_in_unconfirmed', 'the auth_time is missing, too early or in the future');
 }
