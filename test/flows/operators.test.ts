@@ -11,17 +11,7 @@ import { Agent } from '../support/http/agent.ts';
 import { approvalOf } from '../support/http/samples.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import {
-  agree,
-  changeClient,
-  registerResource,
-  removeUser,
-  setClientStatus,
-  setPasswords,
-  setResourceStatus,
-  setUserStatus,
-} from '../support/operators.ts';
-import { expectErrorPage } from '../support/pages.ts';
+import { agree, changeClient, removeUser, setPasswords } from '../support/operators.ts';
 import { svg } from '../support/pictures.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
@@ -189,20 +179,6 @@ describe('a changed application', () => {
     expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');
   });
 
-  it('is limited to its maximum, and unlimited again without one', async () => {
-    const { client, user, agent } = await actorsAt(server);
-    const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
-    const change = (most: { days: number; sum: string } | null) =>
-      changeClient(pool, client.clientId, { most }, 'olga');
-    await change({ days: 30, sum: '5000' });
-    expectErrorPage(await agent.post('/oauth/authorize', spending), 'invalid_scope');
-    await change({ days: 30, sum: '5000.01' });
-    expect((await reachConsent(agent, spending, user)).page).toBe('consent');
-    await change(null);
-    const much = requestOf(client, { scope: 'payment-shop.limit(9999,999999999999)' });
-    expect((await reachConsent(agent, much, user)).page).toBe('consent');
-  });
-
   it('has its old and new settings in the trail, the logo by its name, and no event without a change', async () => {
     const [site, logo, rights] = ['https://shop.example', logoOf(svg()), ['account-info', 'payment-shop']];
     const { clientId } = await server.createClient({ site, logo });
@@ -233,24 +209,6 @@ describe('a changed application', () => {
     ]);
     expect(await ask('select from client_logos where client_id = $1', [clientId])).toEqual([]);
   });
-});
-
-it('records a block and an unblock only if they change something', async () => {
-  const { client, user } = await actorsAt(server);
-  const { resourceId } = await registerResource(pool, 'API', 'olga');
-  for (const status of ['active', 'blocked', 'blocked', 'active', 'active'] as const) {
-    await setClientStatus(pool, client.clientId, status, 'olga');
-    await setResourceStatus(pool, resourceId, status, 'olga');
-    await setUserStatus(pool, user.login, status, 'olga');
-  }
-  const noted = await ask(
-    `select kind from audit_events
-      where (client_id = $1 or user_id = $2 or resource_id = $3) and kind like '%blocked' order by at`,
-    [client.clientId, user.userId, resourceId],
-  );
-  expect(noted.map(({ kind }) => kind)).toEqual(
-    ['blocked', 'unblocked'].flatMap((what) => ['client', 'resource', 'user'].map((who) => `${who}_${what}`)),
-  );
 });
 
 describe('a weak password', () => {
