@@ -11,7 +11,7 @@ import { useServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
 import { open, sessionOf, signIn } from './browsers.ts';
 
-// An attacker wants the victim's session, wants to give the victim one of their own, or wants its forms sent.
+// An attacker wants the victim's session, or the victim in the attacker's, or the victim's forms sent.
 
 const server = await useServer();
 
