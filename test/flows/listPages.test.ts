@@ -17,7 +17,7 @@ const { json, refused } = commandsOn(onDatabase(database.url));
 
 type Row = Record<string, unknown>;
 
-/** The first rows of a list, by a reader that then stops, or all. */
+/** The first rows of a list, to a reader that then stops, or all. */
 async function rowsOf(list: AnyOperation, input: Row, most = Number.POSITIVE_INFINITY): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const page of await perform(list, caller, input)) {

@@ -12,7 +12,7 @@ const signedIn = (user: TestUser) => signedInUser(server, user);
 const list = ({ session }: SignedIn) => findUserSessions(server.context, session);
 const lives = ({ agent }: SignedIn) => isSignedIn(agent);
 
-/** Ends a session, or without its id all others. */
+/** Ends a session, or all others if its id is null. */
 const end = ({ session }: SignedIn, sessionId: string | null = null, formToken: string | null = null) =>
   endSession(server.context, session, { sessionId, formToken: formToken ?? undefined }, CALLER);
 

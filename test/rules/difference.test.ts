@@ -73,7 +73,7 @@ describe('what changes against an earlier authorization', () => {
 
 describe('the comparison of any two lists of rights', () => {
   const limits = (list: readonly Right[]) => list.map((right) => right.limit ?? null);
-  /** Some of one list and some of another, so that rights meet. */
+  /** Two lists of rights that may have some in common. */
   const twoLists = fc
     .tuple(rights, rights)
     .chain(([one, other]) =>

@@ -5,6 +5,6 @@ const page = readFileSync(new URL('../../docs/integrate/scopes.md', import.meta.
 const [, section = ''] = page.split('\n## Rights of your own\n');
 const files = [...section.matchAll(/^```json\n(.*?)^```$/gms)].map(([, json = '']) => json);
 
-/** The files that docs/integrate/scopes.md shows, as text: a bank's and a shop's. */
+/** The files in docs/integrate/scopes.md, as text: a bank's and a shop's. */
 export const [BANK_FILE = '', SHOP_FILE = ''] = files;
 export const [BANK, SHOP] = [BANK_FILE, SHOP_FILE].map(parseCatalogue) as [Catalogue, Catalogue];

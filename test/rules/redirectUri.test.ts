@@ -9,7 +9,7 @@ import {
 } from '../../src/rules/request/redirectUri.ts';
 import { anyString, character, forAny, text } from './arbitraries.ts';
 
-/** What stands in our answers, or in those of other servers that a library may take ours for. */
+/** Names in our answers, or in those of other servers that a library may take ours for. */
 const ANSWER_NAMES = [
   ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
   ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
@@ -191,7 +191,7 @@ describe('RFC 9700 section 2.6: a redirect URI that requires --force', () => {
   it.each([...['intent://scan/', 'INTENT:x', 'android-app://com.example/https/x', 'Market://details?id=x']])(
     'is rewritten by a browser: %s',
     (uri) => {
-      expect(redirectUriProblem(uri)).toBeUndefined(); // what is registered already stays, and an import may bring it
+      expect(redirectUriProblem(uri)).toBeUndefined(); // registered ones stay, and an import may bring one
       const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();
       expect(redirectUriDoubt(uri)).toBe(
         `has the scheme ${scheme}, which browsers rewrite to another address`,
@@ -215,7 +215,7 @@ describe('the response', () => {
     .tuple(base, uriText('/;'), fc.option(query))
     .map(([start, path, search]) => `${start}/${path}${search === null ? '' : `?${search}`}`)
     .filter((uri) => redirectUriProblem(uri) === undefined);
-  /** Names and values of any visible characters: what matches is for `redirectUriMismatch` to say. */
+  /** Names and values of any visible characters; `redirectUriMismatch` decides which match. */
   const appended = fc.oneof(
     fc.constant(''),
     query,

@@ -6,7 +6,7 @@ import { ownDatabase } from '../support/postgres/database.ts';
 import { countChecks } from './counting.ts';
 import file from './foreignHashes.json' with { type: 'json' };
 
-/** What is stored after an import. */
+/** The hash that an import stores. */
 function stored(given: string): string {
   const read = readHash(given);
   if ('problem' in read) throw new Error(read.problem);
@@ -138,7 +138,7 @@ const LABELS = [
   ...['argon2', 'bcrypt$', '{noop}', '{bcrypt@ä}', ' '],
 ];
 
-/** A hash, and what is nearly one: with one character less, or exchanged, and something before or behind it. */
+/** A hash and texts that are nearly one: with a character removed, exchanged or added, or with a label. */
 function around(hash: string): string[] {
   const places = Array.from({ length: 24 }, (_, n) => Math.floor((n * hash.length) / 24));
   const changed = places.flatMap((at) =>

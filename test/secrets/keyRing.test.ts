@@ -6,7 +6,7 @@ import { forAny } from '../rules/arbitraries.ts';
 const OLD = 'the old entry of SECRETS, long enough';
 const ring = new KeyRing([OLD]);
 
-/** The id of the entry that a ring signs with, as it stands in what was signed. */
+/** The id of the entry that a ring signs with. */
 function signingKeyId(signer: KeyRing): Buffer {
   const id = signer.verify('form', signer.sign('form', Buffer.of(0)))?.keyId;
   if (id === undefined) throw new Error('a ring verifies what it signs');

@@ -26,7 +26,7 @@ it('finds every user and client once after the database’s collation was change
   await setOfDatabase(database.pool, `"icuLocale" = 'da'`);
   const exchanged = ownPool(database.url);
   const { rows } = await exchanged.query<{ first: string }>(`select min(name) as first from users`);
-  expect(rows).toEqual([{ first: 'z-user-1' }]); // so it is exchanged
+  expect(rows).toEqual([{ first: 'z-user-1' }]); // the collation has changed
   for (const name of names) {
     expect(await findUser(exchanged, name)).toMatchObject({ login: name });
     expect(await findUserByExternalId(exchanged, { externalId: name })).toMatchObject({ login: name });
@@ -61,7 +61,7 @@ it('the doctor reports indexes of another collation version, with both remedies 
   expect(await examine()).toEqual([]);
 });
 
-/** Changes the row of `pg_database`, as an upgrade of the machine changes what stands behind it. */
+/** Changes the row of `pg_database`, to the same effect as an upgrade of the machine. */
 async function setOfDatabase(pool: pg.Pool, change: string): Promise<void> {
   const { rows } = await pool.query<{ column: string }>(
     `select attname as column from pg_attribute where attrelid = 'pg_database'::regclass and attname in ('daticulocale', 'datlocale')`,
