@@ -137,27 +137,25 @@ describe('a right that is not in the catalogue', () => {
   });
 });
 
-describe('a resource server’s data', () => {
-  /** The scope, made of nothing but the data. */
-  function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
-    const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
-      (text) => text !== undefined,
-    );
-    const quoted = texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
-    const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
-    return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
-  }
-  const withLimit = (right: Right) => ({
-    ...right,
-    limit: right.limit && { ...right.limit, isDefault: undefined },
-  });
+/** The scope, made of nothing but the data. */
+function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
+  const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
+    (text) => text !== undefined,
+  );
+  const quoted = texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
+  const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
+  return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
+}
+const withLimit = (right: Right) => ({
+  ...right,
+  limit: right.limit && { ...right.limit, isDefault: undefined },
+});
 
-  it('contain all that the scope contains, without parsing', () => {
-    forAny(rights, (list) => {
-      const scope = rightData(parseScope(formatScope(list)))
-        .map(written)
-        .join(' ');
-      expect(parseScope(scope)).toEqual(list.map(withLimit));
-    });
+it('a resource server’s data contain all that the scope contains, without parsing', () => {
+  forAny(rights, (list) => {
+    const scope = rightData(parseScope(formatScope(list)))
+      .map(written)
+      .join(' ');
+    expect(parseScope(scope)).toEqual(list.map(withLimit));
   });
 });
