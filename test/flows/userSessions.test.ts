@@ -28,7 +28,7 @@ describe('the sessions of a user', () => {
     expect([sessions.length, endOthersToken]).toEqual([1, null]);
   });
 
-  it('end singly or all but the requesting one, each by its own form, with one event per act', async () => {
+  it('end singly or all but the requesting one, by a form and with an event each; those of other users stay', async () => {
     const [user, other] = [await server.createUser(), await server.createUser()];
     const all = [await signedIn(user), await signedIn(user), await signedIn(user), await signedIn(other)];
     const [one, , here] = all as [SignedIn, SignedIn, SignedIn];
@@ -50,7 +50,7 @@ describe('the sessions of a user', () => {
     }
     for (let times = 0; times < 2; times += 1)
       expect(await end(here, null, endOthersToken)).toEqual({ outcome: 'ended' });
-    expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]); // the last one is of another user
+    expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]);
     const token = signOutToken(server.context, here.session);
     for (let n = 0; n < 2; n += 1) await signOut(server.context, here.session, token, CALLER);
     const { rows } = await pool.query(
