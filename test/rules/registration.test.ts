@@ -29,7 +29,6 @@ describe('contract 2.1: registration of a redirect URI', () => {
     ['a user name', 'https://user@app.example/cb', 'user name'],
     ['a user name in an address of an app', 'myapp://user@done', 'user name'],
     ['a cut-off escape', `${PLAIN}?x=%Z1`, 'two hex digits'],
-    ['a code of its own', `${PLAIN}?code=x`, 'code'],
     ['a state of its own, spelled differently', `${PLAIN}?a=1&ST%41TE[]=x`, 'state'],
     ['a user name behind an upper-case scheme', 'HTTPS://user@app.example/cb', 'user name'],
   ])('refuses %s', (_what, uri, reason) => {
