@@ -172,8 +172,6 @@ describe('the history of a user', () => {
   });
 });
 
-const MONTHS = 36;
-
 /** The pages of 8 KB that PostgreSQL reads for the statement of this name. */
 async function pagesRead(name: string, ask: (context: Context) => Promise<unknown>): Promise<number> {
   let read = 0;
@@ -196,7 +194,7 @@ it('a page of a history reads a bounded number of rows, whatever the size of tra
   await plant(
     server.database,
     `insert into audit_events (at, kind, user_id, address)
-     select now() - make_interval(hours => n % (24 * 30 * ${MONTHS})), case n % 2 when 0 then 'approved' else 'exchanged' end,
+     select now() - make_interval(hours => n % (24 * 30 * 36)), case n % 2 when 0 then 'approved' else 'exchanged' end,
             case when n % 40 = 0 then '${user.userId}' else md5((n % 1000)::text)::uuid end, '192.0.2.1'
        from generate_series(1, 60000) n`,
   );

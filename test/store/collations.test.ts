@@ -8,8 +8,7 @@ import { migrate } from '../../src/store/schema/migrate.ts';
 import { ownDatabase, ownPool } from '../support/postgres/database.ts';
 
 const SORTED_BY_ICU = `encoding 'UTF8' locale_provider icu icu_locale 'en' locale 'C' template template0`;
-const NUMBER = 40;
-const names = Array.from({ length: NUMBER }, (_, n) => `${n % 2 === 0 ? 'aa' : 'z'}-user-${n}`);
+const names = Array.from({ length: 40 }, (_, n) => `${n % 2 === 0 ? 'aa' : 'z'}-user-${n}`);
 
 it('finds every user and client once after the database’s collation was changed', async () => {
   const database = await ownDatabase(SORTED_BY_ICU);
