@@ -73,6 +73,21 @@ it('an application is not revealed: unknown and blocked ones get the same answer
   }
 });
 
+it('an application reveals nothing of its registration: no response has its secret, its address or its rights', async () => {
+  const allowedRights = ['account-info'];
+  const client = await server.createClient({ redirectUri: 'https://internal.example/', allowedRights });
+  const id = client.clientId;
+  const ofOthers = [`/clients/${id}`, `/oauth/applications/${id}.json`, `/oauth/register/${id}`];
+  const ours = ['/.well-known/oauth-authorization-server', '/metrics'].map((at) => `${at}?client_id=${id}`);
+  for (const agent of [await signedIn(server, user), new Agent(server.baseUrl)]) {
+    for (const path of [...ofOthers, ...ours]) {
+      const answer = await agent.get(path, { accept: 'application/json' });
+      expect(answer.body).not.toMatch(/internal\.example|client_secret"|allowed_rights/);
+      expect(answer.body).not.toContain(client.clientSecret);
+    }
+  }
+});
+
 it('an authorization is shown only to its user, without a secret, in every form', async () => {
   const client = await server.createClient({ name: 'Corner Shop' });
   const browser = new Agent(server.baseUrl);

@@ -156,3 +156,15 @@ it('the cookies contain no part of the request, the user, the application or a f
     expect(decoded).not.toContain(value);
   for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{35,140}$/);
 });
+
+it('URLs contain no token or secret: tokens are only in bodies, and no address of Assent has a fragment', async () => {
+  const browser = await signedIn(server, victim);
+  const page = await open(browser, shop, { state: 's' });
+  const answer = await decide(browser, page, 'allow');
+  const token = expectToken(await exchange(server, shop, codeOf(answer)));
+  for (const seen of [page, answer, await browser.get('/account'), await open(browser, shop)]) {
+    const text = `${seen.body}${JSON.stringify([...seen.headers])}`;
+    for (const secret of [token, shop.clientSecret]) expect(text).not.toContain(secret);
+    expect(seen.location ?? '').not.toMatch(/#|token/);
+  }
+});

@@ -12,6 +12,7 @@ import { approvalOf } from '../support/http/samples.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
 import { agree, changeClient, removeUser, setPasswords } from '../support/operators.ts';
+import { expectErrorPage } from '../support/pages.ts';
 import { svg } from '../support/pictures.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
@@ -174,6 +175,20 @@ describe('a changed application', () => {
     await changeClient(pool, client.clientId, { name: 'Another Shop' }, 'olga');
     expect(await approveGrant(pool, approval)).toBe('stale');
     expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');
+  });
+
+  it('is limited to its maximum, and unlimited again without one', async () => {
+    const { client, user, agent } = await actorsAt(server);
+    const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
+    const change = (most: { days: number; sum: string } | null) =>
+      changeClient(pool, client.clientId, { most }, 'olga');
+    await change({ days: 30, sum: '5000' });
+    expectErrorPage(await agent.post('/oauth/authorize', spending), 'invalid_scope');
+    await change({ days: 30, sum: '5000.01' });
+    expect((await reachConsent(agent, spending, user)).page).toBe('consent');
+    await change(null);
+    const much = requestOf(client, { scope: 'payment-shop.limit(9999,999999999999)' });
+    expect((await reachConsent(agent, much, user)).page).toBe('consent');
   });
 
   it('has its old and new settings in the trail, the logo by its name, and no event without a change', async () => {

@@ -26,7 +26,7 @@ it.each([
   ['a last letter that no SHA-256 ends with', `${CHALLENGE.slice(0, -1)}N`, 'S256'],
   ['a trailing line break', `${CHALLENGE}%0A`, 'S256'],
   ['a challenge that was sent twice', `${CHALLENGE}&code_challenge=${CHALLENGE}`, 'S256'],
-])('a code_challenge is refused (RFC 7636 section 4.3): %s', (_what, challenge, method) => {
+])('RFC 7636 section 4.3: code_challenge is refused with %s', (_what, challenge, method) => {
   expect(verdictOf(() => challengeOf(challenge, method))).toBe('invalid_request');
 });
 
