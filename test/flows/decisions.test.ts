@@ -69,7 +69,7 @@ describe('repeated rejections', () => {
 });
 
 describe('the decisions of one user', () => {
-  /** Counts so many decisions for the user, which decay only after an hour: this machine may be slow. */
+  /** Sets the user's count of decisions, which decays only after an hour: this machine may be slow. */
   async function decided(times: number): Promise<void> {
     await pool.query(
       `update users set decisions = $2, decided_at = clock_timestamp() + interval '1 hour' where user_id = $1`,

@@ -232,7 +232,7 @@ describe('decoys for imported hash forms', () => {
   const [OFTEN = '', SELDOM = ''] = HASHES;
   const OWN = `$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$${'A'.repeat(43)}`;
 
-  /** A database with so many users of ours, and 100 for each of the hashes. */
+  /** A database with `own` users of ours, and 100 for each of the hashes. */
   async function crowdedDatabase(hashes = HASHES, own = 0) {
     const database = await ownDatabase();
     await database.pool.query(

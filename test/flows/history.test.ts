@@ -37,7 +37,7 @@ async function historyOf(session: Session): Promise<HistoryEvent[][]> {
   return pages;
 }
 
-/** Writes so many events of a user at one moment, each named by its number. */
+/** Writes `count` events of a user at one moment, each named by its number. */
 async function fill({ userId }: TestUser, count: number, at: string): Promise<void> {
   await pool.query(
     `insert into audit_events (at, kind, user_id, instance_name)

@@ -13,7 +13,7 @@ await pool.query(
   `insert into users (user_id, login, login_key, name, password_hash) values (gen_random_uuid(), 'u', 'u', 'U', '')`,
 );
 
-/** The statement that inserts so many rows, which expired so long ago. */
+/** The statement that inserts `n` rows that expired `age` ago. */
 const rowsOf: Record<(typeof EXPIRING_TABLES)[number], (age: string, n: number) => string> = {
   sessions: (age, n) => `insert into sessions (session_hash, user_id, created_at, seen_at)
     select sha256(uuid_send(gen_random_uuid())), user_id, now() - interval '12 hours' - interval '${age}', now() from users, generate_series(1, ${n})`,
@@ -29,7 +29,7 @@ const rowsOf: Record<(typeof EXPIRING_TABLES)[number], (age: string, n: number) 
 const counted = async (table: string) =>
   (await pool.query<{ n: number }>(`select count(*)::int as n from ${table}`)).rows[0]?.n;
 
-/** Keeps house for so many rounds. @returns the lines of the log */
+/** Keeps house. @returns the lines of the log */
 async function keepHouse(db = pool, rounds = 1): Promise<string[]> {
   const lines: string[] = [];
   const log = {

@@ -22,7 +22,7 @@ const REFUSAL = {
 };
 
 let references = 0;
-/** Refuses so many requests of each address in each second. @returns the number of each that is kept */
+/** Refuses requests of each address. @returns the number of each that is kept */
 async function refuse(refusals: RefusalLog, seconds: number, perSecond: number, addresses: string[]) {
   references += 1; // another for each call
   const referenceOf = (address: string) => `${references} ${address}`;

@@ -12,7 +12,7 @@ function drain(queue: FairQueue<string>): string[] {
   return tasks;
 }
 
-/** Does the next task, which takes so long. */
+/** Does the next task in this time. */
 function work(queue: FairQueue<string>, milliseconds = 20): string | undefined {
   const turn = queue.shift();
   turn?.end(milliseconds);

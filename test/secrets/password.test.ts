@@ -82,7 +82,7 @@ describe('passwords', async () => {
 describe('the queue of checks', () => {
   const MiB = 2 ** 20;
 
-  /** Begins pieces of work of so many MiB each. @returns those that run, and the function that ends one */
+  /** Begins pieces of work, each with its MiB. @returns those that run, and the function that ends one */
   function begin(most: { threads: number; bytes: number }, given: readonly [string, number][]) {
     const turns = new Turns(most);
     const running = new Map<string, () => void>();

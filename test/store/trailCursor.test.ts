@@ -43,7 +43,7 @@ function follow(cursor: TrailCursor) {
       await follower.read();
       return follower.found;
     },
-    /** Reads until so many are found: events wait for older transactions, even of other tests. */
+    /** Reads until `count` are found: events wait for older transactions, even of other tests. */
     async readUntil(count: number) {
       await expect.poll(async () => (await follower.readAgain()).length).toBeGreaterThanOrEqual(count);
       return follower.readAgain();
