@@ -10,7 +10,7 @@ export function open(browser: Agent, client: TestClient, fields: Fields = {}): P
 
 export const sessionOf = (browser: Agent) => browser.cookies.get('assent_session');
 
-/** Signs in by the form of a page, whoever is signed in already. */
+/** Signs in by the form of a page, even if another user is signed in. */
 export function signIn(browser: Agent, page: Answer, { login, password }: TestUser): Promise<Answer> {
   return browser.submit(page, 'login', { login, password });
 }

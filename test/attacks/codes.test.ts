@@ -35,7 +35,7 @@ import { expireCode, isLive } from '../support/state.ts';
 import { open } from './browsers.ts';
 import { logOf } from './refusals.ts';
 
-// An attacker has somebody else's code or token, or wants one that was never meant for them.
+// An attacker has the code or token of another user, or wants one that was meant for another.
 
 const server = await useServer();
 const victim = await server.createUser({ paymentPassword: null });
@@ -84,7 +84,7 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
     client = await server.createClient({ verified });
   });
 
-  /** Expects a refusal that tells the application no more than that, and the log which rule was broken. */
+  /** Expects a refusal that names the broken rule in the log only. */
   async function expectRefused(code: string, changes: Changes, rule: string): Promise<void> {
     const answer = await exchange(server, client, code, changes);
     expectTokenError(answer, 'invalid_grant');

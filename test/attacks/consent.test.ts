@@ -61,7 +61,7 @@ it('parameters sent with the consent form don’t change what is allowed, in the
 
 type Paying = { readonly payer: TestUser; readonly tabs: Agent; readonly shop: TestClient };
 
-/** A user with a payment password in a browser of their own, who has pressed Allow on what spends. */
+/** A user with a payment password in a browser of their own, who has pressed Allow for a right that spends. */
 async function pressed(at: Partial<Paying> = {}) {
   const payer = at.payer ?? (await server.createUser());
   const tabs = at.tabs ?? (await signedIn(server, payer));
@@ -145,7 +145,7 @@ describe('the payment password without a decision of this user on this request',
 });
 
 describe('Allow and Reject of one page', () => {
-  /** Allow and Reject of a new page: what sends each of them. */
+  /** Functions that send Allow and Reject of a new page. */
   async function bothOf(at: Paying, scope: string) {
     const page = await reachConsent(at.tabs, requestOf(at.shop, { scope }), at.payer);
     const reject = () => send(at.tabs, page, 'reject');

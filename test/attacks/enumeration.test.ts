@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { follow, signedIn } from '../support/account.ts';
 import { obtainToken, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
@@ -8,14 +8,14 @@ import { type TestClient, useServer } from '../support/server.ts';
 import { setClientStatus, setUserStatus } from '../support/state.ts';
 import { open, signIn } from './browsers.ts';
 
-// An attacker asks until our answers tell who has an account, which application there is, or what somebody allowed.
+// An attacker asks until our answers tell of an account, an application, or an authorization of another user.
 
 const server = await useServer();
 
 const user = await server.createUser({ paymentPassword: null });
 const shop = await server.createClient();
 
-/** What an answer tells beside the time it took: all of it but what is new in each answer. */
+/** All that an answer tells, besides its time, but for the parts that are new in each answer. */
 function toldBy({ status, headers, text, forms }: Answer): unknown {
   const fresh = ['date', 'x-request-id', 'set-cookie', 'content-length'];
   const said = [...headers].filter(([name]) => !fresh.includes(name));
@@ -28,7 +28,7 @@ function toldBy({ status, headers, text, forms }: Answer): unknown {
   };
 }
 
-/** Signs in from a browser of its own. @returns what is told by the answer, and by the page that it leads to */
+/** Signs in from a browser of its own. @returns the location of the answer, then all that it and the page behind it tell */
 async function attempt(login: string, password: string) {
   const stranger = new Agent(server.baseUrl);
   const answer = await signIn(stranger, await open(stranger, shop), { ...user, login, password });
@@ -55,39 +55,37 @@ it('an account is not revealed: existing, unknown and blocked logins get one ans
   expect(answers[0]).toMatchObject([expect.anything(), { status: 303 }, { status: 200 }]);
 });
 
-describe('the existence of an application', () => {
-  it('is not revealed: unknown and blocked applications get the same answer, as does a wrong secret', async () => {
-    const blocked = await server.createClient();
-    await setClientStatus(server, blocked, 'blocked');
-    const stranger = new Agent(server.baseUrl);
-    const unknown = { ...shop, clientId: '0'.repeat(32) };
-    const pages = [await open(stranger, unknown), await open(stranger, blocked)];
-    for (const page of pages) {
-      expectErrorPage(page, 'unauthorized_client');
-      expect(toldBy(page)).toEqual(pages.map(toldBy)[0]);
-    }
-    for (const path of ['/oauth/token', '/oauth/revoke']) {
-      const ask = (client: TestClient) => stranger.post(path, { ...tokenRequestOf(client, 'x'), token: 'x' });
-      const told = toldBy(await ask(unknown));
-      for (const client of [{ ...shop, clientSecret: newSecret() }, blocked])
-        expect(toldBy(await ask(client))).toEqual(told);
-    }
-  });
+it('an application is not revealed: unknown and blocked ones get the same answer, as does a wrong secret', async () => {
+  const blocked = await server.createClient();
+  await setClientStatus(server, blocked, 'blocked');
+  const stranger = new Agent(server.baseUrl);
+  const unknown = { ...shop, clientId: '0'.repeat(32) };
+  const pages = [await open(stranger, unknown), await open(stranger, blocked)];
+  for (const page of pages) {
+    expectErrorPage(page, 'unauthorized_client');
+    expect(toldBy(page)).toEqual(pages.map(toldBy)[0]);
+  }
+  for (const path of ['/oauth/token', '/oauth/revoke']) {
+    const ask = (client: TestClient) => stranger.post(path, { ...tokenRequestOf(client, 'x'), token: 'x' });
+    const told = toldBy(await ask(unknown));
+    for (const client of [{ ...shop, clientSecret: newSecret() }, blocked])
+      expect(toldBy(await ask(client))).toEqual(told);
+  }
+});
 
-  it('reveals nothing of its registration: no response has its secret, its address or its rights', async () => {
-    const allowedRights = ['account-info'];
-    const client = await server.createClient({ redirectUri: 'https://internal.example/', allowedRights });
-    const id = client.clientId;
-    const ofOthers = [`/clients/${id}`, `/oauth/applications/${id}.json`, `/oauth/register/${id}`];
-    const ours = ['/.well-known/oauth-authorization-server', '/metrics'].map((at) => `${at}?client_id=${id}`);
-    for (const agent of [await signedIn(server, user), new Agent(server.baseUrl)]) {
-      for (const path of [...ofOthers, ...ours]) {
-        const answer = await agent.get(path, { accept: 'application/json' });
-        expect(answer.body).not.toMatch(/internal\.example|client_secret"|allowed_rights/);
-        expect(answer.body).not.toContain(client.clientSecret);
-      }
+it('an application reveals nothing of its registration: no response has its secret, its address or its rights', async () => {
+  const allowedRights = ['account-info'];
+  const client = await server.createClient({ redirectUri: 'https://internal.example/', allowedRights });
+  const id = client.clientId;
+  const ofOthers = [`/clients/${id}`, `/oauth/applications/${id}.json`, `/oauth/register/${id}`];
+  const ours = ['/.well-known/oauth-authorization-server', '/metrics'].map((at) => `${at}?client_id=${id}`);
+  for (const agent of [await signedIn(server, user), new Agent(server.baseUrl)]) {
+    for (const path of [...ofOthers, ...ours]) {
+      const answer = await agent.get(path, { accept: 'application/json' });
+      expect(answer.body).not.toMatch(/internal\.example|client_secret"|allowed_rights/);
+      expect(answer.body).not.toContain(client.clientSecret);
     }
-  });
+  }
 });
 
 it('an authorization is shown only to its user, without a secret, in every form', async () => {

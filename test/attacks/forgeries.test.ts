@@ -9,7 +9,7 @@ import { rowsOf } from '../support/postgres/rows.ts';
 import { useServer } from '../support/server.ts';
 import { open, sessionOf } from './browsers.ts';
 
-// Our pages carry signed values. An attacker makes such a value, spoils one, or shows one where another belongs.
+// Our pages carry signed values. An attacker makes such a value, changes one, or sends one where another belongs.
 
 const server = await useServer();
 
@@ -30,13 +30,13 @@ function partsOf(signed: string): { keyId: Buffer; payload: Buffer; signature: B
   };
 }
 
-/** Of a code or token: the place of its grant, then what is secret. */
+/** Of a code or token: the place of its grant, then the secret. */
 const bytesOf = (bearer: string) => Buffer.from(bearer.slice('assent_ac_'.length), 'base64url');
 const PLACE_BYTES = 17;
 
 const join = (...parts: Buffer[]) => Buffer.concat(parts).toString('base64url');
 
-/** What can be made of a signed value without its key; test/secrets/keyRing.test.ts has every bit and spelling. */
+/** Forgeries of a signed value without its key; test/secrets/keyRing.test.ts has every bit and spelling. */
 function forgeriesOf(signed: string): Record<string, string> {
   const { keyId, payload, signature } = partsOf(signed);
   const hmac = (key: string | Buffer) => createHmac('sha256', key).update(payload).digest();
@@ -116,7 +116,7 @@ describe('a forged code or token', () => {
       secrets.push(Buffer.from(client.clientSecret ?? '', 'hex'));
       expect(secrets.slice(-4).map(({ length }) => length)).toEqual([31, 31, 32, 32]);
     }
-    // Two random texts of 248 bits differ in about 124; 70 or fewer would not happen in the age of the universe.
+    // Two random texts of 248 bits differ in about 124, and never in 70 or fewer.
     for (const [index, one] of secrets.entries())
       for (const other of secrets.slice(index + 1)) expect(distance(one, other)).toBeGreaterThan(70);
   });

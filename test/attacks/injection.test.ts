@@ -8,14 +8,14 @@ import { useServer } from '../support/server.ts';
 import { open, signIn } from './browsers.ts';
 
 // An attacker has text shown, looked up or logged that a browser, a template engine, the database or the log might take
-// for more. The server of this file logs everything there is to log (level trace).
+// for more. The server of this file logs at the level trace.
 
 const server = await useServer();
 
 const user = await server.createUser({ paymentPassword: null });
 const shop = await server.createClient();
 
-/** The elements of a page with the names of their attributes, in order: what markup in a text would change. */
+/** The elements of a page with the names of their attributes, in order: markup in a text would change them. */
 function skeletonOf({ body }: Answer): string[] {
   const $ = cheerio.load(body);
   const namesOf = (attributes: object = {}) => Object.keys(attributes).toSorted();
@@ -59,6 +59,7 @@ it('markup and templates are text on every page: names, logins, targets and stat
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(page.headers.get('referrer-policy')).toBe('same-origin');
   }
 });
 

@@ -5,12 +5,12 @@ import { ROUTES, type Route, type Sample, type Samples } from '../support/http/s
 export interface TextSent {
   readonly route: Route;
   readonly place: string;
-  /** Whether the text stands where a secret belongs, or the name of its holder. */
+  /** Whether the text replaces a secret, or the name of its holder. */
   readonly isForSecret: boolean;
   readonly request: RawRequest;
 }
 
-/** Headers that a text may stand in, by who reads the answer. Others and the framing are for `fuzz.test.ts`. */
+/** Headers that a text may stand in, by the reader of the answer. Others and the framing are for `fuzz.test.ts`. */
 const HEADERS = { program: ['credentials', 'header authorization'], person: ['header cookie'] };
 const COOKIES = ['assent_session', 'assent_device', 'assent_visit'];
 const SECRETS =

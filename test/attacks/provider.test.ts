@@ -13,8 +13,7 @@ import { CALLER, useServer } from '../support/server.ts';
 import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { begunIn, expectRefused, signInCookie, usersWith } from './refusals.ts';
 
-// An attacker wants to sign in as the victim by what goes between the wallet and us, or to have the victim signed in as the
-// attacker.
+// An attacker wants to sign in as the victim by the messages between the wallet and us, or the victim signed in as the attacker.
 
 const wallet = await useWallet();
 const server = await useServer({ provider: wallet.settings });
@@ -33,7 +32,7 @@ async function returning(from = '/account') {
   return { agent, callback };
 }
 
-/** The same with other parameters in the address of our callback; undefined removes one. */
+/** A callback with other parameters; undefined removes one. */
 function changed(callback: string, changes: Record<string, string | undefined>): string {
   const url = new URL(callback);
   for (const [name, value] of Object.entries(changes)) {

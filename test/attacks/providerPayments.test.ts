@@ -37,7 +37,7 @@ const confirming = async (request = spending()) =>
 
 const decisionIn = ({ location }: Answer) => new URL(location ?? '').searchParams.get('decision') ?? '';
 
-/** What was approved for the user who signs in at the wallet now. */
+/** The approvals of the user who signs in at the wallet now, by the kind of their confirmation. */
 async function approvals(): Promise<unknown[]> {
   const { rows } = await pool.query(
     `select a.detail ->> 'confirmed_by' as by from audit_events a join users using (user_id)

@@ -9,7 +9,7 @@ import { CALLER, useServer } from '../support/server.ts';
 import { callbackOf, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { logOf } from './refusals.ts';
 
-// An attacker sends codes that the wallet never gave: to fill the places of others, or to have the operator's credentials used.
+// An attacker sends codes that the wallet never issued: to take the turns of others, or to make us send our credentials.
 
 const wallet = await useWallet();
 const server = await useServer({ provider: wallet.settings, trustProxy: 1 });

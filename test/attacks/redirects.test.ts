@@ -9,7 +9,7 @@ import { type TestClient, useServer } from '../support/server.ts';
 import { open } from './browsers.ts';
 
 // An attacker wants the code, or the browser of the victim, at an address of their own. The victim is signed in and has
-// allowed the application before: whoever skips a page for what is known already would skip it here.
+// allowed the application before: a server that skips a page for a known application would skip it here.
 
 const server = await useServer();
 
@@ -42,7 +42,7 @@ const CASE = 'https://shop.example/callback/%d0';
 const STAR = 'https://*.shop.example/cb.*';
 const LOOPBACK = 'http://127.0.0.1:9000/cb';
 
-/** Attacks that others fell for; test/rules/redirectUri.test.ts has all that differs. */
+/** Attacks that succeeded elsewhere; test/rules/redirectUri.test.ts tries every difference. */
 const NOT_TAKEN: [what: string, registered: string, address: string][] = [
   ['percent-encoded as a user name', SHOP, 'https://shop%2eexample%2fcb%2f:y@evil.example/'],
   ['with two user names in front of the host', SHOP, 'https://a@b@evil.example/cb'],

@@ -15,7 +15,7 @@ export function logOf({ logLines }: TestServer, { headers }: Answer): Promise<Re
   });
 }
 
-/** Expects that the callback of a sign-in at a provider is refused: nothing is written, and no cookie changes but its own. */
+/** Expects that the callback of a provider's sign-in is refused: nothing is written, and only its own cookie changes. */
 export async function expectRefused(
   server: TestServer,
   agent: Agent,
@@ -43,14 +43,14 @@ export async function expectRefused(
   return answer;
 }
 
-/** The name of the cookie of a sign-in, by the address of its callback; null for no state, or two. */
+/** The name of a sign-in's cookie, by the address of its callback; null for no state, or two. */
 export function signInCookie(callback: string): string | null {
   const states = new URL(callback, 'http://localhost').searchParams.getAll('state');
   const [state] = states.length === 1 ? states : [];
   return state === undefined ? null : `assent_sign_in_${hash('sha256', state).slice(0, 16)}`;
 }
 
-/** The latest sign-in that a browser has begun, as in its cookie, or that of the cookie. */
+/** The content of a browser's sign-in cookie, by default of the latest. */
 export function begunIn(
   { context }: TestServer,
   { cookies }: Pick<Agent, 'cookies'>,

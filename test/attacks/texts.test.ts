@@ -7,12 +7,12 @@ import { useServer } from '../support/server.ts';
 import { contentOf, expectSound } from '../support/sound.ts';
 import { requestsWith, type TextSent } from './places.ts';
 
-// An attacker sends text that a careless reader falls over, runs, or reads for ever: a parser, a template engine, the
+// An attacker sends text that a careless reader fails at, runs, or reads for ever: a parser, a template engine, the
 // database, a browser, JavaScript itself.
 
 const registry = await useServer();
 const samples = await prepareSamples(registry);
-// A process of its own: one that reads for ever could not be told from here to stop.
+// A process of its own: one that reads for ever can be stopped only from outside.
 const reader = await spawnServer({ ...onDatabase(registry.database.url), TRUST_PROXY: '1' });
 const server = { ...registry, baseUrl: reader.baseUrl };
 
@@ -20,10 +20,10 @@ afterAll(async () => {
   await reader.stop('SIGKILL');
 });
 
-/** Texts that a pattern with two ways to read the same would try for longer than anybody waits. */
+/** So long that a regular expression with two ways to read one text would take years. */
 const LONG = 1500;
 const MARKUP = `"'></bdi></title><script>alert(1)</script><img src=x onerror=alert(1)><!--`;
-/** 15 digits: longer than a reference, which is random and can hold any 10. */
+/** 15 digits: a reference, which is random, has only 10. */
 const RESULT = String(7 ** 17);
 const EXPRESSIONS = '<%= 7**17 %><%~ 7**17 %>@(7**17)#{7**17}{{7**17}}*{7**17}%{7**17}@{7**17}';
 

@@ -28,7 +28,7 @@ const serverOn = (pool: pg.Pool) =>
   startServer({ database: { ...database, pool: watched(pool) }, maxInstances: 3 });
 const [server, replica] = [await serverOn(database.pool), await serverOn(second)];
 let client: TestClient;
-/** What became of each statement that approved something: undefined when it was carried out, or its SQLSTATE. */
+/** The outcome of each statement that approves: undefined for success, or its SQLSTATE. */
 let statements: (string | undefined)[] = [];
 
 afterAll(async () => {
@@ -56,7 +56,7 @@ function watched(pool: pg.Pool): pg.Pool {
 
 type SignedIn = Readonly<Record<'userId' | 'cookie', string>>;
 
-/** Users with a browser each, who typed no password for that. */
+/** Signs users in, each in a browser, without a password. */
 async function signIn(count: number): Promise<SignedIn[]> {
   const { rows } = await database.pool.query<SignedIn>(
     `with u as (
@@ -80,7 +80,7 @@ function browserOf({ cookie }: SignedIn, { baseUrl }: TestServer): Agent {
   return agent;
 }
 
-/** Opens a consent page for each. @returns what presses Allow on it */
+/** Opens a consent page for each. @returns functions that press Allow */
 function openPages(users: readonly SignedIn[]) {
   return Promise.all(
     users.map(async (user) => {
@@ -176,7 +176,7 @@ describe('approvals of many users', () => {
   it('never deadlock when two servers receive them in different order', async () => {
     const users = await signIn(MANY);
     const approvals = users.map((user) => approvalBy(user));
-    // Each statement has locked what comes before this user in its own order when it waits.
+    // Each statement waits for this user, and has locked the users before it in its own order.
     const verdicts = await whileHeld(database.pool, LOCK_USER, [idsOf(users)[MANY / 2]], async () => {
       const both = [ask(approvals), ask(approvals.toReversed(), second)];
       await waitForLocks(database.pool, both.length);

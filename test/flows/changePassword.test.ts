@@ -26,7 +26,7 @@ beforeEach(async () => {
 const tokenOf = async ({ session }: SignedIn, kind: Guarded) =>
   (await findPasswordForm(server.context, session, kind))?.formToken;
 
-/** Changes the password, from the right one to {@link NEW} unless said otherwise. */
+/** Changes the password, by default from the right one to {@link NEW}. */
 async function change(sent: Partial<Sent> = {}, context: Context = server.context) {
   const kind = sent.kind ?? 'password';
   const given = { kind, currentPassword: by.user.password, newPassword: NEW, deviceCookies: NO_COOKIES };
@@ -44,7 +44,7 @@ const hashesOf = async ({ login }: TestUser) => {
   return user && [user.passwordHash, user.paymentPasswordHash];
 };
 
-/** Waits of a second become longer than any test. */
+/** Makes waits of a second longer than any test. */
 const prolongWaits = () =>
   pool.query(`update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`);
 
@@ -93,7 +93,7 @@ describe('a user who changes the password', () => {
       old = `a guess, number ${n}`;
     }
     await prolongWaits();
-    // Nothing is compared now, so that guesses at it keep no user from changing the other: right and wrong are alike.
+    // Nothing is compared now: a guess, right or wrong, does not keep a user from changing the other password.
     expect((await guess(right, old)).outcome).toBe('changed');
     expect((await guess('a guess, the last', right)).outcome).toBe('changed');
     const kind = 'payment password';
@@ -136,7 +136,7 @@ describe('a password change concurrent with another', () => {
 
   it.each(Object.entries(OTHERS))('%s changes nothing', async (_, first) => {
     let there: unknown;
-    // The other change is done after the old password was checked and before anything is written.
+    // The other change comes between the check of the old password and the first write.
     const db = doingBefore(pool, 'user-lock', async () => {
       await first(by.user);
       there = await hashesOf(by.user);

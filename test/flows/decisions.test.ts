@@ -69,7 +69,7 @@ describe('repeated rejections', () => {
 });
 
 describe('the decisions of one user', () => {
-  /** Makes so many count for the user, whatever session took them, and none be forgotten, however slow this machine is. */
+  /** Sets the user's count of decisions, which decays only after an hour: this machine may be slow. */
   async function decided(times: number): Promise<void> {
     await pool.query(
       `update users set decisions = $2, decided_at = clock_timestamp() + interval '1 hour' where user_id = $1`,
@@ -138,7 +138,7 @@ it('an application is new until the user allows it something, also after a disco
   ]);
 });
 
-/** Everything that raises the revision of a grant: a page from before it is out of date. */
+/** Everything that raises the revision of a grant, which makes earlier pages out of date. */
 const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
   'a newer approval': () => obtainCode(agent, requestOf(client, { state: 'newer' }), user),
   'a disconnection by the user': async () => press(agent, await agent.get('/account'), '/account/disconnect'),

@@ -13,7 +13,7 @@ await pool.query(
   `insert into users (user_id, login, login_key, name, password_hash) values (gen_random_uuid(), 'u', 'u', 'U', '')`,
 );
 
-/** One row that is just good, and so many that have expired since a moment. */
+/** The statement that inserts `n` rows that expired `age` ago. */
 const rowsOf: Record<(typeof EXPIRING_TABLES)[number], (age: string, n: number) => string> = {
   sessions: (age, n) => `insert into sessions (session_hash, user_id, created_at, seen_at)
     select sha256(uuid_send(gen_random_uuid())), user_id, now() - interval '12 hours' - interval '${age}', now() from users, generate_series(1, ${n})`,
@@ -21,7 +21,7 @@ const rowsOf: Record<(typeof EXPIRING_TABLES)[number], (age: string, n: number) 
     `insert into rejections select sha256(uuid_send(gen_random_uuid())), now() - interval '${age}' from generate_series(1, ${n})`,
   refusals: (age, n) => `insert into refusals (at, reference, method, path, status, error, rule)
     select now() - interval '7 days' - interval '${age}', 'r', 'GET', '/', 400, 'e', 'r' from generate_series(1, ${n})`,
-  // 10 tries of the kind that is forgotten slowest: one in 10 minutes.
+  // 10 attempts of the kind that decays slowest: one in 10 minutes.
   throttles: (age, n) => `insert into throttles (slot, level, counted_at, free_at)
     select n + (random() * 1000000)::int * 1000, 10, now() - interval '100 minutes' - interval '${age}', now() - interval '1 day' from generate_series(1, ${n}) n`,
 };
@@ -29,7 +29,7 @@ const rowsOf: Record<(typeof EXPIRING_TABLES)[number], (age: string, n: number) 
 const counted = async (table: string) =>
   (await pool.query<{ n: number }>(`select count(*)::int as n from ${table}`)).rows[0]?.n;
 
-/** Keeps house for as many rounds. @returns what was logged */
+/** Keeps house. @returns the lines of the log */
 async function keepHouse(db = pool, rounds = 1): Promise<string[]> {
   const lines: string[] = [];
   const log = {

@@ -22,7 +22,7 @@ async function authorized() {
   return { client, user, agent, token, grantId: grantId ?? '' };
 }
 
-/** Whether it was used today in UTC, null for never; its revision, and the transaction that wrote it. */
+/** Its use, true for today in UTC and null for never; its revision, and the transaction that wrote it. */
 async function rowOf(grantId: string) {
   const { rows } = await pool.query(
     `select last_used_on = (now() at time zone 'UTC')::date as used, revision, xmin::text as written
@@ -40,7 +40,7 @@ async function use(token: string, grantId: string): Promise<void> {
   await expect.poll(() => isUsed(grantId), { interval: 10 }).toBe(true);
 }
 
-/** An application that is used after this was asked has its use noted: so all that was asked before is noted as well. */
+/** Waits until a later use of another grant is noted, hence all earlier ones too. */
 async function settle(): Promise<void> {
   const { token, grantId } = await authorized();
   await use(token, grantId);

@@ -21,8 +21,8 @@ import { newSessionOf, signedInUser } from './signedIn.ts';
 
 const TOO_LATE = { message: 'the statement reached the database after its deadline and did nothing' };
 
-// 503 means "not done". A statement whose caller was told so may still be on its way, and get through when the caller
-// has done something else by way of another replica: then it must do nothing.
+// 503 means "not done". The statement may still be on its way, and get through after the caller did something else at
+// another replica: then it must do nothing.
 
 const { line, database, slow, other } = await useReplicas();
 const { pool } = database;
@@ -35,10 +35,10 @@ const isThere = async (text: string, { userId }: TestUser) =>
 
 const grantIdsOf = (token: string) => [parseToken('token', token).grantId ?? ''];
 
-/** A request whose statement is held back, and whether that did something when it got through. */
+/** A request whose statement is held back; `isDone` tells whether that did something when it got through. */
 interface Late {
   ask(): Promise<unknown>;
-  /** Done by way of the other replica while the statement is held back. */
+  /** Done at the other replica while the statement is held back. */
   meanwhile?(): Promise<void>;
   isDone(): Promise<boolean>;
 }
@@ -118,7 +118,7 @@ async function disconnection(action: string, { agent, client, user }: Setting): 
   };
 }
 
-/** What waits for the lock of a row: the row of the user in this table, who asks, and whether that did something. */
+/** A statement that waits for the lock of the user's row in this table; `isDone` tells whether it did something. */
 interface Waiting {
   readonly table: 'grants' | 'sessions' | 'users';
   ask(caller: Caller): Promise<unknown>;

@@ -11,16 +11,7 @@ import { Agent } from '../support/http/agent.ts';
 import { approvalOf } from '../support/http/samples.ts';
 import { exchange, expectToken, expectTokenError } from '../support/http/tokenRequests.ts';
 import { newSecret } from '../support/ledger.ts';
-import {
-  agree,
-  changeClient,
-  registerResource,
-  removeUser,
-  setClientStatus,
-  setPasswords,
-  setResourceStatus,
-  setUserStatus,
-} from '../support/operators.ts';
+import { agree, changeClient, removeUser, setPasswords } from '../support/operators.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { svg } from '../support/pictures.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -79,9 +70,6 @@ describe('deleting an application', () => {
     await obtainToken(agent, client, user, { instance_name: 'token' });
     await obtainCode(agent, requestOf(client, { instance_name: 'code' }), user);
     await insertGrants(server, { client, user, expired: true });
-    await expect(perform(clients.remove, OLGA, { clientId })).rejects.toThrow(
-      'not confirmed: it would delete',
-    );
     const removing = perform(clients.remove, { ...OLGA, confirm: agree }, { clientId });
     expect(await removing).toMatchObject({ revoked: 2 });
     const trail = await ask(
@@ -233,24 +221,6 @@ describe('a changed application', () => {
     ]);
     expect(await ask('select from client_logos where client_id = $1', [clientId])).toEqual([]);
   });
-});
-
-it('records a block and an unblock only if they change something', async () => {
-  const { client, user } = await actorsAt(server);
-  const { resourceId } = await registerResource(pool, 'API', 'olga');
-  for (const status of ['active', 'blocked', 'blocked', 'active', 'active'] as const) {
-    await setClientStatus(pool, client.clientId, status, 'olga');
-    await setResourceStatus(pool, resourceId, status, 'olga');
-    await setUserStatus(pool, user.login, status, 'olga');
-  }
-  const noted = await ask(
-    `select kind from audit_events
-      where (client_id = $1 or user_id = $2 or resource_id = $3) and kind like '%blocked' order by at`,
-    [client.clientId, user.userId, resourceId],
-  );
-  expect(noted.map(({ kind }) => kind)).toEqual(
-    ['blocked', 'unblocked'].flatMap((what) => ['client', 'resource', 'user'].map((who) => `${who}_${what}`)),
-  );
 });
 
 describe('a weak password', () => {

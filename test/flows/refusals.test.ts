@@ -10,7 +10,7 @@ beforeEach(async () => {
   await pool.query('truncate refusals');
   const now = performance.now();
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
-  vi.advanceTimersByTime(now); // a statement that is under way takes no negative time
+  vi.advanceTimersByTime(now); // else a pending statement would take negative time
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -22,7 +22,7 @@ const REFUSAL = {
 };
 
 let references = 0;
-/** Refuses so many requests of each address, in one second after the other. @returns how many are kept of each */
+/** Refuses requests of each address. @returns the number of each that is kept */
 async function refuse(refusals: RefusalLog, seconds: number, perSecond: number, addresses: string[]) {
   references += 1; // another for each call
   const referenceOf = (address: string) => `${references} ${address}`;

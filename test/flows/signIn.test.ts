@@ -31,7 +31,7 @@ describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in
   it('fails the sign-in if the change is first', async () => {
     const by = await signedInUser(server);
     const { login } = by.user;
-    // The password changes after it was checked and before the session is written.
+    // The password changes between its check and the write of the session.
     const db = doingBefore(pool, 'session-insert', () => change(by));
     const old = { ...FORM, login, password: by.user.password };
     expect(await signIn({ ...server.context, db }, old, COOKIES, CALLER)).toEqual({ outcome: 'wrong' });

@@ -6,7 +6,7 @@ import type { TestServer, TestUser } from '../support/server.ts';
 
 export type SignedIn = Awaited<ReturnType<typeof signedInUser>>;
 
-/** A user, a browser, and what the server knows of its session. */
+/** A user, a browser, and its session. */
 export async function signedInUser(
   server: TestServer,
   given?: TestUser,

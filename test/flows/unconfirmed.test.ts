@@ -11,8 +11,8 @@ import { rowsOf } from '../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { type SignedIn, signedInUser } from './signedIn.ts';
 
-// The statement that approves compares the proof of a confirmation with the user's row by itself, as if whatever checks
-// tokens, passwords and answers before it took every one.
+// The statement that approves compares the proof of a confirmation with the user's row, even if the checks of tokens,
+// passwords and answers before it accepted everything.
 
 const server = await useServer();
 const { pool } = server.database;

@@ -28,7 +28,7 @@ const allOf = (found: Warnings | null) =>
   [found?.first, found?.others].flatMap((part) => part?.warnings ?? []);
 const kindsOf = (found: Warnings | null) => allOf(found).map(({ kind }) => kind);
 
-/** The cookie of a browser in which the first of these, or the others, were seen. */
+/** Dismisses the first of these warnings, or the others. @returns the new cookie of the browser */
 function see(
   session: Session,
   warnings: Warnings | null,
@@ -114,7 +114,7 @@ describe('dismissing warnings', () => {
     expect(await ids(first)).toEqual(['d', 'b', 'c']);
     const all = await see(session, page, first, 'others');
     expect(await ids(all)).toEqual(['d']);
-    // As many as the form showed, and one more of the same.
+    // One more of the same: only that is shown.
     await note(user, 'replayed', '30 minutes', 'a');
     expect(allOf(await find(session, all)).map(({ clientId, times }) => [clientId, times])).toEqual([
       ['a', 1],

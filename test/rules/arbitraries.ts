@@ -44,7 +44,7 @@ const limit: fc.Arbitrary<Limit> = fc
   .option(fc.tuple(fc.option(fc.integer({ min: 1, max: 9999 })), sum))
   .map((written) => (written === null ? DEFAULT : rubles(...written)));
 
-/** What stands in the parentheses of a right. */
+/** The content of a right's parentheses. */
 const named = {
   shop: fc.record({ target }),
   account: fc.record({ target, type: fc.constantFrom('account', 'phone', 'email') }),
@@ -53,7 +53,7 @@ const named = {
   }),
 };
 
-/** A right, by what is known of it. The default of one that is not built in is not the grammar's. */
+/** A right of this kind. The grammar has a default limit for built-in ones only. */
 const rightOf = ([name, { names, spends }]: readonly [string, RightKind]): fc.Arbitrary<Right> => {
   const own: fc.Arbitrary<object> = names === undefined ? fc.constant({}) : named[names];
   return fc.tuple(own, limit).map(([texts, limit]) => {
@@ -64,10 +64,10 @@ const rightOf = ([name, { names, spends }]: readonly [string, RightKind]): fc.Ar
 
 const right = fc.constantFrom(...BUILT_IN_RIGHTS).chain(rightOf);
 
-/** What the grammar can say, contradictions included. */
+/** Everything in the grammar, contradictions included. */
 export const rights: fc.Arbitrary<Right[]> = fc.array(right, { minLength: 1, maxLength: 6 });
 
-/** Names that are not built in, some of which begin, end or go on like a built-in one or a limit. */
+/** Names that are not built in; some begin, end or continue like a built-in one or a limit. */
 const ownName = fc
   .array(
     fc.oneof(
@@ -79,7 +79,7 @@ const ownName = fc
   .map((parts) => parts.join(''))
   .filter((name) => isRightName(name) && !BUILT_IN_RIGHTS.has(name));
 
-/** Any right that the grammar reads, whatever a catalogue would say of it: foreign ones have any form. */
+/** Any right that the grammar reads, whether or not a catalogue has it: foreign ones have any form. */
 const anyRight: fc.Arbitrary<Right> = fc.oneof(
   right,
   fc
@@ -92,7 +92,7 @@ const anyRight: fc.Arbitrary<Right> = fc.oneof(
 );
 export const anyRights: fc.Arbitrary<Right[]> = fc.array(anyRight, { minLength: 1, maxLength: 6 });
 
-/** A right of an operator's own, as its file has it. */
+/** A custom right, as an operator's file has it. */
 export interface OwnRight {
   readonly text: string;
   readonly spends?: boolean | undefined;
@@ -109,7 +109,7 @@ const ownRight = fc.record({
   whole: fc.option(fc.nat()),
 });
 
-/** An operator's file with rights of its own, and some of the built-in ones before them. */
+/** An operator's file with some built-in rights and then custom ones. */
 export const catalogueFile = fc
   .tuple(
     fc.subarray([...BUILT_IN_RIGHTS]),
@@ -127,11 +127,11 @@ export const catalogueFile = fc
     return file;
   });
 
-/** Some rights of a catalogue in the form that each has there. */
+/** Some rights of a catalogue, each in its form there. */
 export const rightsAmong = (catalogue: ReadonlyMap<string, RightKind>): fc.Arbitrary<Right[]> =>
   fc.array(fc.constantFrom(...catalogue).chain(rightOf), { minLength: 1, maxLength: 4 });
 
-/** Texts of the grammar's own words in any order: some are scopes, most are nearly one. */
+/** The grammar's words in any order: some of these texts are scopes, most are nearly one. */
 export const scopeLike = fc.string({
   unit: fc.constantFrom(
     ...[...BUILT_IN_RIGHTS.keys()].filter((name) => BUILT_IN_RIGHTS.get(name)?.names === undefined),

@@ -14,22 +14,20 @@ const challengeOf = (challenge: string, method: string) =>
 const verifierOf = (value: string) =>
   parseCodeVerifier(new Parameters(new URLSearchParams({ code_verifier: value }).toString()));
 
-describe('RFC 7636 section 4.3: code_challenge', () => {
-  it.each([
-    ['a method without a challenge', '', 'S256'],
-    ['a challenge without a method, which would mean plain', CHALLENGE, ''],
-    ['plain', CHALLENGE, 'plain'],
-    ['s256 in lower case', CHALLENGE, 's256'],
-    ['42 characters', CHALLENGE.slice(1), 'S256'],
-    ['44 characters', `${CHALLENGE}A`, 'S256'],
-    ['padding', `${CHALLENGE}=`, 'S256'],
-    ['the letters of plain base64', CHALLENGE.replace('-', '%2B'), 'S256'],
-    ['a last letter that no SHA-256 ends with', `${CHALLENGE.slice(0, -1)}N`, 'S256'],
-    ['a trailing line break', `${CHALLENGE}%0A`, 'S256'],
-    ['a challenge that was sent twice', `${CHALLENGE}&code_challenge=${CHALLENGE}`, 'S256'],
-  ])('refuses %s', (_what, challenge, method) => {
-    expect(verdictOf(() => challengeOf(challenge, method))).toBe('invalid_request');
-  });
+it.each([
+  ['a method without a challenge', '', 'S256'],
+  ['a challenge without a method, which would mean plain', CHALLENGE, ''],
+  ['plain', CHALLENGE, 'plain'],
+  ['s256 in lower case', CHALLENGE, 's256'],
+  ['42 characters', CHALLENGE.slice(1), 'S256'],
+  ['44 characters', `${CHALLENGE}A`, 'S256'],
+  ['padding', `${CHALLENGE}=`, 'S256'],
+  ['the letters of plain base64', CHALLENGE.replace('-', '%2B'), 'S256'],
+  ['a last letter that no SHA-256 ends with', `${CHALLENGE.slice(0, -1)}N`, 'S256'],
+  ['a trailing line break', `${CHALLENGE}%0A`, 'S256'],
+  ['a challenge that was sent twice', `${CHALLENGE}&code_challenge=${CHALLENGE}`, 'S256'],
+])('RFC 7636 section 4.3: code_challenge is refused with %s', (_what, challenge, method) => {
+  expect(verdictOf(() => challengeOf(challenge, method))).toBe('invalid_request');
 });
 
 describe('RFC 7636 section 4.1: code_verifier', () => {

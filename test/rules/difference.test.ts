@@ -71,39 +71,35 @@ describe('what changes against an earlier authorization', () => {
   });
 });
 
-describe('the comparison of any two lists of rights', () => {
-  const limits = (list: readonly Right[]) => list.map((right) => right.limit ?? null);
-  /** Some of one list and some of another, so that rights meet. */
-  const twoLists = fc
-    .tuple(rights, rights)
-    .chain(([one, other]) =>
-      fc.tuple(fc.shuffledSubarray([...one, ...other]), fc.shuffledSubarray([...one, ...other])),
-    );
-  const others = (list: readonly Right[]) => list.filter(({ name }) => name !== 'money-source');
+const limits = (list: readonly Right[]) => list.map((right) => right.limit ?? null);
+/** Two lists of rights that may have some in common. */
+const twoLists = fc
+  .tuple(rights, rights)
+  .chain(([one, other]) =>
+    fc.tuple(fc.shuffledSubarray([...one, ...other]), fc.shuffledSubarray([...one, ...other])),
+  );
+const others = (list: readonly Right[]) => list.filter(({ name }) => name !== 'money-source');
 
-  it('has every right of both lists once, in order, without sources of money', () => {
-    forAny(twoLists, ([earlier, asked]) => {
-      const changes = differenceOf(earlier, asked);
-      const ofAsked = changes.filter(({ change }) => change !== 'dropped');
-      expect(changes.slice(0, ofAsked.length)).toEqual(ofAsked);
-      expect(ofAsked.map(({ right }) => right)).toEqual(others(asked));
-      expect(ofAsked.map(({ after }) => after)).toEqual(limits(others(asked)));
-      const ofEarlier = changes.filter(({ change }) => change !== 'new');
-      expect(ofEarlier.length).toBe(others(earlier).length);
-      const gone = changes.filter(({ change }) => change === 'dropped').map(({ right }) => right);
-      const left = others(earlier).filter((right) => gone.includes(right));
-      expect(gone).toEqual(left);
-    });
+it('the comparison of any two lists has every right of both once, in order, without sources of money', () => {
+  forAny(twoLists, ([earlier, asked]) => {
+    const changes = differenceOf(earlier, asked);
+    const ofAsked = changes.filter(({ change }) => change !== 'dropped');
+    expect(changes.slice(0, ofAsked.length)).toEqual(ofAsked);
+    expect(ofAsked.map(({ right }) => right)).toEqual(others(asked));
+    expect(ofAsked.map(({ after }) => after)).toEqual(limits(others(asked)));
+    const ofEarlier = changes.filter(({ change }) => change !== 'new');
+    expect(ofEarlier.length).toBe(others(earlier).length);
+    const gone = changes.filter(({ change }) => change === 'dropped').map(({ right }) => right);
+    const left = others(earlier).filter((right) => gone.includes(right));
+    expect(gone).toEqual(left);
   });
 });
 
-describe('a changed limit', () => {
-  it('is raised, lowered, both or neither by the sums that the greediest application can spend', () => {
-    forAny(smallPeriod, smallPeriod, (before, after) => {
-      const covers = isWithin(after, greedy(before, 7));
-      const isCovered = isWithin(before, greedy(after, 7));
-      const expected = covers ? (isCovered ? 'unchanged' : 'raised') : isCovered ? 'lowered' : 'changed';
-      expect(changeOf(before, after)).toBe(expected);
-    });
+it('a changed limit is raised, lowered, both or neither by the sums that the greediest application can spend', () => {
+  forAny(smallPeriod, smallPeriod, (before, after) => {
+    const covers = isWithin(after, greedy(before, 7));
+    const isCovered = isWithin(before, greedy(after, 7));
+    const expected = covers ? (isCovered ? 'unchanged' : 'raised') : isCovered ? 'lowered' : 'changed';
+    expect(changeOf(before, after)).toBe(expected);
   });
 });

@@ -3,7 +3,7 @@ import { FileError } from '../../src/rules/common/operatorFile.ts';
 import { checkLogo, MAX_LOGO_BYTES } from '../../src/rules/face/logo.ts';
 import { chunk, png, svg } from '../support/pictures.ts';
 
-/** Why a picture is refused; undefined when it is taken. */
+/** The reason for refusing a picture; undefined if it is accepted. */
 function problem(body: Buffer | string): string | undefined {
   try {
     checkLogo(Buffer.from(body));

@@ -12,7 +12,7 @@ function granted(scope: string, typed: string, index = 0): string | LoweringProb
   return lowering.problems === null ? formatScope(lowering.rights) : lowering.problems.get(index);
 }
 
-/** Sums as a user may write them, each with what it says in hundredths. */
+/** Sums as a user may write them, each with its value in hundredths. */
 const written = fc
   .tuple(
     fc.bigInt({ min: 1n, max: 99_999_999_999_999n }),
@@ -101,7 +101,7 @@ function cents(right: Right | undefined): bigint {
   return limit === undefined ? 0n : hundredths(limit);
 }
 
-/** A right with the limit that holds, but for its sum. */
+/** A right without the sum of its limit. */
 function withoutSum(right: Right): unknown {
   const { limit } = right;
   return limit === undefined ? right : { ...right, limit: limit.days };

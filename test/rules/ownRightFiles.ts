@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { type Catalogue, parseCatalogue } from '../../src/languages/catalogue.ts';
+import { find } from '../docs/checkout.ts';
 
-const page = readFileSync(new URL('../../docs/integrate/scopes.md', import.meta.url), 'utf8');
-const [, section = ''] = page.split('\n## Rights of your own\n');
-const files = [...section.matchAll(/^```json\n(.*?)^```$/gms)].map(([, json = '']) => json);
-
-/** The files that docs/integrate/scopes.md shows, as text: a bank's and a shop's. */
-export const [BANK_FILE = '', SHOP_FILE = ''] = files;
+/** The files with custom rights in docs/integrate/scopes.md, behind one with built-in rights: a bank's and a shop's. */
+export const [, BANK_FILE = '', SHOP_FILE = ''] = find('docs/integrate/scopes.md', /^```json\n(.*?)^```$/gms);
 export const [BANK, SHOP] = [BANK_FILE, SHOP_FILE].map(parseCatalogue) as [Catalogue, Catalogue];

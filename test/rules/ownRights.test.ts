@@ -11,7 +11,7 @@ import { BANK, SHOP } from './ownRightFiles.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 import { OFFER, parseScope } from './rubles.ts';
 
-// Rights of an operator's own: what is granted says by itself what it means, whatever a catalogue says later.
+// Custom rights: a granted scope has its whole meaning in itself, even if the catalogue changes later.
 
 const ANYBODY = { allowedRights: null, most: null };
 const DEFAULT_LIMITS = [OFFER.defaultLimit, { days: 7, sum: '50.5' }, { days: 1, sum: '3000.00' }];
@@ -19,7 +19,7 @@ const DEFAULT_LIMITS = [OFFER.defaultLimit, { days: 7, sum: '50.5' }, { days: 1,
 const asked = (scope: string, catalogue: Kinds, defaultLimit = OFFER.defaultLimit) =>
   parseRequestedScope(scope, { ...OFFER, catalogue, defaultLimit }, ANYBODY);
 
-/** Any catalogue, with rights of it in the form that each has there. */
+/** Any catalogue, with some of its rights. */
 const requests = catalogueFile.chain((file) => {
   const catalogue = parseCatalogue(JSON.stringify(file));
   return fc.record({
@@ -137,27 +137,25 @@ describe('a right that is not in the catalogue', () => {
   });
 });
 
-describe('a resource server’s data', () => {
-  /** The scope again, out of nothing but the data. */
-  function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
-    const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
-      (text) => text !== undefined,
-    );
-    const quoted = texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
-    const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
-    return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
-  }
-  const withLimit = (right: Right) => ({
-    ...right,
-    limit: right.limit && { ...right.limit, isDefault: undefined },
-  });
+/** The scope, made of nothing but the data. */
+function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
+  const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
+    (text) => text !== undefined,
+  );
+  const quoted = texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
+  const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
+  return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
+}
+const withLimit = (right: Right) => ({
+  ...right,
+  limit: right.limit && { ...right.limit, isDefault: undefined },
+});
 
-  it('contain all that the scope contains, without parsing', () => {
-    forAny(rights, (list) => {
-      const scope = rightData(parseScope(formatScope(list)))
-        .map(written)
-        .join(' ');
-      expect(parseScope(scope)).toEqual(list.map(withLimit));
-    });
+it('a resource server’s data contain all that the scope contains, without parsing', () => {
+  forAny(rights, (list) => {
+    const scope = rightData(parseScope(formatScope(list)))
+      .map(written)
+      .join(' ');
+    expect(parseScope(scope)).toEqual(list.map(withLimit));
   });
 });

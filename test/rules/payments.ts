@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { hundredths, type Limit } from '../../src/rules/common/money.ts';
 import { rubles } from './rubles.ts';
 
-// Payments of a made-up application, and a payment API that keeps a limit by looking at every interval.
+// Payments of an application, and a payment API that keeps a limit by looking at every interval.
 
 export interface Payment {
   /** In hours. */
@@ -19,21 +19,21 @@ export function isWithin(limit: Limit, payments: readonly Payment[]): boolean {
   return payments.every(({ at }) => spentIn(payments, at, hours) <= sum);
 }
 
-/** What was spent in the interval of `hours` that begins at `from`, its end left out. */
+/** The money spent in the interval of `hours` that begins at `from`, without its end. */
 export function spentIn(payments: readonly Payment[], from: number, hours: number): bigint {
   return payments
     .filter(({ at }) => at >= from && at < from + hours)
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** Those of `tried`, one after the other, that a payment API lets through. */
+/** The payments of `tried`, in order, that a payment API permits. */
 export function letThrough(limit: Limit, tried: readonly Payment[]): Payment[] {
   const paid: Payment[] = [];
   for (const next of tried) if (isWithin(limit, [...paid, next])) paid.push(next);
   return paid;
 }
 
-/** As much as there is left at each hour of some days: the greediest application. */
+/** The greediest application: at each hour of some days it spends all that is left. */
 export function greedy(limit: Limit, days: number): Payment[] {
   const paid: Payment[] = [];
   const hours = 24 * (limit.days ?? days);
@@ -44,7 +44,7 @@ export function greedy(limit: Limit, days: number): Payment[] {
   return paid;
 }
 
-/** Small limits, so that payments meet their ends. */
+/** Small limits, so that payments reach them. */
 export const smallPeriod = fc
   .tuple(
     fc.integer({ min: 1, max: 7 }),

@@ -1,7 +1,7 @@
 import { OAuthError } from '../../src/rules/common/error.ts';
 import { FileError } from '../../src/rules/common/operatorFile.ts';
 
-/** The refusal that `rule` ends in, if any. Another error passes through: a crash is never taken for a refusal. */
+/** The refusal that `rule` throws, if any. Other errors pass through: a crash is not a refusal. */
 function caught(rule: () => unknown): OAuthError | undefined {
   try {
     rule();
@@ -21,7 +21,7 @@ export function refusalOf(rule: () => unknown): OAuthError {
 /** The code of the refusal; undefined when `rule` refuses nothing. */
 export const verdictOf = (rule: () => unknown) => caught(rule)?.code;
 
-/** The mistakes that `parse` finds in an operator's file; none where it takes the file. */
+/** The mistakes that `parse` finds in an operator's file; empty if it accepts the file. */
 export function mistakesIn(file: unknown, parse: (json: string) => unknown): readonly string[] {
   try {
     parse(typeof file === 'string' ? file : JSON.stringify(file));

@@ -10,5 +10,5 @@ export const parseScope = (scope: string): scopes.Right[] => scopes.parseScope(s
 
 /** A limit as an application writes it. */
 export const rubles = (days: number | null, sum: string): Limit => ({ days, sum, currency: 'RUB' });
-/** The limit where it writes none. */
+/** The limit of a right that is written without one. */
 export const DEFAULT: Limit = { ...rubles(1, '3000'), isDefault: true };

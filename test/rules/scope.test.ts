@@ -101,38 +101,34 @@ describe('scopes.md: the grammar of a scope', () => {
   });
 });
 
-describe('formatting a scope', () => {
-  it.each([
-    ['  account-info  payment-p2p ', 'account-info payment-p2p'],
-    ['money-source("cards", "wallet")', 'money-source("card","wallet")'],
-    ['payment.to-account("1", "account").limit(, 5.00)', 'payment.to-account("1").limit(,5.00)'],
-    ['payment.to-account("1", "email")', 'payment.to-account("1","email")'],
-    [String.raw`payment.to-pattern("\"\\$&")`, String.raw`payment.to-pattern("\"\\$&")`],
-  ])('uses the shortest form for %s', (scope, printed) => {
-    expect(formatScope(parseScope(scope))).toBe(printed);
-    expect(parseScope(printed)).toEqual(parseScope(scope));
-  });
+it.each([
+  ['  account-info  payment-p2p ', 'account-info payment-p2p'],
+  ['money-source("cards", "wallet")', 'money-source("card","wallet")'],
+  ['payment.to-account("1", "account").limit(, 5.00)', 'payment.to-account("1").limit(,5.00)'],
+  ['payment.to-account("1", "email")', 'payment.to-account("1","email")'],
+  [String.raw`payment.to-pattern("\"\\$&")`, String.raw`payment.to-pattern("\"\\$&")`],
+])('a scope is formatted in its shortest form: %s', (scope, printed) => {
+  expect(formatScope(parseScope(scope))).toBe(printed);
+  expect(parseScope(printed)).toEqual(parseScope(scope));
 });
 
-describe('scopes of any characters', () => {
-  /** A valid scope in which one character was replaced, dropped or put in. */
-  const damaged = fc
-    .tuple(rights, fc.nat(), fc.nat({ max: 1 }), fc.oneof(fc.constantFrom('', '"', '\\', ' '), character))
-    .map(([list, at, dropped, put]) => {
-      const scope = formatScope(list);
-      const index = at % scope.length;
-      return scope.slice(0, index) + put + scope.slice(index + dropped);
-    });
-  const anything = fc.oneof(anyString, fc.string(), scopeLike, damaged);
+/** A valid scope in which one character was replaced, dropped or put in. */
+const damaged = fc
+  .tuple(rights, fc.nat(), fc.nat({ max: 1 }), fc.oneof(fc.constantFrom('', '"', '\\', ' '), character))
+  .map(([list, at, dropped, put]) => {
+    const scope = formatScope(list);
+    const index = at % scope.length;
+    return scope.slice(0, index) + put + scope.slice(index + dropped);
+  });
+const anything = fc.oneof(anyString, fc.string(), scopeLike, damaged);
 
-  it('are parsed, or refused with invalid_scope only', () => {
-    forAny(anything, (scope) => {
-      const verdict = verdictOf(() => parseScope(scope));
-      expect([undefined, 'invalid_scope']).toContain(verdict);
-      if (verdict !== undefined) return;
-      const read = parseScope(scope);
-      expect(read.length).toBeGreaterThan(0);
-      expect(parseScope(formatScope(read))).toEqual(read);
-    });
+it('scopes of any characters are parsed, or refused with invalid_scope only', () => {
+  forAny(anything, (scope) => {
+    const verdict = verdictOf(() => parseScope(scope));
+    expect([undefined, 'invalid_scope']).toContain(verdict);
+    if (verdict !== undefined) return;
+    const read = parseScope(scope);
+    expect(read.length).toBeGreaterThan(0);
+    expect(parseScope(formatScope(read))).toEqual(read);
   });
 });

@@ -159,16 +159,14 @@ describe('scopes.md: a target that is an email address', () => {
   });
 });
 
-describe('scopes.md: targets of one scope', () => {
-  it('may be any two different numbers of any length, or hexadecimal ids', () => {
-    const id = fc.oneof(
-      fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 20 }),
-      fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 32 }),
-    );
-    forAny(fc.uniqueArray(id, { minLength: 2, maxLength: 6 }), (ids) => {
-      const scope = ids.map((one) => `payment.to-pattern("${one}")`).join(' ');
-      expect(read(scope)).toHaveLength(ids.length);
-    });
+it('scopes.md: targets of one scope may be any two different numbers of any length, or hexadecimal ids', () => {
+  const id = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 20 }),
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 32 }),
+  );
+  forAny(fc.uniqueArray(id, { minLength: 2, maxLength: 6 }), (ids) => {
+    const scope = ids.map((one) => `payment.to-pattern("${one}")`).join(' ');
+    expect(read(scope)).toHaveLength(ids.length);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findUnclear, findUnclearInName, withinQuotation } from '../../src/rules/common/text.ts';
 import { forAny } from './arbitraries.ts';
 
-/** Characters that are white space, show nothing or turn the direction of writing: one of each kind, and those often forgotten. */
+/** White space, invisible characters and those that turn the direction of writing: one of each kind, and some often forgotten. */
 const UNCLEAR = [
   ...'\0\t\n\r\u001b\u007f\u0080\u0085\u009f',
   ...'\u061c\u200b\u200e\u202a\u202e\u2066\u2069\u2060\ufeff\u00ad\u180e',
@@ -77,7 +77,7 @@ describe('a text in quotation marks', () => {
   });
 
   it('keeps a single apostrophe, and no pair of look-alikes', () => {
-    // But for letters, which words may have twice.
+    // Without letters, which words may have twice.
     const strokes = all.filter(
       (mark) => unhomoglyph(mark) === "'" && !/[\u05D9\u144A\u16CC]|\p{M}|[\u{16F51}\u{16F52}]/u.test(mark),
     );

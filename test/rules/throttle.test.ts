@@ -23,7 +23,7 @@ function afterAttempts(count: number, by: Policy): CounterState {
   return counter;
 }
 
-/** The same counter, read so much later (or earlier). */
+/** The same counter, read later, or earlier if negative. */
 function readLater(counter: CounterState, seconds: number): CounterState {
   return { ...counter, now: new Date(counter.now.getTime() + seconds * 1000) };
 }

@@ -5,7 +5,7 @@ const { BATCH_WAIT_MS, LOCK_MS, STATEMENT_MS, DECISION_MS, DATABASE_MS, ANSWER_M
   timeouts;
 const { STILL_ASKED_MS, IDLE_GRACE_MS, DRAIN_MS, END_MS, endMs, MIGRATION_LOCK_MS } = timeouts;
 
-/** What `docker stop` and Kubernetes leave by default. */
+/** The time that `docker stop` and Kubernetes leave by default. */
 const CONTAINER_STOP_MS = 10_000;
 
 it('each time limit of a request leaves room for the inner ones', () => {

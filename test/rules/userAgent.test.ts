@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { deviceOf } from '../../src/rules/account/userAgent.ts';
 
 const CHROMIUM = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
-const NOTHING = { browser: null, system: null };
 
 it.each([
   [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${CHROMIUM} Edg/126.0.0.0`, 'Microsoft Edge', 'Windows'],
@@ -24,6 +23,6 @@ it.each([
 it.each([null, '', 'node', '<b>Your bank</b>/1 x', `${'x'.repeat(30_000)} Firefox/127.0`])(
   'derives no unknown name from %j',
   (userAgent) => {
-    expect(deviceOf(userAgent)).toEqual(NOTHING);
+    expect(deviceOf(userAgent)).toEqual({ browser: null, system: null });
   },
 );

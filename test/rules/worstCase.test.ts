@@ -26,7 +26,7 @@ describe('the maximum cost of a scope', () => {
       'payment-shop.limit(1,999999999999.99) payment-p2p.limit(9999,0.01)',
       rubles(9999, '9998999999999900.02'),
     ],
-    // what no request may ask any more
+    // earlier grants, which no request may have now
     ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', rubles(null, '12')],
     ['payment-shop.limit(,5) payment-p2p.limit(2,7)', rubles(2, '12')],
   ])('of %s is %o', (scope, expected) => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 
-// Does tasks of the password threads, and tells for each what it cost: the names of the libraries that compared a hash.
+// Does tasks of the password threads. The cost of each is the names of the libraries that compared a hash.
 
 const calls = [];
 for (const name of ['argon2', 'bcrypt']) {

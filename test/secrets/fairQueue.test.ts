@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../src/secrets/fairQueue.ts';
 
-/** Pushes tasks named after their client and number. @returns what was displaced */
+/** Pushes tasks named after their client and number. @returns the displaced tasks */
 function fill(queue: FairQueue<string>, client: string, times: number): (string | undefined)[] {
   return Array.from({ length: times }, (_, n) => queue.push(client, `${client}${n + 1}`));
 }
@@ -12,7 +12,7 @@ function drain(queue: FairQueue<string>): string[] {
   return tasks;
 }
 
-/** Takes the next task, which takes so long. */
+/** Does the next task in this time. */
 function work(queue: FairQueue<string>, milliseconds = 20): string | undefined {
   const turn = queue.shift();
   turn?.end(milliseconds);

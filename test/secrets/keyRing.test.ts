@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { KeyRing, type SignaturePurpose } from '../../src/secrets/keyRing.ts';
 import { forAny } from '../rules/arbitraries.ts';
 
-const OLD = 'the old entry of SECRETS, long enough';
-const ring = new KeyRing([OLD]);
+const ring = new KeyRing(['an entry of SECRETS, long enough']);
 
-/** The id of the entry that a ring signs with, as it stands in what was signed. */
+/** The id of the entry that a ring signs with. */
 function signingKeyId(signer: KeyRing): Buffer {
   const id = signer.verify('form', signer.sign('form', Buffer.of(0)))?.keyId;
   if (id === undefined) throw new Error('a ring verifies what it signs');

@@ -44,7 +44,7 @@ describe('passwords', async () => {
     expect(await check(await hashPassword(long), long)).toBe(false);
   });
 
-  /** Which of these passwords, all at the same time, are checked, and which are turned away. */
+  /** Asks for all these checks at once. @returns the fate of each */
   async function flood(tickets: readonly Partial<QueueTicket>[]): Promise<('looked at' | 'turned away')[]> {
     const ends = await Promise.allSettled(tickets.map((ticket) => check(stored, 'Пароль 1', ticket)));
     return ends.map((end) => {
@@ -82,7 +82,7 @@ describe('passwords', async () => {
 describe('the queue of checks', () => {
   const MiB = 2 ** 20;
 
-  /** Begins work of so many MiB each, and notes which of it runs. @returns ends one of those that run */
+  /** Begins pieces of work, each with its MiB. @returns those that run, and the function that ends one */
   function begin(most: { threads: number; bytes: number }, given: readonly [string, number][]) {
     const turns = new Turns(most);
     const running = new Map<string, () => void>();

@@ -117,17 +117,15 @@ describe('the audit trail', () => {
   });
 });
 
-describe('the day of last use of a client secret', () => {
-  it('is recorded at an exchange, and only for the secret that was sent', async () => {
-    const shop = await server.createClient();
-    const used = 'select last_used_on = current_date as today from client_secrets where client_id = $1';
-    expect(await ask(used, [shop.clientId])).toEqual([{ today: null }]);
-    await obtainToken(agent, shop, user);
-    expect(await ask(used, [shop.clientId])).toEqual([{ today: true }]);
-    await ask(`update client_secrets set last_used_on = '2020-01-01' where client_id = $1`, [shop.clientId]);
-    await agent.post('/oauth/token', tokenRequestOf(shop, 'no code', { client_secret: 'wrong' }));
-    expect(await ask(used, [shop.clientId])).toEqual([{ today: false }]);
-    await agent.post('/oauth/token', tokenRequestOf(shop, 'no code'));
-    expect(await ask(used, [shop.clientId])).toEqual([{ today: true }]);
-  });
+it('the day of last use of a client secret is recorded at an exchange, and only for the secret that was sent', async () => {
+  const shop = await server.createClient();
+  const used = 'select last_used_on = current_date as today from client_secrets where client_id = $1';
+  expect(await ask(used, [shop.clientId])).toEqual([{ today: null }]);
+  await obtainToken(agent, shop, user);
+  expect(await ask(used, [shop.clientId])).toEqual([{ today: true }]);
+  await ask(`update client_secrets set last_used_on = '2020-01-01' where client_id = $1`, [shop.clientId]);
+  await agent.post('/oauth/token', tokenRequestOf(shop, 'no code', { client_secret: 'wrong' }));
+  expect(await ask(used, [shop.clientId])).toEqual([{ today: false }]);
+  await agent.post('/oauth/token', tokenRequestOf(shop, 'no code'));
+  expect(await ask(used, [shop.clientId])).toEqual([{ today: true }]);
 });

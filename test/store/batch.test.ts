@@ -5,7 +5,7 @@ import { batched } from '../../src/store/database/batch.ts';
 
 const POOL = {} as pg.Pool;
 
-/** A statement that answers when it is told to, and remembers what it was asked. */
+/** A statement that answers when it is told to, and remembers its requests. */
 function slowStatement(rowOf?: (request: number) => string | null) {
   const batches: { requests: readonly number[]; answer(): void; fail(error: Error): void }[] = [];
   const ask = (_pool: pg.Pool, requests: readonly number[]) =>
@@ -40,7 +40,7 @@ const DATA_ERROR = Object.assign(new Error('three is wrong'), { code: '22021' })
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Until what was answered is told, and what waited is on its way. */
+/** Waits until answers have arrived, and waiting requests are sent. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 3; count += 1) await turn();
 }

@@ -8,8 +8,7 @@ import { migrate } from '../../src/store/schema/migrate.ts';
 import { ownDatabase, ownPool } from '../support/postgres/database.ts';
 
 const SORTED_BY_ICU = `encoding 'UTF8' locale_provider icu icu_locale 'en' locale 'C' template template0`;
-const NUMBER = 40;
-const names = Array.from({ length: NUMBER }, (_, n) => `${n % 2 === 0 ? 'aa' : 'z'}-user-${n}`);
+const names = Array.from({ length: 40 }, (_, n) => `${n % 2 === 0 ? 'aa' : 'z'}-user-${n}`);
 
 it('finds every user and client once after the database’s collation was changed', async () => {
   const database = await ownDatabase(SORTED_BY_ICU);
@@ -26,7 +25,7 @@ it('finds every user and client once after the database’s collation was change
   await setOfDatabase(database.pool, `"icuLocale" = 'da'`);
   const exchanged = ownPool(database.url);
   const { rows } = await exchanged.query<{ first: string }>(`select min(name) as first from users`);
-  expect(rows).toEqual([{ first: 'z-user-1' }]); // so it is exchanged
+  expect(rows).toEqual([{ first: 'z-user-1' }]); // the collation has changed
   for (const name of names) {
     expect(await findUser(exchanged, name)).toMatchObject({ login: name });
     expect(await findUserByExternalId(exchanged, { externalId: name })).toMatchObject({ login: name });
@@ -61,7 +60,7 @@ it('the doctor reports indexes of another collation version, with both remedies 
   expect(await examine()).toEqual([]);
 });
 
-/** Changes the row of `pg_database`, as an upgrade of the machine changes what stands behind it. */
+/** Changes the row of `pg_database`, to the same effect as an upgrade of the machine. */
 async function setOfDatabase(pool: pg.Pool, change: string): Promise<void> {
   const { rows } = await pool.query<{ column: string }>(
     `select attname as column from pg_attribute where attrelid = 'pg_database'::regclass and attname in ('daticulocale', 'datlocale')`,

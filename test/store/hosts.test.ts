@@ -12,9 +12,7 @@ import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
-
-/** Against hanging only. */
-const PATIENCE = { timeout: 60_000, interval: 20 };
+import { PATIENCE } from '../support/process/program.ts';
 
 const nodes = [new OwnPostgres(), new OwnPostgres(), new OwnPostgres()] as const;
 const [first, second, third] = nodes;
@@ -33,7 +31,7 @@ function urlOf(role: string, ...hosts: OwnPostgres[]): string {
 const findFolder = findRow<void, { folder: string }>('')`
   select current_setting('unix_socket_directories') as folder`;
 
-/** Which of them a statement gets to. */
+/** The one that a statement gets to. */
 async function reached(pool: pg.Pool): Promise<OwnPostgres | undefined> {
   const { folder } = await findFolder(pool);
   return nodes.find(({ place }) => place.host === folder.replaceAll('"', ''));
@@ -61,8 +59,6 @@ describe('an address with several hosts', () => {
   });
 });
 
-/** The code of an error that says that another host has taken over. */
-const TAKEN_OVER = { code: '08OLD' };
 const SLEEP = { name: '', text: 'select pg_sleep(600)' };
 const SLEEPING = `from pg_stat_activity where query = '${SLEEP.text}'`;
 
@@ -80,13 +76,13 @@ describe('a primary with a standby', () => {
 
   const open = (...hosts: OwnPostgres[]) => ownPool(urlOf('server', ...hosts));
 
-  /** Who of that role is connected, and since when with the last statement. */
+  /** The connections of that role: the last statement of each, and its start. */
   async function sessions(host: OwnPostgres): Promise<{ since: Date; query: string }[]> {
     const list = `select query_start as since, query from pg_stat_activity where usename = 'server'`;
     return withClient(host.url(), async (client) => (await client.query(list)).rows);
   }
 
-  /** Waits until each of these was asked, and once more: then its first answer has had its effect. */
+  /** Waits until each of these was asked twice: by then its first answer has had its effect. */
   async function areAsked(hosts: readonly OwnPostgres[]): Promise<void> {
     for (const host of [...hosts, ...hosts]) {
       const since = Date.now();
@@ -120,7 +116,7 @@ describe('a primary with a standby', () => {
     const { client_id: clientId = '' } = await on(first).json(create);
     const server = await spawnServer(onDatabase(urlOf('server', first, third)));
     onTestFinished(async () => void (await server.stop()));
-    /** What the server says of a code that there is not, which begins with what it says of the client. */
+    /** The server's answer to a code that was never issued, after it has looked at the client. */
     const exchange = async () => {
       const request = tokenRequestOf({ clientId, clientSecret: null, redirectUri }, 'x');
       return documentOf(await new Agent(server.baseUrl).post('/oauth/token', request)).error;
@@ -131,7 +127,7 @@ describe('a primary with a standby', () => {
     onTestFinished(() => signal(frozen, 'SIGCONT'));
     const pool = open(first, second, third);
     expect(await reached(pool)).toBe(first);
-    const underWay = expect(queryLong(pool, SLEEP)).rejects.toMatchObject(TAKEN_OVER);
+    const underWay = expect(queryLong(pool, SLEEP)).rejects.toMatchObject({ code: '08OLD' });
 
     onTestFinished(() => first.run(`select pg_terminate_backend(pid) ${SLEEPING}`)); // PostgreSQL itself goes on with it
 

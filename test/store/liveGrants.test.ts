@@ -9,7 +9,7 @@ import { useDatabase } from '../support/postgres/database.ts';
 
 const { pool } = await useDatabase();
 
-/** What PostgreSQL says of each scope, in one statement. */
+/** Whether each scope spends by PostgreSQL, in one statement. */
 async function found(scopes: readonly string[]): Promise<boolean[]> {
   const { rows } = await pool.query<{ found: boolean }>(
     `select ${spendsIn('scope')} as found from unnest($1::text[]) with ordinality s (scope, at) order by at`,
@@ -18,7 +18,7 @@ async function found(scopes: readonly string[]): Promise<boolean[]> {
   return rows.map((row) => row.found);
 }
 
-/** In front of a target, or behind it: as many spaces as anybody likes. */
+/** Any rights, with one space or several before each. */
 const scope = fc.tuple(anyRights, fc.constantFrom(' ', '   ')).map(([list, space]) => {
   return `${space}${list.map((right) => formatScope([right])).join(space)}`;
 });
@@ -48,7 +48,7 @@ it.each<[boolean, ...string[]]>([
   expect(await found(scopes)).toEqual(scopes.map(() => spending));
 });
 
-/** Days where months end differently, and either side of the day from which tokens live longer. */
+/** Any days, ends of months, and the days around the one from which tokens live longer. */
 const time = fc.oneof(
   fc.date({ min: new Date('2010-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }),
   fc

@@ -13,8 +13,8 @@ const database = await useDatabase();
 
 const SCHEMA = readFileSync(new URL('../../migrations/schema.txt', import.meta.url), 'utf8');
 
-// Each line begins with the name of its table, sequence or function. Indexes of the trail's partitions have no name here:
-// PostgreSQL chose it.
+// Each line begins with the name of its table, sequence or function. PostgreSQL chose the names of indexes of the trail's
+// partitions, which are left out.
 const LINES = `
 with ours as (
   select c.*, relispartition and relname ~ '^audit_events_' as is_part from pg_class c
@@ -95,7 +95,7 @@ describe('migrations', () => {
     const older = await ownDatabase();
     const later = copyOfBuild('alter table clients add column made integer');
     onTestFinished(() => later.remove());
-    // As a long report does.
+    // As a long report has it.
     const report = 'lock table clients in access share mode';
     const [migrated] = await whileHeld(older.pool, report, [], async () => {
       const migrating = spawnAssent(['migrate', '--json'], onDatabase(older.url), '', later.executable);

@@ -6,8 +6,8 @@ import { useDatabase } from '../support/postgres/database.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { useServer } from '../support/server.ts';
 
-// PostgreSQL's own plans of the hot path. A sequential scan for each row of another table, or for each statement, costs little
-// in tests and in a young installation, and too much in an old one.
+// PostgreSQL's own plans of the hot path. A sequential scan costs little in tests and in a young installation, and too much
+// in an old one.
 
 /** Each session sends the plan of each statement to its client, as a notice. */
 const EXPLAIN = `

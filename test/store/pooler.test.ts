@@ -15,7 +15,7 @@ import { isLive } from '../support/state.ts';
 const REPLICAS = 2;
 const PEOPLE = 6;
 
-/** As an operator may have set it for other programs: none of it may reach ours. */
+/** Settings for other programs, which must not affect Assent. */
 const HABITS = [
   `datestyle = 'German'`,
   `bytea_output = 'escape'`,

@@ -5,8 +5,8 @@ import type { Query } from '../../src/store/database/statement.ts';
 import { useDatabase } from '../support/postgres/database.ts';
 import { withClient } from '../support/postgres/postgres.ts';
 
-// PostgreSQL's own word on every statement: it fits the schema, and its parameters and columns have these types. A review
-// compares what changed in statements.sql, where each stands as it runs, with the interfaces in `src/store/`.
+// PostgreSQL confirms that every statement fits the schema, and tells the types of its parameters and columns. A review
+// compares the changes of statements.sql, which has each statement as it runs, with the interfaces in `src/store/`.
 
 const STORE = new URL('../../src/store/', import.meta.url);
 

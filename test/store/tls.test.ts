@@ -1,19 +1,14 @@
 import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import {
-  CLEAN_ENVIRONMENT,
-  createCluster,
-  findBinaries,
-  openBinaries,
-} from '../../src/trial/postgres/cluster.ts';
+import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../src/trial/postgres/cluster.ts';
 import { findPlace } from '../../src/trial/postgres/place.ts';
+import { readPostmaster } from '../../src/trial/postgres/postmaster.ts';
 import { ownPool } from '../support/postgres/database.ts';
-import { makeDataDir, removeDataDir } from '../support/process/folder.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
+import { makeDataDir } from '../support/process/folder.ts';
 import { onDatabase, runAssent } from '../support/process/process.ts';
-import { startProgram, versionOf } from '../support/process/program.ts';
+import { PATIENCE, startProgram, versionOf } from '../support/process/program.ts';
 import { makeCertificate } from '../support/programs/certificates.ts';
 import { freePort } from '../support/server.ts';
 
@@ -70,35 +65,38 @@ describe.runIf(hasOpenssl)(`TLS to PostgreSQL works as in psql${found}`, () => {
   });
 });
 
-/** A PostgreSQL on 127.0.0.1 that speaks TLS, with a certificate for `localhost` by a CA that nobody else knows. */
+/** A PostgreSQL on 127.0.0.1 that speaks TLS, with a certificate for `localhost` by a CA that only these tests know. */
 async function startTlsPostgres() {
   const dataDir = makeDataDir();
-  const place = findPlace(dataDir);
-  const binaries = await openBinaries(findBinaries(), place.runAs);
-  const { signal: cancelled } = new AbortController();
-  await createCluster({ place, binaries, cancelled, log: () => {} });
-  const folder = makeCertificates(place.runAs.uid ?? userInfo().uid);
-  // Over TCP only by TLS: by the client's certificate, or else by a password.
-  const rules = ['hostssl all all 127.0.0.1/32 cert clientcert=verify-full', 'local all all trust'];
-  const hba = join(folder, 'pg_hba.conf');
-  writeFileSync(hba, `hostssl all with_password 127.0.0.1/32 scram-sha-256\n${rules.join('\n')}\n`, {
-    mode: 0o644,
-  });
+  const own = new OwnPostgres(dataDir);
+  await own.start();
+  await own.run(`create role with_password superuser login password '${PASSWORD}'`);
+  await own.stop();
+  // By TLS only: with the client's certificate, or else with a password.
+  const rules = [
+    'hostssl all with_password 127.0.0.1/32 scram-sha-256',
+    'hostssl all all 127.0.0.1/32 cert clientcert=verify-full',
+  ];
+  writeFileSync(join(own.cluster, 'pg_hba.conf'), `${rules.join('\n')}\n`);
+  const { cluster, runAs } = findPlace(dataDir);
+  const folder = makeCertificates();
+  // PostgreSQL refuses a key that another user owns.
+  if (runAs.uid !== undefined) chownSync(join(folder, 'server.key'), runAs.uid, runAs.gid);
   const port = await freePort();
   const settings = {
     port,
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: place.cluster,
-    hba_file: hba,
+    unix_socket_directories: '',
     ssl: 'on',
     ssl_cert_file: join(folder, 'server.crt'),
     ssl_key_file: join(folder, 'server.key'),
     ssl_ca_file: join(folder, 'ca.crt'),
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const command = [join(binaries.folder, 'bin', 'postgres'), '-D', place.cluster, ...options];
-  const postgres = await startProgram(command, port, { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT });
-  await createRole(place.cluster, port);
+  const binaries = await openBinaries(findBinaries(), runAs);
+  const command = [join(binaries.folder, 'bin', 'postgres'), '-D', cluster, ...options];
+  const postgres = await startProgram(command, port, { ...runAs, cwd: '/', env: CLEAN_ENVIRONMENT });
+  await vi.waitUntil(() => readPostmaster(cluster)?.isReady, PATIENCE);
   return {
     port,
     // Files: the certificate to trust, and what the user `assent` can show instead of a password.
@@ -108,28 +106,17 @@ async function startTlsPostgres() {
     async stop() {
       await postgres.stop('SIGINT');
       rmSync(folder, { recursive: true });
-      removeDataDir(dataDir);
+      await own.remove();
     },
   };
 }
 
-async function createRole(host: string, port: number): Promise<void> {
-  const statement = `create role with_password superuser login password '${PASSWORD}'`;
-  const create = async () => {
-    const client = new pg.Client({ host, port, user: 'assent', database: 'postgres' });
-    await client.connect();
-    await client.query(statement).finally(() => client.end());
-  };
-  await vi.waitFor(create, { timeout: 60_000, interval: 20 });
-}
-
-/** Each signed by the CA; PostgreSQL wants its own key to be nobody else's. */
-function makeCertificates(owner: number): string {
+/** Those of the server and of the client are signed by the CA. */
+function makeCertificates(): string {
   const folder = makeDataDir();
   chmodSync(folder, 0o755);
   makeCertificate(folder, 'ca', 'a CA of the tests', 'keyUsage=keyCertSign');
   makeCertificate(folder, 'server', 'localhost', 'subjectAltName=DNS:localhost', 'ca');
   makeCertificate(folder, 'client', 'assent', 'extendedKeyUsage=clientAuth', 'ca');
-  if (process.getuid?.() === 0) chownSync(join(folder, 'server.key'), owner, -1 as number);
   return folder;
 }

@@ -6,7 +6,7 @@ const { pool } = await useDatabase();
 
 const HOUR_MICROS = 3_600_000_000n;
 
-/** Writes events of these references in a transaction of their own. @returns what ends it */
+/** Writes events of these references in an own transaction. @returns the function that commits it */
 async function begin(references: readonly string[], ago = '0'): Promise<() => Promise<void>> {
   const connection = await pool.connect();
   await connection.query('begin');
@@ -27,7 +27,7 @@ const read = async (cursor: TrailCursor | null, most: number) => {
 };
 const start = async (): Promise<TrailCursor> => (await read(null, 1)).cursor;
 
-/** Follows the trail, and keeps the references of the events that were found. */
+/** Follows the trail, and keeps the references of the events found. */
 function follow(cursor: TrailCursor) {
   const follower = {
     cursor,
@@ -43,7 +43,7 @@ function follow(cursor: TrailCursor) {
       await follower.read();
       return follower.found;
     },
-    /** Reads until so much was found: events wait for older transactions, of other tests too. */
+    /** Reads until `count` are found: events wait for older transactions, even of other tests. */
     async readUntil(count: number) {
       await expect.poll(async () => (await follower.readAgain()).length).toBeGreaterThanOrEqual(count);
       return follower.readAgain();
@@ -81,7 +81,7 @@ describe('a program that follows the trail', () => {
   });
 
   it('receives many events in parts, and those of one transaction together', async () => {
-    // Nothing of the tests before is under way any more.
+    // No transaction of the tests before is open after this.
     const first = follow(await start());
     await write('first');
     await first.readUntil(1);

@@ -13,7 +13,7 @@ it('a server answers pages, exchanges and introspections when statistics say tha
   const { client, user, agent } = await actorsAt(server);
   const resource = await server.createResource();
   for (const table of ['users', 'grants', 'sessions']) {
-    await pool.query(`alter table ${table} set (autovacuum_enabled = off)`); // it would mend what is tried here
+    await pool.query(`alter table ${table} set (autovacuum_enabled = off)`); // it would correct the statistics
   }
   await transaction(pool, async (loading) => {
     // An ANALYZE in the middle of a load finds pages and no rows in them, and says so until the next one.
