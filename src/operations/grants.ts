@@ -79,7 +79,8 @@ async function requireGrant(db: pg.Pool, grantId: string) {
 const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
 
 export const revoke = operation({
-  summary: 'revoke one authorization, or those of a user, application or period; codes and tokens stop working',
+  summary:
+    'revoke one authorization, or those of a user, application or period; codes and tokens stop working',
   input: z
     .strictObject({
       grantId: text('grant-id').optional(),

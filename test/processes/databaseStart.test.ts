@@ -90,9 +90,7 @@ it('a build older than the schema serves and runs commands if compatible, with a
   await add(1, 0);
   const server = await begin(database.url);
   await expect.poll(() => ready(server)).toBe(200);
-  expect(server.output()).toMatch(
-    /this build, of schema version \d+, supports the database's version \d+/,
-  );
+  expect(server.output()).toMatch(/this build, of schema version \d+, supports the database's version \d+/);
   const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
   expect(doctor.stdout).toMatch(
     /^advice +this build, of schema version \d+, supports the database's version \d+/m,
