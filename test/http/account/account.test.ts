@@ -116,36 +116,27 @@ it('disconnecting an application completely ends thousands of authorizations at 
   expect(rows).toEqual([{ count: 6_000, names: 6_000 }]);
 });
 
-describe.each([
+it.each([
   ['/account', '/account/disconnect', 'Disconnected: Corner Shop'],
   ['/account', '/account/disconnect-all', 'Disconnected: Corner Shop'],
   ['/account/stop', '/account/stop', 'Everything is stopped'],
-])('after the session has ended, on %s the form %s', (path, action, done) => {
-  it('says that nothing was done, and continues after signing in', async () => {
-    await connect(2);
-    const page = await agent.get(path);
-    await pool.query('delete from sessions where user_id = $1', [user.userId]);
-    const before = await rowsOf(server.database);
-    const asked = await press(agent, page, action);
-    expect(asked.page).toBe('sign-in');
-    expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
-    expect(await rowsOf(server.database)).toBe(before);
-    const { login, password } = user;
-    const account = await follow(agent, await agent.submit(asked, 'login', { login, password }));
-    expect(namesOn(account)).toEqual(['instance 1', 'instance 2']);
-    expect((await press(agent, await agent.get(path), action)).text).toContain(done);
-  });
-
-  it('says that nothing was done after a new sign-in', async () => {
-    await connect(2);
-    const page = await agent.get(path);
-    await pool.query('delete from sessions where user_id = $1', [user.userId]);
-    await signIn(agent, user.login, user.password);
-    const answer = await press(agent, page, action);
-    expect(answer.text).toContain('Nothing has been changed yet: the page was out of date.');
-    expect(answer.body.includes('<title>Not disconnected &middot; ')).toBe(path === '/account');
-    expect(namesOn(await agent.get('/account'))).toHaveLength(2);
-  });
+])('after the session has ended, a form on %s changes nothing: %s', async (path, action, done) => {
+  await connect(2);
+  const page = await agent.get(path);
+  await pool.query('delete from sessions where user_id = $1', [user.userId]);
+  const before = await rowsOf(server.database);
+  const asked = await press(agent, page, action);
+  expect(asked.page).toBe('sign-in');
+  expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
+  expect(await rowsOf(server.database)).toBe(before);
+  const { login, password } = user;
+  const account = await follow(agent, await agent.submit(asked, 'login', { login, password }));
+  expect(namesOn(account)).toEqual(['instance 1', 'instance 2']);
+  const stale = await press(agent, page, action);
+  expect(stale.text).toContain('Nothing has been changed yet: the page was out of date.');
+  expect(stale.body.includes('<title>Not disconnected &middot; ')).toBe(path === '/account');
+  expect(namesOn(await agent.get('/account'))).toHaveLength(2);
+  expect((await press(agent, await agent.get(path), action)).text).toContain(done);
 });
 
 describe('after a disconnection the page', () => {
