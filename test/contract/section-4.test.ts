@@ -212,12 +212,8 @@ describe('contract 4.1: a decision is taken once', () => {
   it('4.1 shows a page when the redirect_uri of the application changed before the decision', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
-    await changeClient(
-      server.database.pool,
-      client.clientId,
-      { redirectUri: 'https://new.example/' },
-      'olga',
-    );
+    const { pool } = server.database;
+    await changeClient(pool, client.clientId, { redirectUri: 'https://new.example/' }, 'olga');
     for (const decision of ['allow', 'reject'] as const)
       expectErrorPage(await writingNothing(() => decide(agent, page, decision)), 'invalid_request');
   });

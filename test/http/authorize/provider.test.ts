@@ -307,9 +307,7 @@ describe('the name of a user', () => {
   });
 
   it.each([
-    ['two spaces', 'Anna  Petrova', 'Anna Petrova'],
-    ['spaces around it', ' Anna\tPetrova\n', 'Anna Petrova'],
-    ['spaces of other kinds', 'Anna\u00A0\u2003\u3000\u0085Petrova\uFEFF', 'Anna Petrova'],
+    ['white space of each kind', ' Anna  \t\u00A0\u2003\u3000\u0085Petrova\uFEFF\n', 'Anna Petrova'],
     ['marks of direction', '\u200FAnna \u202APetrova\u202C', 'Anna Petrova'],
     ['a soft hyphen', 'Petro\u00ADva', 'Petrova'],
     ['letters in parts', 'Zoe\u0308 И\u0438\u0306', 'Zoë Ий'],

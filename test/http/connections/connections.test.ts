@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { useSockets } from '../../support/http/sockets.ts';
@@ -49,14 +49,12 @@ const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded;
 
 const warnings = () => server.logLines.filter((line) => line.includes('MAX_CONNECTIONS'));
 
-/** A server whose introspection does not answer until `release` is called. */
+/** A server whose introspection answers once `release` is called. */
 async function startHolding(options: ServerOptions) {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const gate = new EventEmitter();
+  const held = once(gate, 'open');
   const pool = intercept(database.pool, async ({ name }, run) => {
     if (name === 'token-find') await held;
     return run();
@@ -69,7 +67,7 @@ async function startHolding(options: ServerOptions) {
     await Promise.race([once(socket, 'data'), once(socket, 'close')]);
     return socket;
   };
-  return { ask, release };
+  return { ask, release: () => gate.emit('open') };
 }
 
 describe('open connections', () => {
