@@ -367,7 +367,7 @@ describe('a secret in a file', () => {
   });
 });
 
-/** Behind each mistake in a file. `test/docs/docs.test.ts` finds the sections. */
+/** The end of each mistake in a file. `test/docs/docs.test.ts` checks that the sections exist. */
 const SEE_BRAND = '; see docs/operate/configuration.md#brand';
 const SEE_DIRECTORY = '; see docs/operate/configuration.md#directory';
 

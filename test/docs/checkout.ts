@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export const root = new URL('../../', import.meta.url);
 export const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
 
-/** What the first group of a pattern finds. */
+/** The matches of the first group of a pattern. */
 export const find = (file: string, pattern: RegExp) =>
   [...read(file).matchAll(pattern)].map(([, found = '']) => found);
 

@@ -12,7 +12,7 @@ const MAX_PAGE = 16 * KILOBYTE;
 const MAX_BOOK = 290 * KILOBYTE;
 const MAX_WORDS = 30;
 
-/** Pages that name what is there no more. */
+/** Pages that name things of the past. */
 const HISTORY = ['CHANGELOG.md', 'docs/operate/upgrade.md', 'bench/EXPERIMENTS.md'];
 
 const sizeOf = (file: string) => Buffer.byteLength(read(file));

@@ -5,7 +5,6 @@ import { TEXTS, type Texts } from '../../src/languages/languages.ts';
 
 const shown = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, '␣');
 const { en, ru } = { en: TEXTS.en.formats, ru: TEXTS.ru.formats };
-/** In English and in Russian. */
 const inBoth = (write: (formats: Texts['formats']) => string) => [shown(write(en)), shown(write(ru))];
 
 describe('amounts', () => {

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The texts of the server, whose use shown.test.ts checks on each page, and of the demo application. */
 const CATALOGUES = [TEXTS, { en: demoEn, ru: demoRu }];
 
-/** What refers to the texts of the demo: sources and templates. */
+/** Sources and templates of the demo, which refer to its texts. */
 const sources = [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')]
   .filter((file) => !/\/\w\w\.ts$/.test(file))
   .map((file) => readFileSync(join(ROOT, file), 'utf8'));
@@ -33,7 +33,7 @@ describe('the texts', () => {
       const said = (group as Record<string, (...inside: string[]) => unknown>)[name]?.(...inside);
       return /[“«][^”»]*OTHER/.test(String(said)) ? [path] : [];
     });
-    // The operator's name of the service.
+    // These quote the service's name, which the operator chose.
     expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
   });
 
@@ -63,7 +63,7 @@ describe('the texts', () => {
       if (typeof text !== 'string' || path === 'tag') continue;
       expect(text.trim(), path).toBe(text);
       expect(text, path).not.toBe('');
-      // Of Latin letters Russian texts have names only, and what stands in backquotes.
+      // Russian texts have Latin letters in names and backquotes only.
       const words = text.replaceAll(/`[^`]+`|Assent|IP|URL|UTC|Caps Lock|\{target\}/g, '');
       if (language === 'ru') expect(words, path).not.toMatch(/[A-Za-z]/);
       else expect(words, path).not.toMatch(/\p{Script=Cyrillic}/u);

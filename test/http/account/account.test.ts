@@ -145,7 +145,7 @@ describe('after a disconnection the page', () => {
       await obtainToken(agent, client, user, instance_name === undefined ? {} : { instance_name });
   };
 
-  /** Presses the button that says Yes to what its accessible name says further. @returns the link that follows */
+  /** Presses the button with the accessible name "Yes, …". @returns the link that follows */
   async function pressYes(name: string): Promise<string> {
     const { body, forms } = await agent.get('/account');
     const found = body.matchAll(/<button type="submit" aria-label="Yes, ([^"]*)"/g);

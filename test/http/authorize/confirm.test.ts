@@ -126,7 +126,7 @@ it('logs the application and the outcome of each decision and each successful ex
     [await exchange(), 'issued'],
   ] as const)
     expect(await logOf(server, answer)).toMatchObject({ client_id: client.clientId, outcome });
-  // The client id of a refused one can be any text, such as a secret at the wrong place.
+  // The client_id of a refused request can be any text, such as a misplaced secret.
   for (const refused of [wrong, await exchange()]) {
     const line = await logOf(server, refused);
     expect([line.rule_id, line.client_id, line.outcome]).toEqual([expect.any(String), undefined, undefined]);

@@ -19,7 +19,7 @@ beforeEach(() => {
 const ALLOWED = 'You have just allowed this request';
 const NOT_ACCEPTED = 'your answer was not accepted';
 
-/** A consent page, the fields of which another browser got. */
+/** A consent form that another browser got. */
 async function foreignForm(state: string): Promise<Record<string, string>> {
   const other = await server.createUser({ paymentPassword: null });
   const page = await reachConsent(newBrowser(), requestOf(client, { state }), other);

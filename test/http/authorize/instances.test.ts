@@ -26,7 +26,7 @@ let { client, user, agent } = await actorsAt(server);
 const named = (instance_name: string) => requestOf(client, { instance_name });
 const open = (fields: Record<string, string>, by = agent) => by.get(linkTo(fields));
 
-/** A user whose application has as many live authorizations as it may have. */
+/** Makes a user whose application has the maximum of live authorizations. */
 async function fill(): Promise<string[]> {
   ({ client, user, agent } = await actorsAt(server));
   const tokens = [];

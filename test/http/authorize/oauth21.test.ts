@@ -26,7 +26,7 @@ const held = (more: Partial<NewClient> = {}) =>
   server.createClient({ oauth21: true, verified: false, redirectUri: REGISTERED, ...more });
 const hold = ({ clientId }: TestClient, oauth21: boolean) =>
   changeClient(server.database.pool, clientId, { oauth21 }, 'tests');
-/** Expects the page of an error, and its rule in the log. */
+
 async function expectRule(answer: Answer, rule_id: string): Promise<void> {
   expectErrorPage(answer, 'invalid_request');
   expect(await logOf(server, answer)).toMatchObject({ error: 'invalid_request', rule_id });

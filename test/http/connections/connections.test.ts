@@ -21,7 +21,6 @@ const start = async (options: ServerOptions) => {
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** A form as bytes. */
 const post = (path: string, body: string, lines = '') =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${lines}${FORM}Content-Length: ${body.length}\r\n\r\n${body}`;
 
@@ -29,7 +28,7 @@ async function open(sent = '', localAddress = '127.0.0.1'): Promise<Socket> {
   return (await openAt(server.baseUrl.replace('localhost', '127.0.0.1'), sent, localAddress)).socket;
 }
 
-/** @returns whether a request on it is answered; what was turned away is closed before */
+/** @returns whether a request on it is answered; a refused connection is closed instead */
 async function answers(socket: Socket): Promise<boolean> {
   if (socket.closed) return false;
   const answered = new Promise<boolean>((resolve) => {
@@ -40,7 +39,7 @@ async function answers(socket: Socket): Promise<boolean> {
   return answered;
 }
 
-/** Opens a connection that is kept alive after one request. @returns whether the server let it stand */
+/** Opens a connection that is kept alive after one request. @returns whether the server kept it */
 const isServed = async (localAddress?: string) => answers(await open('', localAddress));
 
 const openMany = (count: number, sent = '') => Promise.all(Array.from({ length: count }, () => open(sent)));

@@ -10,7 +10,6 @@ const user = await server.createUser();
 
 const RUSSIAN = { 'accept-language': 'ru-RU,ru;q=0.9,en;q=0.8' };
 
-/** A browser that is set to Russian. */
 const russian = () => new Agent(server.baseUrl, RUSSIAN);
 const heading = (body: string) => /<h1>(.*?)<\/h1>/.exec(body)?.[1]?.replaceAll(/<\/?bdi>/g, '');
 

@@ -49,7 +49,7 @@ const FORGED: Record<string, Values> = {
   },
 };
 
-/** Requests that are right and may be sent again and again. */
+/** Right requests that may be repeated. */
 const REPEATABLE: readonly Route[] = ['POST /oauth/authorize', 'POST /sign-in', 'POST /consent'];
 
 describe.each<[how: string, trustProxy: false | number | string[]]>([
@@ -80,7 +80,7 @@ describe.each<[how: string, trustProxy: false | number | string[]]>([
   }
 
   beforeAll(async () => {
-    // The second time: a language is chosen in the first one, and kept with the user.
+    // Twice, because the first round stores a language with the user.
     for (const route of [...ROUTES, ...ROUTES]) honest.set(route, await seen(route, {}));
     await forgetTries(server.database);
   });
@@ -103,7 +103,7 @@ function lasting({ status, headers, body }: RawAnswer, route: Route) {
     ([name]) => !['date', 'x-request-id', 'content-length'].includes(name),
   );
   const fresh = /[0-9a-f]{10}(?=<\/code>)|(?<=[="])[\w-]{35,}/g;
-  // Each sign-in before is told of in the browsers of the next.
+  // Later browsers warn of each earlier sign-in.
   const warnings = /<section class="warnings".*?<\/section>/s;
   const lines = kept.map((line) => line.join(': ').replaceAll(fresh, '…'));
   return {

@@ -19,20 +19,19 @@ import { forgetTries, rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
 import { expectDone, expectSound, faultsOf } from '../../support/sound.ts';
 
-// A request to each route that is right but for one secret, and then changed in one place, anything at all put there:
-// it is answered soundly and changes nothing. What is right but for the change is in fuzzNeeds.test.ts.
+// A request to each route, right but for one secret, with anything put into one place: it is answered soundly and changes
+// nothing. fuzzNeeds.test.ts changes right requests.
 
 // Behind a proxy, whose `X-Forwarded-For` is read.
 const server = await useServer({ codeLifetimeSeconds: 3600, trustProxy: 1 });
 
 const samples = await prepareSamples(server);
 
-/** Those that look at a password, which is slow on purpose, are read like the other forms. */
+/** Without those that check a password: they are slow on purpose, and read like the other forms. */
 const FAST_ROUTES = ROUTES.filter((route) => !isSlow(route));
-/** What can't be text in a database: in every parameter, and in the credentials of HTTP Basic, each time. */
+/** Texts that a database can't store, tried in every parameter and in the credentials of HTTP Basic. */
 const NO_TEXT: readonly Splice[] = ['%00', '%FF', '%ED%A0%80'].map((insert) => ({ at: 1, drop: 0, insert }));
 
-/** Sends the request with its edits and expects a sound answer. */
 async function expectAnswered(route: Route, edits: readonly Edit[]): Promise<void> {
   const request = writeRequest(route, spoiled(samples[route]), edits);
   const reader = edits.some(({ place }) => place === 'path') ? 'anybody' : samples[route].reader;
@@ -166,7 +165,7 @@ const conversation = fc.record({
   ),
 });
 
-/** `HEAD` where `GET` is answered; other routes are posted to. */
+/** `HEAD` for the routes of `GET`; the others stay. */
 const headOf = (route: Route) => route.replace(/^GET /, 'HEAD ');
 
 const verbOf = (route: string) => route.split(' ', 1)[0] ?? '';
@@ -176,11 +175,11 @@ function requestTo(route: Route, asked: string, connection = 'close'): string {
   return writeRequest(asked, { ...sample, headers: { ...sample.headers, connection } }).text;
 }
 
-/** What of an answer is the same each time. */
+/** The parts of an answer that are equal each time. */
 function gist(answers: readonly RawAnswer[]): string[] {
   return answers.map(({ status, headers }) => {
     const [type, location] = [headers.get('content-type'), headers.get('location')];
-    // A deep run fails more often than anybody may within a minute.
+    // A deep run exceeds the failures that one address may cause in a minute.
     return `${status === 429 ? 400 : status} ${type} ${location}`;
   });
 }
@@ -190,7 +189,6 @@ function cut(text: string, cuts: readonly number[]): string[] {
   return [0, ...places].map((place, index) => text.slice(place, places[index] ?? text.length));
 }
 
-/** The same request with its body in chunks. */
 function inChunks(text: string, chunks: readonly { size: number; line: string }[]): string {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   if (chunks.length === 0 || body === '') return text;

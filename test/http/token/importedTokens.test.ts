@@ -8,7 +8,7 @@ import { commandsOn } from '../../support/process/commands.ts';
 import { onDatabase } from '../../support/process/process.ts';
 import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
 
-// Tokens of an earlier service work like our own: they name no grant, so that `imported_tokens` has it.
+// Tokens of an earlier service name no grant: `imported_tokens` has theirs. They work like our own.
 
 const server = await useServer();
 const { pool } = server.database;
@@ -32,7 +32,6 @@ async function imported(given: { readonly user?: TestUser; readonly issuedAt?: D
   return { user, client, token, issuedAt };
 }
 
-/** By its bearer. */
 const revoke = (token: string) => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
 
 const revokeAs = ({ clientId, clientSecret }: TestClient, token: string) =>

@@ -16,7 +16,7 @@ import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { type TestServer, useServer } from '../../support/server.ts';
 
-// The three roll-outs of docs/operate/secrets.md, on one database: what a page of the one before carries goes on in the next.
+// The three roll-outs of docs/operate/secrets.md, on one database: pages of one roll-out work in the next.
 const [OLD, NEW] = [newSecret(), newSecret()];
 const before = await useServer({ secrets: [OLD] });
 const { database } = before;
@@ -42,7 +42,7 @@ describe.each([
   it('keeps a sign-in page, a consent page, a page of the payment password and a receipt valid', async () => {
     let agent = new Agent(servers[from].baseUrl);
     let page = await agent.get(linkTo(spending(`${from} ${to}`)));
-    /** Sends a form to the next roll-out, and goes where that leads at the one before. */
+    /** Sends a form to the next roll-out, and follows its answer at the earlier one. */
     const send = async (name: string, fields: Record<string, string>) => {
       agent = movedTo(servers[to], agent);
       const { pathname, search } = new URL((await agent.submit(page, name, fields)).location ?? '');
