@@ -44,8 +44,7 @@ describe('the account page', () => {
     await connect(11);
     const last = await older(await agent.get('/account'));
     expect([namesOn(last), nextOf(last)]).toEqual([['instance 11'], undefined]);
-    const answer = await agent.post('/account/disconnect', fieldsFor(last, '/account/disconnect'));
-    const emptied = await agent.get(answer.location ?? '');
+    const emptied = await press(agent, last, '/account/disconnect');
     expect(emptied.location).toBe(`${server.baseUrl}/account`);
     const first = await follow(agent, emptied);
     expect(first.text).toContain('Disconnected: Corner Shop, instance 11.');

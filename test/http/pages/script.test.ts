@@ -25,12 +25,9 @@ async function expectAsset(path: string, type: string): Promise<string> {
   return answer.text();
 }
 
-/** The address of the script that a page names; null where it names none. */
-const scriptOf = (body: string) => /<script type="module" src="([^"]+)"><\/script>/.exec(body)?.[1] ?? null;
-
 describe('the script of password pages', async () => {
   const page = await new Agent(server.baseUrl).get(linkTo(requestOf(client)));
-  const path = scriptOf(page.body) ?? '';
+  const path = /<script type="module" src="([^"]+)"><\/script>/.exec(page.body)?.[1] ?? '';
 
   it('is served under its hash, cached forever, to Assent’s pages only', async () => {
     expect(path).toMatch(/^\/form-[0-9a-f]{32}\.js$/);

@@ -45,13 +45,8 @@ describe('any value in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
       await forgetTries(server.database);
       const runs = isSlow(route) ? 1 : 3;
       const check = (change: Splice) => expectAnswered(route, [{ place, splice: change }]);
-      await fuzz(
-        `${place} of ${route}`,
-        runs,
-        splice,
-        check,
-        /^field |^credentials$/.test(place) ? NO_TEXT : [],
-      );
+      const examples = /^field |^credentials$/.test(place) ? NO_TEXT : [];
+      await fuzz(`${place} of ${route}`, runs, splice, check, examples);
       expect(await rowsOf(server.database), place).toBe(rows);
     }
     expect(faultsOf(server)).toEqual([]);
@@ -59,20 +54,15 @@ describe('any value in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
 
   it('and in several places at once is answered and changes nothing', async () => {
     const changes = fc.array(fc.tuple(fc.nat(), splice), { minLength: 2, maxLength: 4 });
+    const requests = fc.tuple(fc.constantFrom(...FAST_ROUTES), changes);
     const rows = await rowsOf(server.database);
-    await fuzz(
-      'several places',
-      300,
-      fc.tuple(fc.constantFrom(...FAST_ROUTES), changes),
-      async ([route, edits]) => {
-        const places = placesOf(samples[route]);
-        await expectAnswered(
-          route,
-          edits.map(([which, change]) => ({ place: places[which % places.length] ?? '', splice: change })),
-        );
-        expect(await rowsOf(server.database)).toBe(rows);
-      },
-    );
+    await fuzz('several places', 300, requests, async ([route, changed]) => {
+      const places = placesOf(samples[route]);
+      const placeOf = (which: number) => places[which % places.length] ?? '';
+      const edits = changed.map(([which, change]) => ({ place: placeOf(which), splice: change }));
+      await expectAnswered(route, edits);
+      expect(await rowsOf(server.database)).toBe(rows);
+    });
     expect(faultsOf(server)).toEqual([]);
   });
 });
@@ -84,17 +74,13 @@ describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
       const { answers } = await converse(server.baseUrl, pieces.join('') + FILLER, { answers: 1 });
       for (const answer of answers) expectSound(server, answer, 'anybody');
     });
-    await fuzz(
-      'the bytes of a request',
-      600,
-      fc.tuple(fc.constantFrom(...FAST_ROUTES), fc.array(splice, { minLength: 1, maxLength: 3 })),
-      async ([route, changes]) => {
-        const { text } = writeRequest(route, spoiled(samples[route]));
-        const changed = changes.reduce(spliced, text);
-        const { answers } = await converse(server.baseUrl, changed + FILLER, { answers: 1 });
-        for (const answer of answers) expectSound(server, answer, 'anybody');
-      },
-    );
+    const changes = fc.array(splice, { minLength: 1, maxLength: 3 });
+    const requests = fc.tuple(fc.constantFrom(...FAST_ROUTES), changes);
+    await fuzz('the bytes of a request', 600, requests, async ([route, changed]) => {
+      const text = changed.reduce(spliced, writeRequest(route, spoiled(samples[route])).text);
+      const { answers } = await converse(server.baseUrl, text + FILLER, { answers: 1 });
+      for (const answer of answers) expectSound(server, answer, 'anybody');
+    });
     expect(await rowsOf(server.database)).toBe(rows);
     expect(faultsOf(server)).toEqual([]);
     await expectDone(server, 'POST /consent', samples['POST /consent']);
@@ -104,9 +90,8 @@ describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
     const alone = new Map<string, string>();
     for (const route of FAST_ROUTES) {
       for (const asked of route.startsWith('GET ') ? [route, headOf(route)] : [route]) {
-        const { answers } = await converse(server.baseUrl, requestTo(route, asked), {
-          methods: [verbOf(asked)],
-        });
+        const methods = [verbOf(asked)];
+        const { answers } = await converse(server.baseUrl, requestTo(route, asked), { methods });
         alone.set(asked, gist(answers)[0] ?? '');
       }
     }
@@ -152,11 +137,9 @@ describe('the fuzzed input', () => {
   });
 });
 
+const oneRequest = fc.record({ route: fc.constantFrom(...FAST_ROUTES), head: fc.boolean() });
 const conversation = fc.record({
-  asked: fc.array(fc.record({ route: fc.constantFrom(...FAST_ROUTES), head: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 5,
-  }),
+  asked: fc.array(oneRequest, { minLength: 1, maxLength: 5 }),
   /** Where a packet ends, in the text of all requests. */
   cuts: fc.array(fc.nat(4_000), { maxLength: 8 }),
   /** Sizes of chunks, over and over; none for a `Content-Length`. */

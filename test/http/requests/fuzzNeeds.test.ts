@@ -89,13 +89,8 @@ describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT
           fc.pre(meaningOf(need, changed) !== meaningOf(need, value));
           await expectNotDoneWith(route, need, changed);
         };
-        await fuzz(
-          `${need} for ${route}`,
-          runs,
-          changeOf(value),
-          check,
-          need === 'request' ? otherRequests(value) : [],
-        );
+        const examples = need === 'request' ? otherRequests(value) : [];
+        await fuzz(`${need} for ${route}`, runs, changeOf(value), check, examples);
       }
       const rows = await rowsOf(server.database);
       await forgetTries(server.database);
@@ -122,12 +117,8 @@ function otherRequests(value: string): string[] {
   const print = (pairs: readonly (readonly [string, string])[]) =>
     pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join('&');
   const pairs = [...new URLSearchParams(value)];
-  const valid = {
-    state: 'another',
-    scope: 'account-info',
-    instance_name: 'another',
-    code_challenge: 'A'.repeat(43),
-  };
+  const another = { state: 'another', scope: 'account-info', instance_name: 'another' };
+  const valid = { ...another, code_challenge: 'A'.repeat(43) };
   return [
     ...Object.entries(valid).map(([other, text]) =>
       print(pairs.map(([name, old]) => [name, name === other ? text : old])),
