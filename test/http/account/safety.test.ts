@@ -272,9 +272,8 @@ describe('“Stop everything”', () => {
   it('signs out others also after too many decisions of the user, or of a thief', async () => {
     const thief = await signedIn(server, user);
     await obtainToken(agent, client, user);
-    await pool.query('update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1', [
-      user.userId,
-    ]);
+    const decided = 'update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1';
+    await pool.query(decided, [user.userId]);
     const page = await press(agent, await agent.get(ACTION), ACTION);
     expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([429, 'stop', '60']);
     expect(page.text).toContain('your applications are not disconnected yet');

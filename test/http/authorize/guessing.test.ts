@@ -139,21 +139,17 @@ describe('guessing a password', () => {
     await expectThrottled(() => guess(place, login, password));
   });
 
-  it.each<[title: string, attempt: (n: number, login: string) => Promise<Verdict>]>([
-    [
-      'counts all spellings of a login together',
-      (n, login) => guess('198.18.0.2', n % 2 === 0 ? login.toUpperCase() : `\u200b${login}`),
-    ],
+  const COUNTING: Record<string, (n: number, login: string) => Promise<Verdict>> = {
+    'counts all spellings of a login together': (n, login) =>
+      guess('198.18.0.2', n % 2 === 0 ? login.toUpperCase() : `\u200b${login}`),
     // The proxy adds the last address; the caller may have sent those before it.
-    [
-      'uses X-Forwarded-For for counting only from trusted proxies',
-      (n, login) => guess(`203.0.113.${n}, 198.18.0.1`, login),
-    ],
-    [
-      'counts a whole IPv6 network of one subscriber together',
-      (n, login) => guess(`2001:db8:7:${n}::${n}`, login),
-    ],
-  ])('%s', async (_title, attempt) => {
+    'uses X-Forwarded-For for counting only from trusted proxies': (n, login) =>
+      guess(`203.0.113.${n}, 198.18.0.1`, login),
+    'counts a whole IPv6 network of one subscriber together': (n, login) =>
+      guess(`2001:db8:7:${n}::${n}`, login),
+  };
+
+  it.each(Object.entries(COUNTING))('%s', async (_title, attempt) => {
     const { login } = await server.createUser();
     await expectThrottled((n) => attempt(n, login));
     expect(await guess('2001:db8:8::1', login)).toBe('wrong');

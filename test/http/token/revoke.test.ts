@@ -18,12 +18,9 @@ describe('RFC 7009: token revocation', () => {
     async (verified) => {
       const client = await server.createClient({ verified });
       const token = await tokenFor(client);
+      const fields = { token, token_type_hint: 'access_token', ...credentialsOf(client) };
       for (let times = 0; times < 2; times += 1) {
-        const answer = await agent.post('/oauth/revoke', {
-          token,
-          token_type_hint: 'access_token',
-          ...credentialsOf(client),
-        });
+        const answer = await agent.post('/oauth/revoke', fields);
         expect([answer.status, answer.body]).toEqual([200, '{}']);
         expect(await live(token)).toBe(false);
       }
