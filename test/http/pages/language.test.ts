@@ -15,9 +15,8 @@ const heading = (body: string) => /<h1>(.*?)<\/h1>/.exec(body)?.[1]?.replaceAll(
 
 describe('the language of a page', () => {
   it('is the requested one on every page of an authorization, unless the user chose another', async () => {
-    const query = new URLSearchParams(requestOf(client, { ui_locales: 'de-AT ru-RU en' }));
     const browser = new Agent(server.baseUrl);
-    const asked = await browser.get(`/oauth/authorize?${query}`);
+    const asked = await browser.get(linkTo(requestOf(client, { ui_locales: 'de-AT ru-RU en' })));
     expect(heading(asked.body)).toBe('Вход в «Assent»');
     const typed = { login: user.login, password: 'wrong' };
     const wrong = await follow(browser, await browser.submit(asked, 'login', typed));
@@ -28,8 +27,8 @@ describe('the language of a page', () => {
     expect([consent.page, consent.headers.get('content-language')]).toEqual(['consent', 'ru']);
     await browser.submit(consent, 'language', { language: 'en' });
     expect((await browser.get(location ?? '')).headers.get('content-language')).toBe('en');
-    const none = new URLSearchParams(requestOf(client, { ui_locales: 'de' }));
-    expect(heading((await russian().get(`/oauth/authorize?${none}`)).body)).toBe('Вход в «Assent»');
+    const none = await russian().get(linkTo(requestOf(client, { ui_locales: 'de' })));
+    expect(heading(none.body)).toBe('Вход в «Assent»');
   });
 
   it('is the requested one on error pages too, by GET and by POST', async () => {
@@ -58,8 +57,7 @@ describe('the language of a page', () => {
 describe('the language form', () => {
   it('returns to the same page, and stores the choice', async () => {
     const browser = new Agent(server.baseUrl);
-    const query = new URLSearchParams(requestOf(client, { state: 'a b' }));
-    const page = await browser.get(`/oauth/authorize?${query}`);
+    const page = await browser.get(linkTo(requestOf(client, { state: 'a b' })));
     const answer = await browser.submit(page, 'language', { language: 'ru' });
     expect(answer.status).toBe(303);
     const again = await browser.get(answer.location ?? '');
