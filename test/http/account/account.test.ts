@@ -1,7 +1,7 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { actorsAt, fieldsFor, follow, insertGrants, press, signedIn } from '../../support/account.ts';
-import { introspect, obtainToken, signIn } from '../../support/flow.ts';
+import { introspect, obtainToken, pageAfter, signIn } from '../../support/flow.ts';
 import type { Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../../support/server.ts';
@@ -88,8 +88,7 @@ describe('the account page', () => {
     'ignores the invalid page %s',
     async (given) => {
       await connect(1);
-      const answer = await agent.get(`/account?older=${encodeURIComponent(given)}`);
-      const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
+      const page = await pageAfter(agent, await agent.get(`/account?older=${encodeURIComponent(given)}`));
       expect(namesOn(page)).toEqual(['instance 1']);
     },
   );
