@@ -180,16 +180,14 @@ describe('the commands', () => {
   });
 });
 
-describe('the tables', () => {
-  const cellsOf = (row: string) => row.replaceAll(/\\\||`[^`]*`/g, '').split('|').length;
+const cellsOf = (row: string) => row.replaceAll(/\\\||`[^`]*`/g, '').split('|').length;
 
-  it.each(documents)('of %s have the same number of cells in each row', (document) => {
-    const tables = find(document, /((?:^\|.*\|\n)+)/gm).map((table) => table.trim().split('\n'));
-    const uneven = tables.flatMap(([head = '', ...rows]) =>
-      rows.filter((row) => cellsOf(row) !== cellsOf(head)),
-    );
-    expect(uneven).toEqual([]);
-  });
+it.each(documents)('the tables of %s have the same number of cells in each row', (document) => {
+  const tables = find(document, /((?:^\|.*\|\n)+)/gm).map((table) => table.trim().split('\n'));
+  const uneven = tables.flatMap(([head = '', ...rows]) =>
+    rows.filter((row) => cellsOf(row) !== cellsOf(head)),
+  );
+  expect(uneven).toEqual([]);
 });
 
 describe('the sizes', () => {

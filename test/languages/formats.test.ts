@@ -54,12 +54,10 @@ it('times in another zone have daylight saving time', () => {
   expect(en.zone('Europe/Berlin')).toBe('Central European Time');
 });
 
-describe('plural counts', () => {
-  it.each([
-    [['a'], 'a', 'a'],
-    [['a', 'b'], 'a or b', 'a или b'],
-    [['a', 'b', 'c'], 'a, b or c', 'a, b или c'],
-  ])('%j', (items, english, russian) => {
-    expect(inBoth(({ oneOf }) => oneOf(items))).toEqual([english, russian]);
-  });
+it.each([
+  [['a'], 'a', 'a'],
+  [['a', 'b'], 'a or b', 'a или b'],
+  [['a', 'b', 'c'], 'a, b or c', 'a, b или c'],
+])('a choice of %j', (items, english, russian) => {
+  expect(inBoth(({ oneOf }) => oneOf(items))).toEqual([english, russian]);
 });

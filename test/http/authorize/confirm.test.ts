@@ -42,22 +42,20 @@ const confirmed = async (address: string) =>
 const hrefOf = ({ body }: Answer, selector: string) => cheerio.load(body)(selector).attr('href');
 const onwardOf = ({ headers }: Answer) => /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1];
 
-describe('the page of the payment password', () => {
-  it('links back to the request, and is shown again on reload and in another language, without a write', async () => {
-    const before = await rowsOf(server.database);
-    const address = await allow();
-    const page = await browser.get(address);
-    expect(page.text).toMatch(/up to RUB 900 in any 7 days/);
-    const fields = fieldsFor(page, '/confirm');
-    expect(fieldsFor(await browser.get(address), '/confirm')).toEqual(fields);
-    const chosen = await browser.submit(page, 'language', { language: 'ru' });
-    const russian = await follow(browser, chosen);
-    expect([chosen.location, russian.page]).toEqual([address, 'confirm']);
-    expect(russian.headers.get('content-language')).toBe('ru');
-    const back = await browser.get(hrefOf(page, 'main a.button') ?? '');
-    expect(fieldsFor(back, '/consent').request).toBe(fields.request);
-    expect(await rowsOf(server.database)).toBe(before);
-  });
+it('the page of the payment password links back to the request, and is shown again on reload and in another language, without a write', async () => {
+  const before = await rowsOf(server.database);
+  const address = await allow();
+  const page = await browser.get(address);
+  expect(page.text).toMatch(/up to RUB 900 in any 7 days/);
+  const fields = fieldsFor(page, '/confirm');
+  expect(fieldsFor(await browser.get(address), '/confirm')).toEqual(fields);
+  const chosen = await browser.submit(page, 'language', { language: 'ru' });
+  const russian = await follow(browser, chosen);
+  expect([chosen.location, russian.page]).toEqual([address, 'confirm']);
+  expect(russian.headers.get('content-language')).toBe('ru');
+  const back = await browser.get(hrefOf(page, 'main a.button') ?? '');
+  expect(fieldsFor(back, '/consent').request).toBe(fields.request);
+  expect(await rowsOf(server.database)).toBe(before);
 });
 
 describe('the receipt', () => {
