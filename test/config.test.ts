@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
+import { find } from './docs/checkout.ts';
 import { png, svg } from './support/pictures.ts';
 import { fileIn, useFolder } from './support/process/folder.ts';
 
@@ -116,8 +116,7 @@ describe('the environment', () => {
   });
 
   it('accepts the secret of docker-compose.yml on this machine only', () => {
-    const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
-    const [, published = ''] = /SECRETS: \$\{SECRETS:-(.+)\}/.exec(compose) ?? [];
+    const [published = ''] = find('docker-compose.yml', /SECRETS: \$\{SECRETS:-(.+)\}/g);
     const environment = { ...COMPLETE, SECRETS: published };
     expectProblems({ ...environment, BASE_URL: 'http://localhost:3000' }, []);
     expectProblems(environment, [/^SECRETS must be your own/]);

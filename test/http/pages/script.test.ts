@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { read } from '../../docs/checkout.ts';
 import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
@@ -7,7 +7,7 @@ import { useServer } from '../../support/server.ts';
 const server = await useServer();
 const client = await server.createClient();
 
-const script = readFileSync(new URL('../../../views/form.js', import.meta.url), 'utf8');
+const script = read('views/form.js');
 
 const get = (path: string) => fetch(server.baseUrl + path, { headers: { 'sec-fetch-dest': 'script' } });
 
