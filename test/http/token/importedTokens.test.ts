@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { tokenExpiresAt } from '../../../src/rules/common/lifetimes.ts';
-import { introspect, obtainToken } from '../../support/flow.ts';
+import { flowAt } from '../../contract/flowAt.ts';
+import { obtainToken } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { ledger } from '../../support/ledger.ts';
 import { commandsOn } from '../../support/process/commands.ts';
@@ -12,12 +13,9 @@ import { type TestClient, type TestUser, useServer } from '../../support/server.
 
 const server = await useServer();
 const { pool } = server.database;
-const agent = new Agent(server.baseUrl);
-const resource = await server.createResource();
+const { agent, introspected: told } = await flowAt(server);
 const { json } = commandsOn(onDatabase(server.database.url));
 const SCOPE = 'account-info payment-shop.limit(7,5000)';
-
-const told = (token: string) => introspect(server, resource, token);
 
 async function imported(given: { readonly user?: TestUser; readonly issuedAt?: Date } = {}) {
   const token = `old.${randomBytes(24).toString('base64')}`;
