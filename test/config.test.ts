@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
+import { find } from './docs/checkout.ts';
 import { png, svg } from './support/pictures.ts';
 import { fileIn, useFolder } from './support/process/folder.ts';
 
@@ -99,16 +99,10 @@ describe('the environment', () => {
     ['DEFAULT_LIMIT', '3000 0,5 1,0 1,5.123 ,5 1,-5 1,1e3'],
     ['PAYMENT_PASSWORD', 'always'],
     ['DATABASE_URL', 'mysql://x/y x'],
-    ['SIGN_IN_ISSUER', 'wallet.example ftp://wallet.example http://wallet.example http://192.168.1.7:4000'],
-    [
-      'SIGN_IN_ISSUER',
-      'http://localhost.wallet.example https://user@wallet.example/ https://:word@wallet.example/',
-    ],
-    [
-      'SIGN_IN_ISSUER',
-      'https://wallet.example/?x https://wallet.example/#x https://wallet.example/%7Btenant%7D',
-    ],
-    ['SIGN_IN_ISSUER', 'https://wallet.example/.well-known/openid-configuration'],
+    ['SIGN_IN_ISSUER', 'a.example ftp://a.example http://a.example http://localhost.a.example'],
+    ['SIGN_IN_ISSUER', 'http://192.168.1.7:4000 https://u@a.example/ https://:word@a.example/'],
+    ['SIGN_IN_ISSUER', 'https://a.example/?x https://a.example/#x https://a.example/%7Btenant%7D'],
+    ['SIGN_IN_ISSUER', 'https://a.example/.well-known/openid-configuration'],
     ['SIGN_IN_ISSUER', 'https://login.microsoftonline.com/{tenantid}/v2.0'],
     ['SIGN_IN_ISSUER', 'https://login.microsoftonline.com/common/v2.0'],
     ['SIGN_IN_ISSUER', 'https://login.microsoftonline.us/Organizations/v2.0'],
@@ -122,8 +116,7 @@ describe('the environment', () => {
   });
 
   it('accepts the secret of docker-compose.yml on this machine only', () => {
-    const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
-    const [, published = ''] = /SECRETS: \$\{SECRETS:-(.+)\}/.exec(compose) ?? [];
+    const [published = ''] = find('docker-compose.yml', /SECRETS: \$\{SECRETS:-(.+)\}/g);
     const environment = { ...COMPLETE, SECRETS: published };
     expectProblems({ ...environment, BASE_URL: 'http://localhost:3000' }, []);
     expectProblems(environment, [/^SECRETS must be your own/]);
@@ -373,7 +366,7 @@ describe('a secret in a file', () => {
   });
 });
 
-/** Behind each mistake in a file. `test/docs/docs.test.ts` finds the sections. */
+/** The end of each mistake in a file. `test/docs/docs.test.ts` checks that the sections exist. */
 const SEE_BRAND = '; see docs/operate/configuration.md#brand';
 const SEE_DIRECTORY = '; see docs/operate/configuration.md#directory';
 
@@ -408,13 +401,11 @@ describe('BRAND', () => {
       `BRAND ${join(folder, 'none.json')}: can't be read: ENOENT${SEE_BRAND}.`,
     ]);
     expectProblems({ ...COMPLETE, BRAND: folder }, [`BRAND ${folder}: is not a regular file${SEE_BRAND}.`]);
-  });
-
-  it('is refused with the mistake in its logo', () => {
     write('logo.svg', svg('', ''));
-    const BRAND = write('brand.json', '{"name":"Pay","logo":"logo.svg"}');
-    const line = new RegExp(`^BRAND ${BRAND}: logo logo.svg needs a viewBox .+${SEE_BRAND}.$`);
-    expectProblems({ ...COMPLETE, BRAND }, [new RegExp(line)]);
+    write('wrong.json', '{"name":"Pay","logo":"logo.svg"}');
+    expectProblems({ ...COMPLETE, BRAND }, [
+      new RegExp(`^BRAND ${BRAND}: logo logo.svg needs a viewBox .+${SEE_BRAND}.$`),
+    ]);
   });
 });
 

@@ -3,12 +3,15 @@ import { decide, introspect, obtainCode, obtainToken, reachConsent, requestOf } 
 import { Agent, type Answer } from '../support/http/agent.ts';
 import { type Changes, exchange, type Fields } from '../support/http/tokenRequests.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
+import type { NewUser } from '../support/registrations.ts';
 import type { TestClient, TestServer } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
 
-/** A user without a payment password at a browser, a resource server, and all that they and applications do. */
-export async function flowAt(server: TestServer) {
-  const user = await server.createUser({ name: 'Maria Petrova', paymentPassword: null });
+const MARIA: NewUser = { name: 'Maria Petrova', paymentPassword: null };
+
+/** A user at a browser, a resource server, and all that they and applications do. */
+export async function flowAt(server: TestServer, newUser = MARIA) {
+  const user = await server.createUser(newUser);
   const agent = new Agent(server.baseUrl);
   const resource = await server.createResource();
 

@@ -5,7 +5,7 @@ import { expectErrorPage } from '../support/pages.ts';
 import { useServer } from '../support/server.ts';
 import { flowAt, open } from './flowAt.ts';
 
-// The cases of each rule are in test/rules; here the front door is seen to keep it.
+// test/rules has the cases of each rule. These tests show that the front door applies it.
 
 const server = await useServer();
 const CALLBACK = 'http://127.0.0.1:9/callback';

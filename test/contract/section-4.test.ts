@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { follow } from '../support/account.ts';
-import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { codeOf, decide, linkTo, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import {
   type Changes,
@@ -26,13 +26,9 @@ const { user, agent, reachPage, allow, reject, codeFor, exchanged, live, writing
 const [shop, other] = [await server.createClient(), await server.createClient()];
 await reachPage(shop);
 
-function urlOf(fields: Fields, path = '/oauth/authorize'): string {
-  return `${path}?${new URLSearchParams(fields)}`;
-}
-
 describe('contract 4.1: ways to send the authorization request', () => {
   it('4.1 redirects a form, or a POST with parameters in its URL and an empty body, to the own pages with 303', async () => {
-    const post = (headers: Fields) => agent.send(urlOf(requestOf(shop)), { method: 'POST', headers });
+    const post = (headers: Fields) => agent.send(linkTo(requestOf(shop)), { method: 'POST', headers });
     for (const answer of [
       await agent.post('/oauth/authorize?utm_source=mail', requestOf(shop)),
       await post({ 'content-type': FORM }),
@@ -47,7 +43,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
   it('4.1 refuses parameters in both the body and the URL', async () => {
     const fields = requestOf(shop);
     for (const inUrl of [fields, { state: 'x' }])
-      expectErrorPage(await agent.post(urlOf(inUrl), fields), 'invalid_request');
+      expectErrorPage(await agent.post(linkTo(inUrl), fields), 'invalid_request');
   });
 
   it('4.1 redirects to a URL that works in any other browser, and after a reload', async () => {
@@ -78,7 +74,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
 
   it('4.1 writes nothing before the user decides', async () => {
     await writingNothing(async () => {
-      await agent.get(urlOf(requestOf(shop)));
+      await agent.get(linkTo(requestOf(shop)));
       await open(new Agent(server.baseUrl), requestOf(shop));
     });
   });
@@ -212,12 +208,8 @@ describe('contract 4.1: a decision is taken once', () => {
   it('4.1 shows a page when the redirect_uri of the application changed before the decision', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
-    await changeClient(
-      server.database.pool,
-      client.clientId,
-      { redirectUri: 'https://new.example/' },
-      'olga',
-    );
+    const { pool } = server.database;
+    await changeClient(pool, client.clientId, { redirectUri: 'https://new.example/' }, 'olga');
     for (const decision of ['allow', 'reject'] as const)
       expectErrorPage(await writingNothing(() => decide(agent, page, decision)), 'invalid_request');
   });
@@ -244,8 +236,9 @@ describe('contract 4.2: the token response', () => {
 
   it('4.2 refuses parameters in the URL, says that they belong in the body, and keeps the code usable', async () => {
     const fields = tokenRequestOf(shop, await codeFor(shop));
+    const posted = { method: 'POST', headers: { 'content-type': FORM } };
     for (const answer of [
-      await agent.send(urlOf(fields, '/oauth/token'), { method: 'POST', headers: { 'content-type': FORM } }),
+      await agent.send(`/oauth/token?${new URLSearchParams(fields)}`, posted),
       await agent.post(`/oauth/token?client_secret=${shop.clientSecret}`, fields),
     ]) {
       expectTokenError(answer, 'invalid_request');

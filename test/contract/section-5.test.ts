@@ -85,6 +85,11 @@ describe('contract 5.1: signing in on the service’s own page', () => {
 });
 
 describe('contract 5.1: sessions', () => {
+  const setNewest = (change: string) =>
+    server.database.pool.query(
+      `update sessions set ${change} where created_at = (select max(created_at) from sessions)`,
+    );
+
   it.each([
     ['was not used for 30 minutes', 'seen_at', '30 minutes 1 second', 'sign-in'],
     ['was used within 30 minutes', 'seen_at', '29 minutes', 'consent'],
@@ -92,21 +97,14 @@ describe('contract 5.1: sessions', () => {
     ['is younger than 12 hours', 'created_at', '11 hours 59 minutes', 'consent'],
   ])('5.1 a session that %s', async (_what, column, age, page) => {
     const browser = await signedIn(server, user);
-    await server.database.pool.query(
-      `update sessions set ${column} = clock_timestamp() - $1::interval
-        where created_at = (select max(created_at) from sessions)`,
-      [age],
-    );
+    await setNewest(`${column} = clock_timestamp() - interval '${age}'`);
     expect((await openShop(browser)).page).toBe(page);
   });
 
   it('5.1 a page view lets a session be idle for another 30 minutes', async () => {
     const browser = await signedIn(server, user);
     for (const view of [1, 2, 3]) {
-      await server.database.pool.query(
-        `update sessions set seen_at = seen_at - interval '20 minutes'
-          where created_at = (select max(created_at) from sessions)`,
-      );
+      await setNewest(`seen_at = seen_at - interval '20 minutes'`);
       expect([view, (await openShop(browser)).page]).toEqual([view, 'consent']);
     }
   });

@@ -18,7 +18,7 @@ import { useServer } from '../support/server.ts';
 import { expireCode, setClientStatus, setUserStatus } from '../support/state.ts';
 import { flowAt } from './flowAt.ts';
 
-// The cases of each rule are in test/rules; here the front door is seen to keep it.
+// test/rules has the cases of each rule. These tests show that the front door applies it.
 
 const server = await useServer();
 
@@ -73,7 +73,7 @@ describe('contract 7.1: errors of the authorization request', () => {
   });
 });
 
-/** Well-formed like a code of ours, but never issued. */
+/** A well-formed code that was never issued. */
 const NEVER_ISSUED = `assent_ac_${createHash('sha384').update('never issued').digest('base64url')}`;
 
 describe('contract 7.2: requests that are refused and keep the code usable', () => {

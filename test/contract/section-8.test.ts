@@ -9,7 +9,7 @@ import { createDatabase } from '../support/postgres/database.ts';
 import { startServer } from '../support/server.ts';
 import { flowAt } from './flowAt.ts';
 
-// Lifetimes count by `clock_timestamp()`, of which one of ours is found first. The past only: times of a session stay real.
+// Lifetimes count by `clock_timestamp()`, which is found in our schema first. Only past times are set: sessions keep real ones.
 const database = await createDatabase();
 await database.pool.query(`
   create schema clock;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** From now on it is this moment, and stays it. */
+/** Stops the clock at this moment. */
 const travelTo = (time: string | Date) =>
   pool.query('update clock.setting set moment = $1', [new Date(time)]);
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export const root = new URL('../../', import.meta.url);
 export const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
 
-/** What the first group of a pattern finds. */
+/** The matches of the first group of a pattern. */
 export const find = (file: string, pattern: RegExp) =>
   [...read(file).matchAll(pattern)].map(([, found = '']) => found);
 
@@ -28,14 +28,14 @@ export const documents = files.filter((file) => file.endsWith('.md'));
 /** README.md and the pages of docs/. */
 export const book = documents.filter((file) => /^(README\.md|docs\/.+)$/.test(file));
 
-export const headingsOf = (document: string) => find(document, /^#+ (.+)$/gm);
-
-/** A heading as links name it. */
-export const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\d _-]/gu, '')
-    .replaceAll(' ', '-');
+/** The headings of a document, as links name them. */
+export const anchorsOf = (document: string) =>
+  find(document, /^#+ (.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\d _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 
 /** Links and pictures within the checkout: the path of each from the root, and the heading, '' for none. */
 export function linksOf(document: string) {

@@ -4,7 +4,7 @@ import { addCommands } from '../../src/cli/commands.ts';
 import type { Shell } from '../../src/cli/shell.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
-import { anchorOf, book, documents, files, find, headingsOf, linksOf, made, read } from './checkout.ts';
+import { anchorsOf, book, documents, files, find, linksOf, made, read } from './checkout.ts';
 import { countWords, PEOPLE, sentencesOf } from './prose.ts';
 
 const KILOBYTE = 1000;
@@ -12,9 +12,10 @@ const MAX_PAGE = 16 * KILOBYTE;
 const MAX_BOOK = 290 * KILOBYTE;
 const MAX_WORDS = 30;
 
-/** Pages that name what is there no more. */
+/** Pages that name things of the past. */
 const HISTORY = ['CHANGELOG.md', 'docs/operate/upgrade.md', 'bench/EXPERIMENTS.md'];
 
+const blocksOf = (document: string) => find(document, /^```\w*\n(.*?)^```$/gms);
 const sizeOf = (file: string) => Buffer.byteLength(read(file));
 const known = new Set([...files, ...files.map((file) => file.replace(/[^/]+$/, ''))]);
 const isFolder = (path: string) => known.has(path) || known.has(`${path}/`);
@@ -26,9 +27,7 @@ describe('the links', () => {
   it.each(documents)('of %s lead to existing files and headings', (document) => {
     const broken = linksOf(document).filter(({ path, heading }) => {
       const isPage = path.endsWith('.md') && files.includes(path);
-      return (
-        !isFolder(path) || (heading !== '' && isPage && !headingsOf(path).map(anchorOf).includes(heading))
-      );
+      return !isFolder(path) || (heading !== '' && isPage && !anchorsOf(path).includes(heading));
     });
     expect(broken).toEqual([]);
   });
@@ -57,7 +56,7 @@ describe('the links', () => {
       const broken = named.filter(([whole, heading]) => {
         const page = whole.replace(/\\?#.*/, '');
         if (!files.includes(page)) return true;
-        return heading !== undefined && !headingsOf(page).map(anchorOf).includes(heading);
+        return heading !== undefined && !anchorsOf(page).includes(heading);
       });
       expect(broken.map(([whole]) => whole)).toEqual([]);
     },
@@ -65,7 +64,7 @@ describe('the links', () => {
 
   it('of messages about an operator’s file have a section each', () => {
     const variables = find('src/config/config.ts', /fromFile\('(\w+)'/g).map((name) => name.toLowerCase());
-    expect(headingsOf('docs/operate/configuration.md').map(anchorOf)).toEqual(
+    expect(anchorsOf('docs/operate/configuration.md')).toEqual(
       expect.arrayContaining(['environment', ...variables]),
     );
   });
@@ -81,14 +80,7 @@ describe('the names', () => {
   });
 
   /** Names that commands and programs in blocks define. */
-  const defined = new Set(
-    book.flatMap(
-      (page) =>
-        find(page, /^```\w*\n(.*?)^```$/gms)
-          .join(' ')
-          .match(/[\w.]+/g) ?? [],
-    ),
-  );
+  const defined = new Set(book.flatMap((page) => blocksOf(page).join(' ').match(/[\w.]+/g) ?? []));
   /** Names of PostgreSQL, of proxies and of libraries. */
   const FOREIGN = [
     ...['pg_amcheck', 'pg_read_all_stats', 'pg_stat_activity', 'target_session_attrs', 'huge_pages'],
@@ -153,12 +145,10 @@ describe('the commands', () => {
 
   /** Calls in code: a span that begins with `assent`, and lines of blocks in which one of our commands follows the name. */
   function callsIn(document: string): string[] {
-    const text = read(document);
     const spans = find(document, /`(?:npx )?assent ([a-z-][^`]*)`/g);
     const names = program.commands.map((command) => command.name()).join('|');
-    const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, block = '']) => block);
     const call = new RegExp(`\\b(?:assent|assent\\.js|sbin/assent) ((?:${names})\\b[^|&;#>)'"]*)`, 'g');
-    const lines = blocks.flatMap((block) => [...block.replaceAll(/\\\n\s*/g, '').matchAll(call)]);
+    const lines = blocksOf(document).flatMap((block) => [...block.replaceAll(/\\\n\s*/g, '').matchAll(call)]);
     return [...spans, ...lines.map(([, line = '']) => line.split('\n')[0] ?? '')];
   }
 
@@ -180,16 +170,14 @@ describe('the commands', () => {
   });
 });
 
-describe('the tables', () => {
-  const cellsOf = (row: string) => row.replaceAll(/\\\||`[^`]*`/g, '').split('|').length;
+const cellsOf = (row: string) => row.replaceAll(/\\\||`[^`]*`/g, '').split('|').length;
 
-  it.each(documents)('of %s have the same number of cells in each row', (document) => {
-    const tables = find(document, /((?:^\|.*\|\n)+)/gm).map((table) => table.trim().split('\n'));
-    const uneven = tables.flatMap(([head = '', ...rows]) =>
-      rows.filter((row) => cellsOf(row) !== cellsOf(head)),
-    );
-    expect(uneven).toEqual([]);
-  });
+it.each(documents)('the tables of %s have the same number of cells in each row', (document) => {
+  const tables = find(document, /((?:^\|.*\|\n)+)/gm).map((table) => table.trim().split('\n'));
+  const uneven = tables.flatMap(([head = '', ...rows]) =>
+    rows.filter((row) => cellsOf(row) !== cellsOf(head)),
+  );
+  expect(uneven).toEqual([]);
 });
 
 describe('the sizes', () => {

@@ -6,7 +6,7 @@ import { snake, snakeCase } from '../../src/operations/operation.ts';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 
-/** Fields by their names outside. */
+/** Fields by their names on the wire. */
 type Fields = Record<string, Schema>;
 
 /** Parts of the API by noun: what they are about, and the name of one thing of its list. */
@@ -38,7 +38,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   503: 'The database is unreachable, or the server is busy: “database”, “overload”. A change may be done in part, or complete later: check before you repeat it.',
 };
 
-/** Of refusals that have one beside those of every answer. */
+/** The further header of a refusal. */
 const HEADERS: Readonly<Record<number, readonly [name: string, description: string]>> = {
   401: ['WWW-Authenticate', 'The scheme `Bearer`'],
   429: ['Retry-After', 'Seconds'],
@@ -61,7 +61,7 @@ const PROBLEM = {
   required: ['title', 'status', 'detail', 'rule', 'reference'],
 };
 
-/** As requests and answers have it: dates are text, names are in snake case; without what is meant for a command's help. */
+/** The schema on the wire: dates are text, names are in snake case, and words for a command's help are left out. */
 function wireSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
   const { $schema, ...whole } = z.toJSONSchema(schema, {
     io,
@@ -109,7 +109,6 @@ function answerOf({ operation: { isList, effect, output }, isMade }: Place) {
   return { description, content: { 'application/json': { schema: withReferences(schema) } } };
 }
 
-/** The refusals that an operation can answer. */
 function refusalsOf({ operation: { effect }, method, path, fields }: Place): string[] {
   const absent = [
     ...(effect === 'reads' ? ['403', '409'] : []),
@@ -137,7 +136,7 @@ function parametersOf(place: Place, fields: Fields, required: readonly string[])
   });
 }
 
-/** @param whyNotEmpty what an input of ids alone is told; undefined if it is enough */
+/** @param whyNotEmpty the message for an input of ids alone; undefined if that is enough */
 function bodyOf(place: Place, fields: Fields, required: readonly string[], whyNotEmpty: string | undefined) {
   const own = Object.entries(fields).filter(([name]) => !place.fields.get(name)?.isId);
   if (place.method === 'GET' || place.method === 'DELETE' || own.length === 0) return undefined;
@@ -185,7 +184,6 @@ function operationOf(place: Place) {
   };
 }
 
-/** @param status as in {@link REFUSALS} */
 function refusal(status: number) {
   const [name, description] = HEADERS[status] ?? [];
   const schema = { $ref: '#/components/schemas/Problem' };
@@ -206,7 +204,6 @@ function componentsOf() {
   };
 }
 
-/** @param version of Assent */
 export function openApi(version: string) {
   const tags = [...new Set(PLACES.map(({ name }) => name.split('.')[0] ?? ''))];
   const paths = [...new Set(PLACES.map(({ path }) => path))].map((path) => {

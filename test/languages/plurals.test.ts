@@ -57,18 +57,14 @@ function pluralsOf(language: Language) {
       if (typeof text !== 'function' || path.startsWith('formats.')) return [];
       const sentence = text as (...inside: unknown[]) => string;
       return [...Array(sentence.length).keys()].flatMap((position) => {
-        const at = (count: number) => sentence(...insides(sentence.length, position, count));
+        const dots: unknown[] = Array(sentence.length).fill('…');
+        const at = (count: number) => sentence(...dots.with(position, count));
         return choosesBy(at, select) ? [{ path, at }] : [];
       });
     });
   } finally {
     select.mockRestore();
   }
-}
-
-/** What stands inside a sentence: the number at its position, and dots for the rest. */
-function insides(length: number, position: number, count: number): unknown[] {
-  return Array.from({ length }, (_, at) => (at === position ? count : '…'));
 }
 
 function choosesBy(at: (count: number) => string, select: MockInstance<Intl.PluralRules['select']>): boolean {

@@ -5,12 +5,11 @@ import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
 import { statesOf } from '../pages/states.ts';
 import { leavesOf } from './leaves.ts';
 
-// Every text stands on some page of the samples: each state that a text is for has a sample. And no page has words of
-// another language.
+// Every text is on a page of the samples: each state with a text has a sample. No page has words of another language.
 
 type Sentence = (...inside: unknown[]) => unknown;
 
-/** What no sample says: the other word of a button, and a hint, both by the script. */
+/** Texts that only the script shows: the other word of a button, and a hint. */
 const ON_NO_PAGE = ['password.hide', 'password.capsLock'];
 
 afterAll(() => void vi.restoreAllMocks());
@@ -35,7 +34,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
 
   it('no page has a word of another language, except names, addresses and code', () => {
     const foreign = language === 'ru' ? /[A-Za-z]+/g : /\p{Script=Cyrillic}+/gu;
-    // Where hostile names are whole texts, no words are ours.
+    // Hostile names are whole texts, without words of ours.
     const found = states
       .filter(({ name }) => !name.includes('hostile'))
       .map(({ name, html, page }) => [name, ownWords(html, language, page).match(foreign)] as const);
@@ -43,14 +42,14 @@ describe.each(LANGUAGES)('in %s', (language) => {
   });
 });
 
-/** The words that a reader sees on a page or hears from it, but for those of others. */
+/** Assent's own words on a page, seen or heard. */
 function ownWords(html: string, language: string, page: Page): string {
   // Names are isolated in attributes too, which hold no elements.
   const $ = cheerio.load(html.replaceAll(/\u2068[^\u2069]*\u2069/g, ''));
   const asker = 'client' in page ? page.client : null;
   if (asker !== null) $('title').text($('title').text().replace(asker.name, ''));
   $(`bdi, code, footer a[href*=":"], [lang]:not(html, [lang=${language}])`).remove();
-  // Browsers have one name in all languages, and so has a site without a brand.
+  // Browsers, and a site without a brand, have one name in all languages.
   return readable($).replaceAll(/Assent|UTC|IP|cookie|Firefox|Linux|(?<=\d\.)x/g, '');
 }
 

@@ -1,20 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { en as demoEn } from '../../demo/src/en.ts';
 import { ru as demoRu } from '../../demo/src/ru.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../src/languages/languages.ts';
+import { files, read } from '../docs/checkout.ts';
 import { leavesOf } from './leaves.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
 
 /** The texts of the server, whose use shown.test.ts checks on each page, and of the demo application. */
 const CATALOGUES = [TEXTS, { en: demoEn, ru: demoRu }];
 
-/** What refers to the texts of the demo: sources and templates. */
-const sources = [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')]
-  .filter((file) => !/\/\w\w\.ts$/.test(file))
-  .map((file) => readFileSync(join(ROOT, file), 'utf8'));
+/** Sources and templates of the demo, which refer to its texts. */
+const sources = files.filter((file) => /^demo\/(src\/(?!\w\w\.ts).+\.ts|views\/.+\.eta)$/.test(file)).map(read);
 /** Groups that are read by a computed name, whose type has their names. */
 const BY_TYPE = [
   ...['compose.examples', 'story.payees', 'story.sources'],
@@ -33,7 +28,7 @@ describe('the texts', () => {
       const said = (group as Record<string, (...inside: string[]) => unknown>)[name]?.(...inside);
       return /[“«][^”»]*OTHER/.test(String(said)) ? [path] : [];
     });
-    // The operator's name of the service.
+    // These quote the service's name, which the operator chose.
     expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
   });
 
@@ -46,24 +41,20 @@ describe('the texts', () => {
     expect(sources.some((source) => names.every((name) => name.test(source)))).toBe(true);
   });
 
-  it.each([...filesIn('views', '.eta'), ...filesIn('demo/views', '.eta')])(
-    '%s has no texts of its own',
-    (file) => {
-      const template = readFileSync(join(ROOT, file), 'utf8');
-      const words = template
-        .replaceAll(/<%[\s\S]*?%>/g, '')
-        .replaceAll(/<!?[\w/][^>]*>/g, '')
-        .replaceAll(/&\w+;|Assent/g, '');
-      expect(words.trim()).not.toMatch(/\p{L}/u);
-    },
-  );
+  it.each(files.filter((file) => file.endsWith('.eta')))('%s has no texts of its own', (file) => {
+    const words = read(file)
+      .replaceAll(/<%[\s\S]*?%>/g, '')
+      .replaceAll(/<!?[\w/][^>]*>/g, '')
+      .replaceAll(/&\w+;|Assent/g, '');
+    expect(words.trim()).not.toMatch(/\p{L}/u);
+  });
 
   it.each(LANGUAGES)('of %s are finished, and only names are in another script', (language) => {
     for (const { path, text } of leavesIn(language)) {
       if (typeof text !== 'string' || path === 'tag') continue;
       expect(text.trim(), path).toBe(text);
       expect(text, path).not.toBe('');
-      // Of Latin letters Russian texts have names only, and what stands in backquotes.
+      // Russian texts have Latin letters in names and backquotes only.
       const words = text.replaceAll(/`[^`]+`|Assent|IP|URL|UTC|Caps Lock|\{target\}/g, '');
       if (language === 'ru') expect(words, path).not.toMatch(/[A-Za-z]/);
       else expect(words, path).not.toMatch(/\p{Script=Cyrillic}/u);
@@ -73,10 +64,4 @@ describe('the texts', () => {
 
 function leavesIn(language: Language) {
   return CATALOGUES.flatMap((texts) => leavesOf(texts[language]));
-}
-
-function filesIn(folder: string, extension: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith(extension))
-    .map((file) => join(folder, file));
 }

@@ -1,7 +1,7 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { actorsAt, fieldsFor, follow, insertGrants, press, signedIn } from '../../support/account.ts';
-import { introspect, obtainToken, signIn } from '../../support/flow.ts';
+import { introspect, obtainToken, pageAfter, signIn } from '../../support/flow.ts';
 import type { Answer } from '../../support/http/agent.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../../support/server.ts';
@@ -44,8 +44,7 @@ describe('the account page', () => {
     await connect(11);
     const last = await older(await agent.get('/account'));
     expect([namesOn(last), nextOf(last)]).toEqual([['instance 11'], undefined]);
-    const answer = await agent.post('/account/disconnect', fieldsFor(last, '/account/disconnect'));
-    const emptied = await agent.get(answer.location ?? '');
+    const emptied = await press(agent, last, '/account/disconnect');
     expect(emptied.location).toBe(`${server.baseUrl}/account`);
     const first = await follow(agent, emptied);
     expect(first.text).toContain('Disconnected: Corner Shop, instance 11.');
@@ -89,8 +88,7 @@ describe('the account page', () => {
     'ignores the invalid page %s',
     async (given) => {
       await connect(1);
-      const answer = await agent.get(`/account?older=${encodeURIComponent(given)}`);
-      const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
+      const page = await pageAfter(agent, await agent.get(`/account?older=${encodeURIComponent(given)}`));
       expect(namesOn(page)).toEqual(['instance 1']);
     },
   );
@@ -116,36 +114,27 @@ it('disconnecting an application completely ends thousands of authorizations at 
   expect(rows).toEqual([{ count: 6_000, names: 6_000 }]);
 });
 
-describe.each([
+it.each([
   ['/account', '/account/disconnect', 'Disconnected: Corner Shop'],
   ['/account', '/account/disconnect-all', 'Disconnected: Corner Shop'],
   ['/account/stop', '/account/stop', 'Everything is stopped'],
-])('after the session has ended, on %s the form %s', (path, action, done) => {
-  it('says that nothing was done, and continues after signing in', async () => {
-    await connect(2);
-    const page = await agent.get(path);
-    await pool.query('delete from sessions where user_id = $1', [user.userId]);
-    const before = await rowsOf(server.database);
-    const asked = await press(agent, page, action);
-    expect(asked.page).toBe('sign-in');
-    expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
-    expect(await rowsOf(server.database)).toBe(before);
-    const { login, password } = user;
-    const account = await follow(agent, await agent.submit(asked, 'login', { login, password }));
-    expect(namesOn(account)).toEqual(['instance 1', 'instance 2']);
-    expect((await press(agent, await agent.get(path), action)).text).toContain(done);
-  });
-
-  it('says that nothing was done after a new sign-in', async () => {
-    await connect(2);
-    const page = await agent.get(path);
-    await pool.query('delete from sessions where user_id = $1', [user.userId]);
-    await signIn(agent, user.login, user.password);
-    const answer = await press(agent, page, action);
-    expect(answer.text).toContain('Nothing has been changed yet: the page was out of date.');
-    expect(answer.body.includes('<title>Not disconnected &middot; ')).toBe(path === '/account');
-    expect(namesOn(await agent.get('/account'))).toHaveLength(2);
-  });
+])('after the session has ended, a form on %s changes nothing: %s', async (path, action, done) => {
+  await connect(2);
+  const page = await agent.get(path);
+  await pool.query('delete from sessions where user_id = $1', [user.userId]);
+  const before = await rowsOf(server.database);
+  const asked = await press(agent, page, action);
+  expect(asked.page).toBe('sign-in');
+  expect(asked.text).toContain('Nothing has been changed yet: you were no longer signed in.');
+  expect(await rowsOf(server.database)).toBe(before);
+  const { login, password } = user;
+  const account = await follow(agent, await agent.submit(asked, 'login', { login, password }));
+  expect(namesOn(account)).toEqual(['instance 1', 'instance 2']);
+  const stale = await press(agent, page, action);
+  expect(stale.text).toContain('Nothing has been changed yet: the page was out of date.');
+  expect(stale.body.includes('<title>Not disconnected &middot; ')).toBe(path === '/account');
+  expect(namesOn(await agent.get('/account'))).toHaveLength(2);
+  expect((await press(agent, await agent.get(path), action)).text).toContain(done);
 });
 
 describe('after a disconnection the page', () => {
@@ -154,7 +143,7 @@ describe('after a disconnection the page', () => {
       await obtainToken(agent, client, user, instance_name === undefined ? {} : { instance_name });
   };
 
-  /** Presses the button that says Yes to what its accessible name says further. @returns the link that follows */
+  /** Presses the button with the accessible name "Yes, …". @returns the link that follows */
   async function pressYes(name: string): Promise<string> {
     const { body, forms } = await agent.get('/account');
     const found = body.matchAll(/<button type="submit" aria-label="Yes, ([^"]*)"/g);

@@ -28,7 +28,6 @@ const PAGES = ['/account', '/account/security'];
 const SET = 'We set a new password for you';
 const USED = 'Your payment password was used in another browser';
 
-/** The links of the box of warnings. */
 const linksOf = (body: string) =>
   /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0].match(/(?<=href=")[^"]+/g);
 
@@ -43,7 +42,7 @@ async function expectTold(event: string, network: string): Promise<void> {
   }
 }
 
-/** Whether a browser reads some words, on both pages alike. */
+/** Whether both pages have some words. */
 async function isSaid(by: Agent, words: string): Promise<boolean | undefined> {
   const pages = await Promise.all(PAGES.map((path) => by.get(path)));
   const [onOne, onOther] = pages.map(({ text }) => text.includes(words));
@@ -58,7 +57,7 @@ interface Noted {
   readonly from?: string;
 }
 
-/** Notes events of the user, the newest so many days ago, the others a minute apart before it; approvals are of another browser. */
+/** Notes events of the user: the newest `days` ago, the others a minute apart before it, approvals in another browser. */
 const note = (kind: string, { count = 1, days = 0, by, from = '203.0.113.77' }: Noted = {}) =>
   pool.query(
     `insert into audit_events (at, kind, user_id, client_id, address, detail)
@@ -273,9 +272,8 @@ describe('“Stop everything”', () => {
   it('signs out others also after too many decisions of the user, or of a thief', async () => {
     const thief = await signedIn(server, user);
     await obtainToken(agent, client, user);
-    await pool.query('update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1', [
-      user.userId,
-    ]);
+    const decided = 'update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1';
+    await pool.query(decided, [user.userId]);
     const page = await press(agent, await agent.get(ACTION), ACTION);
     expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([429, 'stop', '60']);
     expect(page.text).toContain('your applications are not disconnected yet');

@@ -42,22 +42,20 @@ const confirmed = async (address: string) =>
 const hrefOf = ({ body }: Answer, selector: string) => cheerio.load(body)(selector).attr('href');
 const onwardOf = ({ headers }: Answer) => /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1];
 
-describe('the page of the payment password', () => {
-  it('links back to the request, and is shown again on reload and in another language, without a write', async () => {
-    const before = await rowsOf(server.database);
-    const address = await allow();
-    const page = await browser.get(address);
-    expect(page.text).toMatch(/up to RUB 900 in any 7 days/);
-    const fields = fieldsFor(page, '/confirm');
-    expect(fieldsFor(await browser.get(address), '/confirm')).toEqual(fields);
-    const chosen = await browser.submit(page, 'language', { language: 'ru' });
-    const russian = await follow(browser, chosen);
-    expect([chosen.location, russian.page]).toEqual([address, 'confirm']);
-    expect(russian.headers.get('content-language')).toBe('ru');
-    const back = await browser.get(hrefOf(page, 'main a.button') ?? '');
-    expect(fieldsFor(back, '/consent').request).toBe(fields.request);
-    expect(await rowsOf(server.database)).toBe(before);
-  });
+it('the page of the payment password links back to the request, and is shown again on reload and in another language, without a write', async () => {
+  const before = await rowsOf(server.database);
+  const address = await allow();
+  const page = await browser.get(address);
+  expect(page.text).toMatch(/up to RUB 900 in any 7 days/);
+  const fields = fieldsFor(page, '/confirm');
+  expect(fieldsFor(await browser.get(address), '/confirm')).toEqual(fields);
+  const chosen = await browser.submit(page, 'language', { language: 'ru' });
+  const russian = await follow(browser, chosen);
+  expect([chosen.location, russian.page]).toEqual([address, 'confirm']);
+  expect(russian.headers.get('content-language')).toBe('ru');
+  const back = await browser.get(hrefOf(page, 'main a.button') ?? '');
+  expect(fieldsFor(back, '/consent').request).toBe(fields.request);
+  expect(await rowsOf(server.database)).toBe(before);
 });
 
 describe('the receipt', () => {
@@ -68,16 +66,12 @@ describe('the receipt', () => {
     expect(page.text).toMatch(
       /Corner Shop can pay any shop up to RUB 900 in any 7 days, until \d+ \w+ \d{4} and see/,
     );
-    expect([hrefOf(page, 'main a.button'), hrefOf(page, 'main a.link')]).toEqual([
-      onwardOf(page),
-      '/account',
-    ]);
+    expect(hrefOf(page, 'main a.button')).toBe(onwardOf(page));
+    expect(hrefOf(page, 'main a.link')).toBe('/account');
     const answer = await browser.get(onwardOf(page) ?? '');
     const code = codeOf(answer);
-    expect([answer.status, answer.location]).toEqual([
-      302,
-      `${client.redirectUri}?state=s%0A%20t&code=${code}`,
-    ]);
+    expect(answer.status).toBe(302);
+    expect(answer.location).toBe(`${client.redirectUri}?state=s%0A%20t&code=${code}`);
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
     expect(codeOf(await browser.get(onwardOf(await browser.get(address)) ?? ''))).toBe(code);
     expect((await browser.submit(page, 'language', { language: 'ru' })).location).toBe(address);
@@ -130,7 +124,7 @@ it('logs the application and the outcome of each decision and each successful ex
     [await exchange(), 'issued'],
   ] as const)
     expect(await logOf(server, answer)).toMatchObject({ client_id: client.clientId, outcome });
-  // The client id of a refused one can be any text, such as a secret at the wrong place.
+  // The client_id of a refused request can be any text, such as a misplaced secret.
   for (const refused of [wrong, await exchange()]) {
     const line = await logOf(server, refused);
     expect([line.rule_id, line.client_id, line.outcome]).toEqual([expect.any(String), undefined, undefined]);

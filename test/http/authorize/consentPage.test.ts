@@ -8,24 +8,17 @@ import { useServer } from '../../support/server.ts';
 const server = await useServer();
 const { pool } = server.database;
 
-let {
-  client,
-  user,
-  agent: browser,
-} = await actorsAt(server, { name: 'Corner Shop' }, { paymentPassword: null });
+let { client, user, agent } = await actorsAt(server, {}, { paymentPassword: null });
 
 beforeEach(async () => {
-  ({
-    client,
-    user,
-    agent: browser,
-  } = await actorsAt(server, { name: 'Corner Shop' }, { paymentPassword: null }));
+  ({ client, user, agent } = await actorsAt(server, {}, { paymentPassword: null }));
 });
 
-const consentFor = (fields = {}) => reachConsent(browser, requestOf(client, fields), user);
-const allow = (fields = {}) => obtainToken(browser, client, user, fields);
+const consentFor = (fields = {}) => reachConsent(agent, requestOf(client, fields), user);
+const allow = (fields = {}) => obtainToken(agent, client, user, fields);
 const wordsOf = ({ body }: Answer, selector: string) => cheerio.load(body)(selector).first().text();
 const besides = ({ text }: Answer) => /On top: (.*? other connections?)\./.exec(text)?.[1];
+
 describe('other connections of the same application', () => {
   /** Writes so many live authorizations of the user, the newest of all, without the pages. */
   const connect = (count: number, scope: string, { clientId } = client) =>
@@ -70,7 +63,7 @@ describe('other connections of the same application', () => {
     await allow({ instance_name: 'reader', scope: 'account-info' });
     await allow({ instance_name: 'ended', scope: 'payment-shop' });
     await pool.query("update grants set revoked_at = now() where instance_name = 'ended'");
-    await obtainToken(browser, await server.createClient(), user, { scope: 'payment-shop' });
+    await obtainToken(agent, await server.createClient(), user, { scope: 'payment-shop' });
     const other = await server.createUser({ paymentPassword: null });
     const elsewhere = new Agent(server.baseUrl);
     await obtainToken(elsewhere, client, other, { instance_name: 'x', scope: 'payment-shop' });
@@ -118,7 +111,7 @@ describe('the consent page', () => {
       [false, '/account'],
     ] as const) {
       const known = await server.createClient({ site, reviewed });
-      const { body } = await browser.get(linkTo(requestOf(known, { scope: 'no-right-of-ours' })));
+      const { body } = await agent.get(linkTo(requestOf(known, { scope: 'no-right-of-ours' })));
       expect(cheerio.load(body)('main a.button').attr('href')).toBe(href);
     }
   });

@@ -21,7 +21,7 @@ import { setPasswords } from '../../support/operators.ts';
 import { type TestUser, useServer } from '../../support/server.ts';
 import { setUserStatus } from '../../support/state.ts';
 
-// A trusted proxy says the addresses, so that one test can be many people in many places.
+// A trusted proxy names the address, so each test can act for many people in many places.
 const server = await useServer({ trustProxy: 1 });
 
 const { pool } = server.database;
@@ -29,13 +29,10 @@ const client = await server.createClient();
 
 const FREE_TRIES = 5;
 
-/** A browser at an address. */
 const at = (address: string) => new Agent(server.baseUrl, { 'x-forwarded-for': address });
 
-/** Tries a password from a fresh browser. */
 const guess = (address: string, login: string, password = 'wrong') => trySignIn(at(address), login, password);
 
-/** The same. @returns the page that it leads to */
 async function pageOfGuess(address: string, login: string, password: string): Promise<Answer> {
   const agent = at(address);
   return pageAfter(agent, await signIn(agent, login, password));
@@ -57,7 +54,7 @@ async function expectThrottled(attempt: (n: number) => Promise<Verdict>): Promis
   expect(await attempt(FREE_TRIES)).toBe('wait');
 }
 
-/** Lets the time that a counter knows of go by. */
+/** Lets time pass for the counters. */
 const passTime = (interval: string) =>
   pool.query(
     `update throttles set counted_at = counted_at - $1::interval, free_at = free_at - $1::interval`,
@@ -70,7 +67,7 @@ const lengthenWaits = () =>
     `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`,
   );
 
-/** Counts a thousand failures for the counters of the last moment. @param changes what is set besides */
+/** Sets the counters of the last moment to a thousand failures. @param changes further assignments */
 const countThousand = (changes = '') =>
   pool.query(
     `update throttles set level = 1000 ${changes}
@@ -87,7 +84,7 @@ end $$;
 create trigger lengthen before update on throttles for each row execute function lengthen()`;
 
 let places = 0;
-/** An address that nobody used before. */
+/** An address that no test used before. */
 function newPlace(): string {
   places += 1;
   return `198.51.${Math.floor(places / 250)}.${(places % 250) + 1}`;
@@ -109,7 +106,7 @@ describe('guessing a password', () => {
   it('is not counted for a right password, and is forgotten with time', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, user.login);
-    // Were it otherwise, a neighbour could tell from the tries that are left that somebody has signed in.
+    // Otherwise the number of tries left would tell a neighbour about a sign-in.
     for (let n = 0; n < 3; n += 1) expect(await guess(place, user.login, user.password)).toBe('right');
     expect(await guess(place, user.login)).toBe('wrong');
     await lengthenWaits();
@@ -142,21 +139,17 @@ describe('guessing a password', () => {
     await expectThrottled(() => guess(place, login, password));
   });
 
-  it.each<[title: string, attempt: (n: number, login: string) => Promise<Verdict>]>([
-    [
-      'counts all spellings of a login together',
-      (n, login) => guess('198.18.0.2', n % 2 === 0 ? login.toUpperCase() : `\u200b${login}`),
-    ],
-    // The last address is what the proxy saw; what stands before it, a caller may have sent.
-    [
-      'uses X-Forwarded-For for counting only from trusted proxies',
-      (n, login) => guess(`203.0.113.${n}, 198.18.0.1`, login),
-    ],
-    [
-      'counts a whole IPv6 network of one subscriber together',
-      (n, login) => guess(`2001:db8:7:${n}::${n}`, login),
-    ],
-  ])('%s', async (_title, attempt) => {
+  const COUNTING: Record<string, (n: number, login: string) => Promise<Verdict>> = {
+    'counts all spellings of a login together': (n, login) =>
+      guess('198.18.0.2', n % 2 === 0 ? login.toUpperCase() : `\u200b${login}`),
+    // The proxy adds the last address; the caller may have sent those before it.
+    'uses X-Forwarded-For for counting only from trusted proxies': (n, login) =>
+      guess(`203.0.113.${n}, 198.18.0.1`, login),
+    'counts a whole IPv6 network of one subscriber together': (n, login) =>
+      guess(`2001:db8:7:${n}::${n}`, login),
+  };
+
+  it.each(Object.entries(COUNTING))('%s', async (_title, attempt) => {
     const { login } = await server.createUser();
     await expectThrottled((n) => attempt(n, login));
     expect(await guess('2001:db8:8::1', login)).toBe('wrong');
@@ -186,7 +179,7 @@ describe('a stranger guessing the password of another user', () => {
 });
 
 describe('a known device', () => {
-  /** The browser in which somebody signed in, and signed out again. */
+  /** A browser in which the user signed in, and whose session then ended. */
   async function knownDevice(address: string, user: TestUser): Promise<Agent> {
     const agent = at(address);
     expect(await trySignIn(agent, user.login, user.password)).toBe('right');
@@ -303,7 +296,6 @@ describe('guessing a payment password', () => {
   const tryConfirm = async (agent: Agent, page: Answer, paymentPassword: string) =>
     verdictOn(agent, await confirm(agent, page, paymentPassword));
 
-  /** The page that asks for the payment password. */
   async function reachPayment(agent: Agent, user: TestUser): Promise<Answer> {
     const consent = await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
     return pageAfter(agent, await press(agent, consent, 'allow'));
@@ -367,7 +359,7 @@ describe('the attempt counters', () => {
 it('the counters also throttle right passwords after a thousand, to bound the trail', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
   expect(await guess(place, user.login, user.password)).toBe('right');
-  // The counter that is counted last, a thousand times, without waiting for all of them.
+  // Sets the latest counter to a thousand failures, without the wait for each.
   await pool.query(
     'update throttles set level = 1000 where slot = (select slot from throttles where level > 0 order by counted_at desc limit 1)',
   );

@@ -26,7 +26,7 @@ let { client, user, agent } = await actorsAt(server);
 const named = (instance_name: string) => requestOf(client, { instance_name });
 const open = (fields: Record<string, string>, by = agent) => by.get(linkTo(fields));
 
-/** A user whose application has as many live authorizations as it may have. */
+/** Makes a user whose application has the maximum of live authorizations. */
 async function fill(): Promise<string[]> {
   ({ client, user, agent } = await actorsAt(server));
   const tokens = [];
@@ -56,12 +56,9 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
   it('make one more request end at a 409 page with a remedy, before any input; each can be renewed', async () => {
     await fill();
     const before = await rowsOf(database);
-    for (const more of [
-      named('one more'),
-      { ...named('one more'), scope: 'payment-shop' },
-      requestOf(client),
-    ])
-      expectFull(await open(more));
+    const more = named('one more');
+    for (const request of [more, { ...more, scope: 'payment-shop' }, requestOf(client)])
+      expectFull(await open(request));
     expect(await rowsOf(database)).toBe(before);
     expect((await decide(agent, await open(named('n1')), 'allow')).status).toBe(302);
     await obtainToken(agent, await server.createClient(), user);

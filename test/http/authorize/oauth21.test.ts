@@ -1,23 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { s256 } from '../../../src/secrets/digest.ts';
 import { logOf } from '../../attacks/refusals.ts';
+import { flowAt } from '../../contract/flowAt.ts';
 import { follow } from '../../support/account.ts';
 import * as flow from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
-import { exchange, expectToken, expectTokenError } from '../../support/http/tokenRequests.ts';
+import { expectToken, expectTokenError } from '../../support/http/tokenRequests.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { changeClient, type NewClient } from '../../support/operators.ts';
 import { expectErrorPage } from '../../support/pages.ts';
-import { rowsOf } from '../../support/postgres/rows.ts';
 import { type TestClient, useServer } from '../../support/server.ts';
-import { isLive } from '../../support/state.ts';
 
 // An application that is held to OAuth 2.1, beside one that is not.
 
 const server = await useServer();
-const user = await server.createUser();
-const agent = new Agent(server.baseUrl);
-const resource = await server.createResource();
+const { user, agent, reachPage, allow, reject, exchanged, live, writingNothing } = await flowAt(server, {});
 
 const code_verifier = newSecret();
 const PKCE = { code_challenge: s256(code_verifier), code_challenge_method: 'S256' };
@@ -29,11 +26,7 @@ const held = (more: Partial<NewClient> = {}) =>
   server.createClient({ oauth21: true, verified: false, redirectUri: REGISTERED, ...more });
 const hold = ({ clientId }: TestClient, oauth21: boolean) =>
   changeClient(server.database.pool, clientId, { oauth21 }, 'tests');
-const reach = (client: TestClient, fields: Record<string, string> = {}) =>
-  flow.reachConsent(agent, flow.requestOf(client, fields), user);
-const decide = async (client: TestClient, decision: 'allow' | 'reject', fields: Record<string, string>) =>
-  flow.decide(agent, await reach(client, fields), decision);
-/** Expects the page of an error, and its rule in the log. */
+
 async function expectRule(answer: Answer, rule_id: string): Promise<void> {
   expectErrorPage(answer, 'invalid_request');
   expect(await logOf(server, answer)).toMatchObject({ error: 'invalid_request', rule_id });
@@ -41,18 +34,18 @@ async function expectRule(answer: Answer, rule_id: string): Promise<void> {
 
 it('PKCE is required, signed in or not, posted or as a link, and the request writes nothing', async () => {
   const client = await held();
-  await reach(client, PKCE);
-  const before = await rowsOf(server.database);
-  for (const fields of [{}, { code_challenge: '' }, { redirect_uri: OTHER_PORT }]) {
-    const request = flow.requestOf(client, fields);
-    for (const browser of [agent, new Agent(server.baseUrl)]) {
-      await expectRule(await browser.post('/oauth/authorize', request), 'needs_pkce');
-      const page = await browser.get(flow.linkTo(request));
-      await expectRule(page, 'needs_pkce');
-      expect(page.text).toMatch(/A part of the request is missing\..+Parametercode_challenge/);
+  await reachPage(client, PKCE);
+  await writingNothing(async () => {
+    for (const fields of [{}, { code_challenge: '' }, { redirect_uri: OTHER_PORT }]) {
+      const request = flow.requestOf(client, fields);
+      for (const browser of [agent, new Agent(server.baseUrl)]) {
+        await expectRule(await browser.post('/oauth/authorize', request), 'needs_pkce');
+        const page = await browser.get(flow.linkTo(request));
+        await expectRule(page, 'needs_pkce');
+        expect(page.text).toMatch(/A part of the request is missing\..+Parametercode_challenge/);
+      }
     }
-  }
-  expect(await rowsOf(server.database)).toEqual(before);
+  });
 });
 
 it.each([
@@ -63,9 +56,9 @@ it.each([
   ['on the way from the receipt to an app', 'com.example.app:/cb', PKCE, '?'],
 ])('the issuer precedes code and error %s', async (_where, redirectUri, fields, before) => {
   const client = await held({ redirectUri });
-  const allowed = await decide(client, 'allow', fields);
+  const allowed = await allow(client, fields);
   expect(allowed.location).toBe(`${redirectUri}${before}${ISS}&code=${flow.codeOf(allowed)}`);
-  const rejected = await decide(client, 'reject', fields);
+  const rejected = await reject(client, fields);
   expect(rejected.location).toBe(`${redirectUri}${before}${ISS}&error=access_denied`);
 });
 
@@ -80,21 +73,15 @@ describe('the port of a loopback address', () => {
     async (_what, redirectUri, redirect_uri) => {
       for (const fields of [PKCE, SPENDING]) {
         const client = await held({ redirectUri, verified: fields === SPENDING });
-        const allowed = await decide(client, 'allow', { ...fields, redirect_uri });
+        const allowed = await allow(client, { ...fields, redirect_uri });
         const separator = redirect_uri.includes('?') ? '&' : '?';
         expect(allowed.location).toMatch(`${redirect_uri}${separator}${ISS}&code=`);
         const code = flow.codeOf(allowed);
-        for (const other of [
-          redirectUri,
-          redirect_uri.replace('51234', '51235').replace('1/cb', '1:8/cb'),
-          undefined,
-        ])
-          expectTokenError(
-            await exchange(server, client, code, { code_verifier, redirect_uri: other }),
-            'invalid_request',
-          );
-        const token = expectToken(await exchange(server, client, code, { code_verifier, redirect_uri }));
-        expect(await isLive(server, resource, token)).toBe(true);
+        const present = (uri?: string) => exchanged(client, code, { code_verifier, redirect_uri: uri });
+        const another = redirect_uri.replace('51234', '51235').replace('1/cb', '1:8/cb');
+        for (const wrong of [redirectUri, another, undefined])
+          expectTokenError(await present(wrong), 'invalid_request');
+        expect(await live(expectToken(await present(redirect_uri)))).toBe(true);
       }
     },
   );
@@ -110,25 +97,22 @@ describe('changing the flag', () => {
     'to %s makes an open page, its confirmation and its receipt out of date',
     async (oauth21) => {
       const client = await held({ oauth21: !oauth21 });
-      const page = await reach(client, { ...PKCE, state: 'old' });
-      const spending = await reach(client, SPENDING);
+      const page = await reachPage(client, { ...PKCE, state: 'old' });
+      const spending = await reachPage(client, SPENDING);
       const asked = await follow(agent, await flow.press(agent, spending, 'allow'));
       const app = await held({ oauth21: !oauth21, redirectUri: 'com.example.app:/cb' });
-      const receipt = await flow.press(agent, await reach(app, PKCE), 'allow');
+      const receipt = await flow.press(agent, await reachPage(app, PKCE), 'allow');
       expect(flow.leadsTo(receipt, '/receipt')).toBe(true);
       for (const one of [client, app]) await hold(one, oauth21);
-      const before = await rowsOf(server.database);
-      const pressed = await flow.press(agent, page, 'allow');
-      const answers = [
-        pressed,
+      const answers = await writingNothing(async () => [
+        await flow.press(agent, page, 'allow'),
         await flow.press(agent, page, 'reject'),
         await flow.confirm(agent, asked, user.paymentPassword),
         await agent.get(receipt.location ?? ''),
         await agent.get((receipt.location ?? '').replace('/receipt?', '/return?')),
-      ];
+      ]);
       for (const answer of answers) expect(flow.leadsTo(answer, '/oauth/authorize')).toBe(true);
-      expect(await rowsOf(server.database)).toEqual(before);
-      const again = await flow.decide(agent, await follow(agent, pressed), 'allow');
+      const again = await flow.decide(agent, await follow(agent, answers[0] as Answer), 'allow');
       expect(again.location).toMatch(`${REGISTERED}?state=old&${oauth21 ? `${ISS}&` : ''}code=`);
     },
   );
@@ -138,7 +122,7 @@ describe('changing the flag', () => {
     ['off, at another port', true, { ...PKCE, redirect_uri: OTHER_PORT }, 'redirect_uri_unregistered'],
   ])('%s makes an open page an error', async (_what, oauth21, fields, rule) => {
     const client = await held({ oauth21 });
-    const page = await reach(client, fields);
+    const page = await reachPage(client, fields);
     await hold(client, !oauth21);
     for (const decision of ['allow', 'reject'] as const)
       await expectRule(await flow.press(agent, page, decision), rule);

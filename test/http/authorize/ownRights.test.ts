@@ -17,7 +17,7 @@ import {
 import type { Answer } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
-// A service that offers rights of its operator's own: those of docs/integrate/scopes.md, and some with misleading names.
+// A service with rights of its own: those of docs/integrate/scopes.md, and some with misleading names.
 
 const MISLEADING = parseCatalogue(
   JSON.stringify({

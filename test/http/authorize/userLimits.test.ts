@@ -31,7 +31,7 @@ const allow = (page: Answer, typed: Typed, by = agent) =>
 const reject = (page: Answer, typed: Typed) =>
   agent.submit(page, 'decision', { decision: 'reject', ...typed });
 
-/** The fields of limits as a page has them: what stands in them, and what is said beside those that are wrong. */
+/** The limit fields of a page: the value of each, and its error. */
 function fieldsOf({ body }: Answer): Record<string, [value: string, problem: string | null]> {
   const $ = cheerio.load(body);
   const fields = $('input[name^=limit_]:not([type=hidden])')
@@ -46,7 +46,6 @@ function fieldsOf({ body }: Answer): Record<string, [value: string, problem: str
   return Object.fromEntries(fields);
 }
 
-/** The document of an exchange. */
 async function exchange(code: string): Promise<Record<string, unknown>> {
   const answer = await exchangeAt(server, client, code);
   expectToken(answer);

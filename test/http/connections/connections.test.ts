@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { useSockets } from '../../support/http/sockets.ts';
@@ -21,7 +21,6 @@ const start = async (options: ServerOptions) => {
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** A form as bytes. */
 const post = (path: string, body: string, lines = '') =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${lines}${FORM}Content-Length: ${body.length}\r\n\r\n${body}`;
 
@@ -29,7 +28,7 @@ async function open(sent = '', localAddress = '127.0.0.1'): Promise<Socket> {
   return (await openAt(server.baseUrl.replace('localhost', '127.0.0.1'), sent, localAddress)).socket;
 }
 
-/** @returns whether a request on it is answered; what was turned away is closed before */
+/** @returns whether a request on it is answered; a refused connection is closed instead */
 async function answers(socket: Socket): Promise<boolean> {
   if (socket.closed) return false;
   const answered = new Promise<boolean>((resolve) => {
@@ -40,7 +39,7 @@ async function answers(socket: Socket): Promise<boolean> {
   return answered;
 }
 
-/** Opens a connection that is kept alive after one request. @returns whether the server let it stand */
+/** Opens a connection that is kept alive after one request. @returns whether the server kept it */
 const isServed = async (localAddress?: string) => answers(await open('', localAddress));
 
 const openMany = (count: number, sent = '') => Promise.all(Array.from({ length: count }, () => open(sent)));
@@ -49,14 +48,12 @@ const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded;
 
 const warnings = () => server.logLines.filter((line) => line.includes('MAX_CONNECTIONS'));
 
-/** A server whose introspection does not answer until `release` is called. */
+/** A server whose introspection answers once `release` is called. */
 async function startHolding(options: ServerOptions) {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const gate = new EventEmitter();
+  const held = once(gate, 'open');
   const pool = intercept(database.pool, async ({ name }, run) => {
     if (name === 'token-find') await held;
     return run();
@@ -69,7 +66,7 @@ async function startHolding(options: ServerOptions) {
     await Promise.race([once(socket, 'data'), once(socket, 'close')]);
     return socket;
   };
-  return { ask, release };
+  return { ask, release: () => gate.emit('open') };
 }
 
 describe('open connections', () => {

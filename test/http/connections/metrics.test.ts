@@ -39,7 +39,7 @@ const giveBack = (token: string) => agent.post('/api/revoke', {}, { authorizatio
 
 const HAPPENED = /^assent_(decisions|grants_ended|exchanges|sign_ins|payment_confirmations|throttled)_total/;
 
-/** What was counted meanwhile, without the beginning and the end that all names have. */
+/** The counters that grew meanwhile, by short names such as `decisions: approved`. */
 async function counted(work: () => Promise<unknown>, pattern = HAPPENED): Promise<Record<string, number>> {
   const before = await scrape();
   await work();

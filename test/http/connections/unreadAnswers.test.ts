@@ -19,7 +19,7 @@ async function open(baseUrl: string): Promise<Socket> {
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 
-/** More than what lies on its way in the kernel's buffers. */
+/** More than the kernel's buffers hold. */
 const LARGE = 24 * 1024 * 1024;
 
 describe('a response', () => {

@@ -9,13 +9,13 @@ import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
-// The front door leads to every dead end, and shows its sample there: an error or a notice whole, of a form that comes again
-// the note over it. What the samples say is in test/pages/outlines.
+// The front door leads to every dead end and shows its sample: a whole error or notice, or the note above a form that is
+// shown again. test/pages/outlines has the texts of the samples.
 
 const server = await useServer({ maxInstances: 2 });
 const stage = await setStage(server);
 
-/** The forms that come again, by their pages. */
+/** The forms that are shown again, by page. */
 const FORMS: Readonly<Record<string, string>> = {
   'sign-in': '/sign-in',
   consent: '/consent',
@@ -36,7 +36,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     const form = FORMS[page];
     if (form === undefined) {
       expect(mainOf(answer.body)).toBe(mainOf(html));
-      // `assent explain` is asked by the reference.
+      // `assent explain` needs the reference.
       if (status >= 400) expect(answer.text).toContain(answer.headers.get('x-request-id'));
     } else {
       expect(noteOf(answer.body)).toBe(noteOf(html));
@@ -56,20 +56,20 @@ it.each<[how: string, Reach]>([
   expect(answer.text).toContain(TEXTS.en.errors.reasons.wrong_parameter);
 });
 
-/** The page for its reader, but for the reference, a port, and the request that a link leads to. */
+/** The main part, without the reference, the port, and the request of each link. */
 function mainOf(html: string): string {
   const main = cheerio.load(html)('main').prop('outerHTML') ?? '';
   const shown = main.replaceAll(/href="([^"?]*)\?[^"]*"/g, 'href="$1"').replace(/localhost:\d+/, 'localhost');
   return shown.replace(/[0-9a-f]{10}|k3v9-7qxp/, '…');
 }
 
-/** The note over a form, at whichever time of day and whatever the host is called. */
+/** The note above a form, without the time of day and the host. */
 function noteOf(html: string): string {
   const note = cheerio.load(html)('main p.note[role]').text();
   return note.replaceAll(/\d\d:\d\d UTC/g, '…').replaceAll('localhost', 'pay.example');
 }
 
-/** The links of a page, but for those beside its form, for later. */
+/** The links of a page, except those beside its form. */
 function linksOf({ body }: Answer): (string | undefined)[] {
   const $ = cheerio.load(body);
   return $('main a:not(.asked a)')

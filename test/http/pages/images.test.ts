@@ -11,7 +11,7 @@ const path = `/brand/logo-${brandLogo.file}`;
 const server = await useServer({ brand: { ...BUILT_IN_BRAND, logo: { ...brandLogo, path } } });
 const { pool } = server.database;
 
-/** Of the same database, with nothing kept. */
+/** Of the same database, with an empty cache. */
 const fresh = await useServer({ database: server.database });
 
 const get = (address: string, headers: Record<string, string> = {}) =>
@@ -88,7 +88,7 @@ describe('the logo of an application', () => {
     await expectImage(await get(`/logo/${other}-${taken.file}`), 'image/png', taken.body);
     await pool.query('delete from client_logos where client_id = $1', [loved]);
     await expectImage(await get(address), SVG, drawn.body);
-    // 256 others, and it is forgotten.
+    // 256 others displace it.
     for (let count = 0; count < 256; count += 1) {
       const other = logoOf(svg(`<desc>${count}</desc>`));
       const { clientId: another } = await server.createClient({ logo: other });

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { read } from '../../docs/checkout.ts';
 import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
@@ -7,7 +7,7 @@ import { useServer } from '../../support/server.ts';
 const server = await useServer();
 const client = await server.createClient();
 
-const script = readFileSync(new URL('../../../views/form.js', import.meta.url), 'utf8');
+const script = read('views/form.js');
 
 const get = (path: string) => fetch(server.baseUrl + path, { headers: { 'sec-fetch-dest': 'script' } });
 
@@ -25,12 +25,9 @@ async function expectAsset(path: string, type: string): Promise<string> {
   return answer.text();
 }
 
-/** The address of the script that a page names; null where it names none. */
-const scriptOf = (body: string) => /<script type="module" src="([^"]+)"><\/script>/.exec(body)?.[1] ?? null;
-
 describe('the script of password pages', async () => {
   const page = await new Agent(server.baseUrl).get(linkTo(requestOf(client)));
-  const path = scriptOf(page.body) ?? '';
+  const path = /<script type="module" src="([^"]+)"><\/script>/.exec(page.body)?.[1] ?? '';
 
   it('is served under its hash, cached forever, to Assent’s pages only', async () => {
     expect(path).toMatch(/^\/form-[0-9a-f]{32}\.js$/);

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { converse, linesOf, type RawAnswer } from '../../support/http/rawHttp.ts';
 import { spoiled, writeRequest } from '../../support/http/rawRequest.ts';
-import { prepareSamples, ROUTES, type Route, type Samples } from '../../support/http/samples.ts';
+import { prepareSamples, ROUTES, type Route } from '../../support/http/samples.ts';
 import { forgetTries } from '../../support/postgres/rows.ts';
-import { type TestServer, useServer } from '../../support/server.ts';
+import { useServer } from '../../support/server.ts';
 
-// What a caller says about itself, its address, the way it came or the request it "really" means, and nobody may believe.
+// Callers say who they are, where they are, which way they came, and which request they mean. None of that is believed.
 
 type Values = Readonly<Record<string, string>>;
 
@@ -49,62 +49,47 @@ const FORGED: Record<string, Values> = {
   },
 };
 
-/** A code that expired meanwhile would change the account page. */
-const codeLifetimeSeconds = 3600;
-const direct = await useServer({ codeLifetimeSeconds });
-const behindOne = await useServer({ codeLifetimeSeconds, trustProxy: 1 });
-const behindNetworks = await useServer({ codeLifetimeSeconds, trustProxy: ['127.0.0.0/8', '::1/128'] });
-
-const SERVERS = [
-  ['without TRUST_PROXY', direct],
-  ['with TRUST_PROXY as a number', behindOne],
-  ['with TRUST_PROXY as networks', behindNetworks],
-] as const;
-const samplesOf = new Map<TestServer, Samples>();
-
-beforeAll(async () => {
-  for (const [, server] of SERVERS) samplesOf.set(server, await prepareSamples(server));
-});
-
-/** Requests that are right and may be sent again and again. */
+/** Right requests that may be repeated. */
 const REPEATABLE: readonly Route[] = ['POST /oauth/authorize', 'POST /sign-in', 'POST /consent'];
 
-function requestTo(server: TestServer, route: Route): string {
-  const sample = samplesOf.get(server)?.[route];
-  if (sample === undefined) throw new Error(`no sample of ${route}`);
-  const { text } = writeRequest(route, REPEATABLE.includes(route) ? sample : spoiled(sample));
-  return text;
-}
-
-describe.each(SERVERS)('%s', (_how, server) => {
+describe.each<[how: string, trustProxy: false | number | string[]]>([
+  ['without TRUST_PROXY', false],
+  ['with TRUST_PROXY as a number', 1],
+  ['with TRUST_PROXY as networks', ['127.0.0.0/8', '::1/128']],
+])('%s', async (_how, trustProxy) => {
+  // A code that expired meanwhile would change the account page.
+  const server = await useServer({ codeLifetimeSeconds: 3600, trustProxy });
+  const samples = await prepareSamples(server);
   const honest = new Map<Route, unknown>();
 
+  /** Everything that a request leads to, without what is new each time, and the address behind a proxy: see forwarded.test.ts. */
+  async function seen(route: Route, forged: Values) {
+    const logged = server.logLines.length;
+    const sample = samples[route];
+    const { text } = writeRequest(route, REPEATABLE.includes(route) ? sample : spoiled(sample));
+    const { answers } = await converse(server.baseUrl, withHeaders(text, forged));
+    const ofRequest = server.logLines
+      .slice(logged)
+      .filter((line) => !line.includes('X-Forwarded-For is ignored'));
+    const lines = ofRequest.map((line) => {
+      const { time: _t, ms: _m, ref: _r, address, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      const isOwn = /^(127\.0\.0\.1|::1)$/.test(String(address));
+      return trustProxy === false ? { ...rest, isOwn } : rest;
+    });
+    return { answers: answers.map((answer) => lasting(answer, route)), lines };
+  }
+
   beforeAll(async () => {
-    // The second time: a language is chosen in the first one, and kept with the user.
-    for (const route of [...ROUTES, ...ROUTES]) honest.set(route, await seen(server, route, {}));
+    // Twice, because the first round stores a language with the user.
+    for (const route of [...ROUTES, ...ROUTES]) honest.set(route, await seen(route, {}));
     await forgetTries(server.database);
   });
 
   it.each(Object.entries(FORGED))('%s changes no answer and no line of the log', async (_what, forged) => {
     await forgetTries(server.database);
-    for (const route of ROUTES) expect(await seen(server, route, forged), route).toEqual(honest.get(route));
+    for (const route of ROUTES) expect(await seen(route, forged), route).toEqual(honest.get(route));
   });
 });
-
-/** Everything that a request leads to, without what is different each time, and the address behind a proxy: forwarded.test.ts has that. */
-async function seen(server: TestServer, route: Route, forged: Values) {
-  const logged = server.logLines.length;
-  const { answers } = await converse(server.baseUrl, withHeaders(requestTo(server, route), forged));
-  const ofRequest = server.logLines
-    .slice(logged)
-    .filter((line) => !line.includes('X-Forwarded-For is ignored'));
-  const lines = ofRequest.map((line) => {
-    const { time: _t, ms: _m, ref: _r, address, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    const isOwn = /^(127\.0\.0\.1|::1)$/.test(String(address));
-    return server === direct ? { ...rest, isOwn } : rest;
-  });
-  return { answers: answers.map((answer) => lasting(answer, route)), lines };
-}
 
 function withHeaders(text: string, headers: Values): string {
   const kept = 'host' in headers ? text.replace(/host: .*\r\n/, '') : text;
@@ -118,7 +103,7 @@ function lasting({ status, headers, body }: RawAnswer, route: Route) {
     ([name]) => !['date', 'x-request-id', 'content-length'].includes(name),
   );
   const fresh = /[0-9a-f]{10}(?=<\/code>)|(?<=[="])[\w-]{35,}/g;
-  // Each sign-in before is told of in the browsers of the next.
+  // Later browsers warn of each earlier sign-in.
   const warnings = /<section class="warnings".*?<\/section>/s;
   const lines = kept.map((line) => line.join(': ').replaceAll(fresh, '…'));
   return {

@@ -6,7 +6,7 @@ const behindNetworks = await useServer({ trustProxy: ['127.0.0.0/8', '::1/128', 
 const direct = await useServer();
 type Server = typeof direct;
 
-/** The address that the log tells of a request with this header. */
+/** The address in the log line of a request with this header. */
 async function addressOf(server: Server, forwarded: string): Promise<string> {
   const headers = { 'x-forwarded-for': forwarded };
   const answer = await fetch(`${server.baseUrl}/health/live`, { headers });
@@ -15,7 +15,7 @@ async function addressOf(server: Server, forwarded: string): Promise<string> {
   return (JSON.parse(line) as { address: string }).address;
 }
 
-// Before the tests that send what is no address: a server warns once.
+// Comes before the tests that send invalid addresses: a server warns once.
 it('an ignored X-Forwarded-For header is warned about once, and a used or missing one is not', async () => {
   const warnings = (server: Server) =>
     server.logLines.filter((line) => line.includes('X-Forwarded-For is ignored'));

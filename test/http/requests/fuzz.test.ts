@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Parameters } from '../../../src/rules/request/parameters.ts';
+import { files, find } from '../../docs/checkout.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../../support/http/fuzz.ts';
 import { converse, type RawAnswer } from '../../support/http/rawHttp.ts';
 import {
@@ -19,20 +19,19 @@ import { forgetTries, rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
 import { expectDone, expectSound, faultsOf } from '../../support/sound.ts';
 
-// A request to each route that is right but for one secret, and then changed in one place, anything at all put there:
-// it is answered soundly and changes nothing. What is right but for the change is in fuzzNeeds.test.ts.
+// A request to each route, right but for one secret, with anything put into one place: it is answered soundly and changes
+// nothing. fuzzNeeds.test.ts changes right requests.
 
 // Behind a proxy, whose `X-Forwarded-For` is read.
 const server = await useServer({ codeLifetimeSeconds: 3600, trustProxy: 1 });
 
 const samples = await prepareSamples(server);
 
-/** Those that look at a password, which is slow on purpose, are read like the other forms. */
+/** Without those that check a password: they are slow on purpose, and read like the other forms. */
 const FAST_ROUTES = ROUTES.filter((route) => !isSlow(route));
-/** What can't be text in a database: in every parameter, and in the credentials of HTTP Basic, each time. */
+/** Texts that a database can't store, tried in every parameter and in the credentials of HTTP Basic. */
 const NO_TEXT: readonly Splice[] = ['%00', '%FF', '%ED%A0%80'].map((insert) => ({ at: 1, drop: 0, insert }));
 
-/** Sends the request with its edits and expects a sound answer. */
 async function expectAnswered(route: Route, edits: readonly Edit[]): Promise<void> {
   const request = writeRequest(route, spoiled(samples[route]), edits);
   const reader = edits.some(({ place }) => place === 'path') ? 'anybody' : samples[route].reader;
@@ -46,13 +45,8 @@ describe('any value in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
       await forgetTries(server.database);
       const runs = isSlow(route) ? 1 : 3;
       const check = (change: Splice) => expectAnswered(route, [{ place, splice: change }]);
-      await fuzz(
-        `${place} of ${route}`,
-        runs,
-        splice,
-        check,
-        /^field |^credentials$/.test(place) ? NO_TEXT : [],
-      );
+      const examples = /^field |^credentials$/.test(place) ? NO_TEXT : [];
+      await fuzz(`${place} of ${route}`, runs, splice, check, examples);
       expect(await rowsOf(server.database), place).toBe(rows);
     }
     expect(faultsOf(server)).toEqual([]);
@@ -60,20 +54,15 @@ describe('any value in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
 
   it('and in several places at once is answered and changes nothing', async () => {
     const changes = fc.array(fc.tuple(fc.nat(), splice), { minLength: 2, maxLength: 4 });
+    const requests = fc.tuple(fc.constantFrom(...FAST_ROUTES), changes);
     const rows = await rowsOf(server.database);
-    await fuzz(
-      'several places',
-      300,
-      fc.tuple(fc.constantFrom(...FAST_ROUTES), changes),
-      async ([route, edits]) => {
-        const places = placesOf(samples[route]);
-        await expectAnswered(
-          route,
-          edits.map(([which, change]) => ({ place: places[which % places.length] ?? '', splice: change })),
-        );
-        expect(await rowsOf(server.database)).toBe(rows);
-      },
-    );
+    await fuzz('several places', 300, requests, async ([route, changed]) => {
+      const places = placesOf(samples[route]);
+      const placeOf = (which: number) => places[which % places.length] ?? '';
+      const edits = changed.map(([which, change]) => ({ place: placeOf(which), splice: change }));
+      await expectAnswered(route, edits);
+      expect(await rowsOf(server.database)).toBe(rows);
+    });
     expect(faultsOf(server)).toEqual([]);
   });
 });
@@ -85,17 +74,13 @@ describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
       const { answers } = await converse(server.baseUrl, pieces.join('') + FILLER, { answers: 1 });
       for (const answer of answers) expectSound(server, answer, 'anybody');
     });
-    await fuzz(
-      'the bytes of a request',
-      600,
-      fc.tuple(fc.constantFrom(...FAST_ROUTES), fc.array(splice, { minLength: 1, maxLength: 3 })),
-      async ([route, changes]) => {
-        const { text } = writeRequest(route, spoiled(samples[route]));
-        const changed = changes.reduce(spliced, text);
-        const { answers } = await converse(server.baseUrl, changed + FILLER, { answers: 1 });
-        for (const answer of answers) expectSound(server, answer, 'anybody');
-      },
-    );
+    const changes = fc.array(splice, { minLength: 1, maxLength: 3 });
+    const requests = fc.tuple(fc.constantFrom(...FAST_ROUTES), changes);
+    await fuzz('the bytes of a request', 600, requests, async ([route, changed]) => {
+      const text = changed.reduce(spliced, writeRequest(route, spoiled(samples[route])).text);
+      const { answers } = await converse(server.baseUrl, text + FILLER, { answers: 1 });
+      for (const answer of answers) expectSound(server, answer, 'anybody');
+    });
     expect(await rowsOf(server.database)).toBe(rows);
     expect(faultsOf(server)).toEqual([]);
     await expectDone(server, 'POST /consent', samples['POST /consent']);
@@ -105,9 +90,8 @@ describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
     const alone = new Map<string, string>();
     for (const route of FAST_ROUTES) {
       for (const asked of route.startsWith('GET ') ? [route, headOf(route)] : [route]) {
-        const { answers } = await converse(server.baseUrl, requestTo(route, asked), {
-          methods: [verbOf(asked)],
-        });
+        const methods = [verbOf(asked)];
+        const { answers } = await converse(server.baseUrl, requestTo(route, asked), { methods });
         alone.set(asked, gist(answers)[0] ?? '');
       }
     }
@@ -142,22 +126,16 @@ describe('the fuzzed input', () => {
   });
 
   it('covers every header that is read', () => {
-    const folder = new URL('../../../src/http/', import.meta.url);
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    const sources = files
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(new URL(file, folder), 'utf8'));
-    const read = [...sources.join('\n').matchAll(/headers(?:\.(\w+)|\['([\w-]+)'\])/g)];
-    expect(read).not.toHaveLength(0);
-    for (const [, word, quoted] of read) expect(FUZZED_HEADERS).toContain(word ?? quoted);
+    const sources = files.filter((file) => /^src\/http\/.+\.ts$/.test(file));
+    const named = sources.flatMap((file) => find(file, /headers(?:\.|\[')(\w[\w-]*)/g));
+    expect(named).not.toHaveLength(0);
+    for (const name of named) expect(FUZZED_HEADERS).toContain(name);
   });
 });
 
+const oneRequest = fc.record({ route: fc.constantFrom(...FAST_ROUTES), head: fc.boolean() });
 const conversation = fc.record({
-  asked: fc.array(fc.record({ route: fc.constantFrom(...FAST_ROUTES), head: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 5,
-  }),
+  asked: fc.array(oneRequest, { minLength: 1, maxLength: 5 }),
   /** Where a packet ends, in the text of all requests. */
   cuts: fc.array(fc.nat(4_000), { maxLength: 8 }),
   /** Sizes of chunks, over and over; none for a `Content-Length`. */
@@ -166,7 +144,7 @@ const conversation = fc.record({
   ),
 });
 
-/** `HEAD` where `GET` is answered; other routes are posted to. */
+/** `HEAD` for the routes of `GET`; the others stay. */
 const headOf = (route: Route) => route.replace(/^GET /, 'HEAD ');
 
 const verbOf = (route: string) => route.split(' ', 1)[0] ?? '';
@@ -176,11 +154,11 @@ function requestTo(route: Route, asked: string, connection = 'close'): string {
   return writeRequest(asked, { ...sample, headers: { ...sample.headers, connection } }).text;
 }
 
-/** What of an answer is the same each time. */
+/** The parts of an answer that are equal each time. */
 function gist(answers: readonly RawAnswer[]): string[] {
   return answers.map(({ status, headers }) => {
     const [type, location] = [headers.get('content-type'), headers.get('location')];
-    // A deep run fails more often than anybody may within a minute.
+    // A deep run exceeds the failures that one address may cause in a minute.
     return `${status === 429 ? 400 : status} ${type} ${location}`;
   });
 }
@@ -190,7 +168,6 @@ function cut(text: string, cuts: readonly number[]): string[] {
   return [0, ...places].map((place, index) => text.slice(place, places[index] ?? text.length));
 }
 
-/** The same request with its body in chunks. */
 function inChunks(text: string, chunks: readonly { size: number; line: string }[]): string {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   if (chunks.length === 0 || body === '') return text;

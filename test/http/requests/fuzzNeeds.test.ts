@@ -16,23 +16,23 @@ import { forgetTries, rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
 import { contentOf, expectDone, expectSound, faultsOf } from '../../support/sound.ts';
 
-// Requests that are right, with real cookies, tokens and secrets, and then have one of them changed in one place: none
-// is carried out, and the untouched one still is.
+// Right requests with real cookies, tokens and secrets, one of which is changed in one place: none is carried out, and the
+// untouched one still is.
 
 const server = await useServer({ codeLifetimeSeconds: 3600 });
 
 const samples = await prepareSamples(server);
-const ofSomebodyElse = await prepareSamples(server);
+const samplesOfAnother = await prepareSamples(server);
 
-/** What a form is carried out without, or with another value of. */
+/** Fields that a form may lack or have with another value. */
 const FREE = ['new_password', 'page'];
 const needsOf = (route: Route) => samples[route].needs.filter((need) => !FREE.includes(need));
 
-/** The routes that somebody has to have a right to. */
+/** The routes that require a right. */
 const GUARDED = ROUTES.filter((route) => needsOf(route).length > 0);
 const OWN_FORMS = GUARDED.filter((route) => route.startsWith('POST ') && samples[route].reader === 'person');
 
-/** Where it is nobody's business whose the one thing is: who holds it has the right. */
+/** Each holder of the value has the right, so another user's value works. */
 const BEARERS_ONLY: readonly Route[] = ['GET /account', 'POST /oauth/introspect', 'POST /api/revoke'];
 
 /** Sends the request with another value of one thing that it needs, and expects that it is not carried out. */
@@ -55,7 +55,7 @@ describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT
   it.each(GUARDED.filter((route) => !BEARERS_ONLY.includes(route)))(
     'from another user is not carried out by %s',
     async (route) => {
-      const [own, others] = [samples[route], ofSomebodyElse[route]];
+      const [own, others] = [samples[route], samplesOfAnother[route]];
       const needs = needsOf(route).filter((need) => needOf(own, need) !== needOf(others, need));
       expect(needs).not.toHaveLength(0);
       for (const need of needs) await expectNotDoneWith(route, need, needOf(others, need));
@@ -89,13 +89,8 @@ describe('a request that is valid except for one value', { timeout: FUZZ_TIMEOUT
           fc.pre(meaningOf(need, changed) !== meaningOf(need, value));
           await expectNotDoneWith(route, need, changed);
         };
-        await fuzz(
-          `${need} for ${route}`,
-          runs,
-          changeOf(value),
-          check,
-          need === 'request' ? otherRequests(value) : [],
-        );
+        const examples = need === 'request' ? otherRequests(value) : [];
+        await fuzz(`${need} for ${route}`, runs, changeOf(value), check, examples);
       }
       const rows = await rowsOf(server.database);
       await forgetTries(server.database);
@@ -117,17 +112,13 @@ function changeOf(value: string): fc.Arbitrary<string> {
   return fc.oneof(anything, anotherLetter);
 }
 
-/** Requests that are as valid as this one and ask for something else, and what is left when one parameter is not there. */
+/** Requests as valid as this one that ask for something else, and this one without each parameter. */
 function otherRequests(value: string): string[] {
   const print = (pairs: readonly (readonly [string, string])[]) =>
     pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join('&');
   const pairs = [...new URLSearchParams(value)];
-  const valid = {
-    state: 'another',
-    scope: 'account-info',
-    instance_name: 'another',
-    code_challenge: 'A'.repeat(43),
-  };
+  const another = { state: 'another', scope: 'account-info', instance_name: 'another' };
+  const valid = { ...another, code_challenge: 'A'.repeat(43) };
   return [
     ...Object.entries(valid).map(([other, text]) =>
       print(pairs.map(([name, old]) => [name, name === other ? text : old])),
@@ -139,7 +130,7 @@ function otherRequests(value: string): string[] {
 
 const READS_ONLY = /^GET |^POST (\/account\/warnings|\/oauth\/introspect)$/;
 
-/** What the server makes of a value: two of the same meaning are the same. */
+/** The value as the server reads it: values of one meaning are equal. */
 function meaningOf(need: string, value: string): string {
   const meaning = MEANINGS[need];
   return meaning === undefined ? value : meaning(value);

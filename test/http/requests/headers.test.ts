@@ -4,22 +4,20 @@ import { useServer } from '../../support/server.ts';
 
 const PATHS = ['/account', '/oauth/authorize', '/oauth/token', '/nothing', '/health/live', '/metrics'];
 
-describe('every answer', async () => {
-  const server = await useServer();
+const plain = await useServer();
 
-  it.each([...PATHS, '/%zz'])(
-    'has the reference of its log line, and no HSTS without https: %s',
-    async (path) => {
-      const answer = await new Agent(server.baseUrl).get(path);
-      const reference = answer.headers.get('x-request-id');
-      expect(reference).toMatch(/^[0-9a-f]{10}$/);
-      expect(answer.headers.get('strict-transport-security')).toBeNull();
-      if (answer.page === 'error') expect(answer.text).toContain(reference);
-      const lines = () => server.logLines.filter((line) => line.includes(`"ref":"${reference}"`)).length;
-      await expect.poll(lines).toBe(1); // written once the answer is sent
-    },
-  );
-});
+it.each([...PATHS, '/%zz'])(
+  'every answer has the reference of its log line, and no HSTS without https: %s',
+  async (path) => {
+    const answer = await new Agent(plain.baseUrl).get(path);
+    const reference = answer.headers.get('x-request-id');
+    expect(reference).toMatch(/^[0-9a-f]{10}$/);
+    expect(answer.headers.get('strict-transport-security')).toBeNull();
+    if (answer.page === 'error') expect(answer.text).toContain(reference);
+    const lines = () => plain.logLines.filter((line) => line.includes(`"ref":"${reference}"`)).length;
+    await expect.poll(lines).toBe(1); // written once the answer is sent
+  },
+);
 
 describe('over https', async () => {
   const server = await useServer({ baseUrl: 'https://assent.example', trustProxy: 1 });

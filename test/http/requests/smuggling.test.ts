@@ -5,8 +5,8 @@ import { converse, type Manner } from '../../support/http/rawHttp.ts';
 import { rowsOf } from '../../support/postgres/rows.ts';
 import { useServer } from '../../support/server.ts';
 
-// Where one request ends and the next begins, said in ways that two readers on a line could understand differently.
-// Each connection carries a spoiled request, maybe with another one hidden in it, and an honest one behind it.
+// Requests whose end a proxy and a server could understand differently. Each connection carries a spoiled request, maybe
+// with another one hidden in it, and then an honest one.
 
 const server = await useServer();
 let logged: number;
@@ -15,7 +15,7 @@ beforeEach(() => {
   logged = server.logLines.length;
 });
 
-/** The addresses of the requests that were read in this test, in any order; `-` for what was no request. */
+/** The sorted addresses of the requests that were read in this test; `-` for an unreadable one. */
 function asked(): string[] {
   const lines = server.logLines
     .slice(logged)
@@ -169,7 +169,7 @@ describe('a request with unambiguous framing', () => {
   });
 });
 
-/** The body of a right exchange. */
+/** The body of a valid exchange. */
 async function exchange(): Promise<string> {
   const [client, user] = [await server.createClient(), await server.createUser()];
   const code = await obtainCode(new Agent(server.baseUrl), requestOf(client), user);

@@ -1,23 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { tokenExpiresAt } from '../../../src/rules/common/lifetimes.ts';
-import { introspect, obtainToken } from '../../support/flow.ts';
+import { flowAt } from '../../contract/flowAt.ts';
+import { obtainToken } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { ledger } from '../../support/ledger.ts';
 import { commandsOn } from '../../support/process/commands.ts';
 import { onDatabase } from '../../support/process/process.ts';
 import { type TestClient, type TestUser, useServer } from '../../support/server.ts';
 
-// Tokens of an earlier service work like our own: they name no grant, so that `imported_tokens` has it.
+// Tokens of an earlier service name no grant: `imported_tokens` has theirs. They work like our own.
 
 const server = await useServer();
 const { pool } = server.database;
-const agent = new Agent(server.baseUrl);
-const resource = await server.createResource();
+const { agent, introspected: told } = await flowAt(server);
 const { json } = commandsOn(onDatabase(server.database.url));
 const SCOPE = 'account-info payment-shop.limit(7,5000)';
-
-const told = (token: string) => introspect(server, resource, token);
 
 async function imported(given: { readonly user?: TestUser; readonly issuedAt?: Date } = {}) {
   const token = `old.${randomBytes(24).toString('base64')}`;
@@ -32,7 +30,6 @@ async function imported(given: { readonly user?: TestUser; readonly issuedAt?: D
   return { user, client, token, issuedAt };
 }
 
-/** By its bearer. */
 const revoke = (token: string) => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
 
 const revokeAs = ({ clientId, clientSecret }: TestClient, token: string) =>

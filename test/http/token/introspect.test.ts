@@ -1,21 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { introspect, obtainToken } from '../../support/flow.ts';
+import { flowAt } from '../../contract/flowAt.ts';
+import { obtainToken } from '../../support/flow.ts';
 import { Agent } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
 const server = await useServer();
 const { pool } = server.database;
-const agent = new Agent(server.baseUrl);
-const [resource, client, user] = await Promise.all([
-  server.createResource(),
-  server.createClient(),
-  server.createUser({ paymentPassword: null }),
-]);
+const { agent, resource, user, tokenFor, introspected: told } = await flowAt(server);
+const client = await server.createClient();
 
 const ask = (token: string, authorization = resource) =>
   agent.post('/oauth/introspect', { token }, { authorization });
-
-const told = (token: string) => introspect(server, resource, token);
 
 describe('RFC 7662: introspection', () => {
   it('returns user, grant, lifetime and limits, and omits absent values', async () => {
@@ -26,7 +21,7 @@ describe('RFC 7662: introspection', () => {
       { ...account, period_days: 7, amount: '250.50', currency: 'RUB' },
       { right: 'payment-shop', period_days: 1, amount: '3000', currency: 'RUB' },
     ];
-    const token = await obtainToken(agent, client, user, { scope, instance_name: 'phone' });
+    const token = await tokenFor(client, { scope, instance_name: 'phone' });
     const answer = await ask(token);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { iat, exp, ...document } = JSON.parse(answer.body) as Record<string, unknown>;
@@ -46,7 +41,7 @@ describe('RFC 7662: introspection', () => {
     const threeYears = new Date(Number(iat) * 1000);
     threeYears.setUTCFullYear(threeYears.getUTCFullYear() + 3);
     expect(exp).toBe(threeYears.getTime() / 1000);
-    const poor = await told(await obtainToken(agent, client, user, { scope: 'account-info' }));
+    const poor = await told(await tokenFor(client, { scope: 'account-info' }));
     expect(poor).not.toHaveProperty('instance_name');
     expect(poor).toMatchObject({ payment_limits: [], money_sources: [] });
     expect(Object.values(poor)).not.toContain(null);
@@ -56,7 +51,7 @@ describe('RFC 7662: introspection', () => {
     const [other, someone] = await Promise.all([server.createClient(), server.createUser()]);
     const idOf = async (token: string) => (await told(token)).grant_id;
     const authorize = async (fields: Record<string, string> = {}, as = client) =>
-      idOf(await obtainToken(agent, as, user, fields));
+      idOf(await tokenFor(as, fields));
     const first = await authorize();
     expect(await authorize({ scope: 'payment-shop.limit(,5)' })).toBe(first);
     const others = [
@@ -74,10 +69,10 @@ describe('RFC 7662: introspection', () => {
 
   it('returns the grant_id of the token or nothing while a new authorization replaces it', async () => {
     const instance = { instance_name: 'raced' };
-    let token = await obtainToken(agent, client, user, instance);
+    let token = await tokenFor(client, instance);
     const { grant_id } = await told(token);
     for (let round = 0; round < 5; round += 1) {
-      const next = obtainToken(agent, client, user, instance);
+      const next = tokenFor(client, instance);
       const seen: Awaited<ReturnType<typeof told>>[] = [];
       do seen.push(await told(token));
       while (seen.at(-1)?.active);
@@ -89,7 +84,7 @@ describe('RFC 7662: introspection', () => {
   });
 
   it('returns rights granted before targets were limited to text without white space', async () => {
-    const token = await obtainToken(agent, client, user, { scope: 'payment.to-pattern("1").limit(1,1)' });
+    const token = await tokenFor(client, { scope: 'payment.to-pattern("1").limit(1,1)' });
     const target = '1 account-info\u00a0\u3164 incoming-transfers 1';
     const scope = `payment.to-pattern("${target}").limit(1,1)`;
     const { grant_id } = await told(token);

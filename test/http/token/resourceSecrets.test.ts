@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { perform } from '../../../src/operations/operation.ts';
 import * as resources from '../../../src/operations/resources.ts';
 import { SECRETS } from '../../../src/store/common/secrets.ts';
-import { obtainToken } from '../../support/flow.ts';
-import { Agent } from '../../support/http/agent.ts';
+import { flowAt } from '../../contract/flowAt.ts';
 import { basic } from '../../support/http/tokenRequests.ts';
 import { agree, registerResource, removeResource, setResourceStatus } from '../../support/operators.ts';
 import { useServer } from '../../support/server.ts';
@@ -12,8 +11,8 @@ const server = await useServer();
 const { pool } = server.database;
 const olga = { db: pool, operator: 'olga' };
 
-const agent = new Agent(server.baseUrl);
-const token = await obtainToken(agent, await server.createClient(), await server.createUser());
+const { agent, tokenFor } = await flowAt(server);
+const token = await tokenFor(await server.createClient());
 
 const register = () => registerResource(pool, 'payment API', 'olga');
 type Known = Awaited<ReturnType<typeof register>>;

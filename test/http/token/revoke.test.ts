@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { introspect, obtainToken } from '../../support/flow.ts';
-import { Agent } from '../../support/http/agent.ts';
+import { flowAt } from '../../contract/flowAt.ts';
 import { expectTokenError } from '../../support/http/tokenRequests.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { type TestClient, useServer } from '../../support/server.ts';
 
 const server = await useServer();
-const [resource, user] = [await server.createResource(), await server.createUser()];
-const agent = new Agent(server.baseUrl);
-
-const isActive = async (token: string) => (await introspect(server, resource, token)).active;
+const { agent, tokenFor, live } = await flowAt(server);
 
 const credentialsOf = ({ clientId, clientSecret }: TestClient) => ({
   client_id: clientId,
@@ -21,15 +17,12 @@ describe('RFC 7009: token revocation', () => {
     'revokes the token of the application (verified: %s), with the same response the second time',
     async (verified) => {
       const client = await server.createClient({ verified });
-      const token = await obtainToken(agent, client, user);
+      const token = await tokenFor(client);
+      const fields = { token, token_type_hint: 'access_token', ...credentialsOf(client) };
       for (let times = 0; times < 2; times += 1) {
-        const answer = await agent.post('/oauth/revoke', {
-          token,
-          token_type_hint: 'access_token',
-          ...credentialsOf(client),
-        });
+        const answer = await agent.post('/oauth/revoke', fields);
         expect([answer.status, answer.body]).toEqual([200, '{}']);
-        expect(await isActive(token)).toBe(false);
+        expect(await live(token)).toBe(false);
       }
       const events = `select from audit_events where client_id = $1 and kind = 'revoked_by_application'`;
       expect((await server.database.pool.query(events, [client.clientId])).rowCount).toBe(1);
@@ -38,18 +31,18 @@ describe('RFC 7009: token revocation', () => {
 
   it('answers unknown, malformed and foreign tokens alike, and leaves those alone', async () => {
     const [client, other] = [await server.createClient(), await server.createClient()];
-    const foreign = await obtainToken(agent, other, user);
+    const foreign = await tokenFor(other);
     const neverIssued = `${foreign.slice(0, -43)}${newSecret()}`;
     for (const token of [foreign, 'nothing', `${foreign.slice(0, -1)}A`, neverIssued]) {
       const answer = await agent.post('/oauth/revoke', { token, ...credentialsOf(client) });
       expect([answer.status, answer.body]).toEqual([200, '{}']);
     }
-    expect(await isActive(foreign)).toBe(true);
+    expect(await live(foreign)).toBe(true);
   });
 
   it('refuses a wrong or missing secret, an unknown client and a missing token', async () => {
     const client = await server.createClient();
-    const token = await obtainToken(agent, client, user);
+    const token = await tokenFor(client);
     const right = credentialsOf(client);
     for (const [error, fields] of [
       ['unauthorized_client', { ...right, client_secret: '', token }],
@@ -58,7 +51,7 @@ describe('RFC 7009: token revocation', () => {
       ['invalid_request', right],
     ] as const)
       expectTokenError(await agent.post('/oauth/revoke', fields), error);
-    expect(await isActive(token)).toBe(true);
+    expect(await live(token)).toBe(true);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { copyOf } from '../../support/account.ts';
 import {
   codeOf,
@@ -16,7 +16,7 @@ import { Agent } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { type TestServer, useServer } from '../../support/server.ts';
 
-// The three roll-outs of docs/operate/secrets.md, on one database: what a page of the one before carries goes on in the next.
+// The three roll-outs of docs/operate/secrets.md, on one database: pages of one roll-out work in the next.
 const [OLD, NEW] = [newSecret(), newSecret()];
 const before = await useServer({ secrets: [OLD] });
 const { database } = before;
@@ -33,37 +33,35 @@ const movedTo = ({ baseUrl }: TestServer, agent: Agent) => copyOf(agent, baseUrl
 
 const spending = (instance_name: string) => requestOf(client, { scope: 'payment-shop', instance_name });
 
-describe.each([
+it.each([
   ['before', 'first'],
   ['first', 'second'],
   ['second', 'first'],
   ['second', 'third'],
-] as const)('replacing SECRETS, from the roll-out "%s" to "%s"', (from, to) => {
-  it('keeps a sign-in page, a consent page, a page of the payment password and a receipt valid', async () => {
-    let agent = new Agent(servers[from].baseUrl);
-    let page = await agent.get(linkTo(spending(`${from} ${to}`)));
-    /** Sends a form to the next roll-out, and goes where that leads at the one before. */
-    const send = async (name: string, fields: Record<string, string>) => {
-      agent = movedTo(servers[to], agent);
-      const { pathname, search } = new URL((await agent.submit(page, name, fields)).location ?? '');
-      agent = movedTo(servers[from], agent);
-      page = await agent.get(pathname + search);
-    };
-    await send('login', { login: user.login, password: user.password });
-    await send('decision', { decision: 'allow' });
-    const confirmation = page;
-    await send('payment_password', { payment_password: user.paymentPassword ?? '' });
-    const onward = /^0; url=(.+)$/.exec(page.headers.get('refresh') ?? '')?.[1] ?? '';
-    const again = await confirm(movedTo(servers[to], agent), confirmation, user.paymentPassword);
-    const answers = [
-      await movedTo(servers[from], agent).get(onward),
-      await movedTo(servers[to], agent).get(onward),
-      await returnFrom(agent, again),
-    ];
-    const [code = '', ...others] = answers.map(codeOf);
-    expect(others).toEqual([code, code]);
-    expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
-  });
+] as const)('replacing SECRETS keeps each page valid, from the roll-out "%s" to "%s"', async (from, to) => {
+  let agent = new Agent(servers[from].baseUrl);
+  let page = await agent.get(linkTo(spending(`${from} ${to}`)));
+  /** Sends a form to the next roll-out, and follows its answer at the earlier one. */
+  const send = async (name: string, fields: Record<string, string>) => {
+    agent = movedTo(servers[to], agent);
+    const { pathname, search } = new URL((await agent.submit(page, name, fields)).location ?? '');
+    agent = movedTo(servers[from], agent);
+    page = await agent.get(pathname + search);
+  };
+  await send('login', { login: user.login, password: user.password });
+  await send('decision', { decision: 'allow' });
+  const confirmation = page;
+  await send('payment_password', { payment_password: user.paymentPassword ?? '' });
+  const onward = /^0; url=(.+)$/.exec(page.headers.get('refresh') ?? '')?.[1] ?? '';
+  const again = await confirm(movedTo(servers[to], agent), confirmation, user.paymentPassword);
+  const answers = [
+    await movedTo(servers[from], agent).get(onward),
+    await movedTo(servers[to], agent).get(onward),
+    await returnFrom(agent, again),
+  ];
+  const [code = '', ...others] = answers.map(codeOf);
+  expect(others).toEqual([code, code]);
+  expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
 });
 
 it('removing an entry of SECRETS makes its pages out of date, and keeps sessions and tokens', async () => {
