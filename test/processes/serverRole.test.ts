@@ -143,8 +143,9 @@ describe('a server role that owns nothing', () => {
     await expect(starting).rejects.toThrow('run "assent migrate" as the owner of the tables');
   });
 
-  it('can’t prune the audit trail; the owner can', async () => {
-    expect(await asServer.refused('audit prune --yes', 1)).toContain('only the owner of the tables');
+  it('can’t import, nor prune the audit trail, which the owner can', async () => {
+    for (const line of ['user import', 'audit prune --yes'])
+      expect(await asServer.refused(line, 1)).toContain('only the owner of the tables');
     expect((await asOwner.assent('audit prune --yes')).code).toBe(0);
   });
 });
