@@ -11,7 +11,7 @@ import { ledger, refuse } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
 import { faultsOf } from '../support/sound.ts';
 
-// docs/openapi.json, and a server that it describes: whether requests and answers are as it says.
+// Compares requests and answers with docs/openapi.json, on a server that it describes.
 
 export const DOCUMENT = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
@@ -47,7 +47,6 @@ export type Described = (typeof OPERATIONS)[number];
 export interface Asked {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
-  /** Undefined for none. */
   readonly body?: unknown;
 }
 
@@ -110,7 +109,7 @@ function fromText(value: unknown, type: unknown): unknown {
   return isText.test(String(value)) ? JSON.parse(String(value).replace(/^0+(?=\d)/, '')) : value;
 }
 
-/** Whether the document lets programs ask so. */
+/** Whether the document allows the request. */
 export function isAllowed(operation: Described, asked: Asked): boolean {
   const parameters = operation.parameters.map(({ name, in: where, required, schema }) => {
     const value = asked[where]?.[name];
@@ -124,7 +123,7 @@ export function isAllowed(operation: Described, asked: Asked): boolean {
   return checkAt(...placeOf(operation), 'requestBody', 'content', 'application/json', 'schema')(asked.body);
 }
 
-/** As UTF-8 in a URL; half of a character has none, and is sent all the same. */
+/** As UTF-8 in a URL, also half of a character, which has no valid encoding. */
 const encoded = (value: unknown) =>
   encodeURIComponent(String(value).replaceAll(/\p{Surrogate}/gu, '\uE000')).replaceAll(
     '%EE%80%80',
@@ -165,7 +164,7 @@ export function apiAt(url: string, token: string) {
 
 export type DescribedServer = Awaited<ReturnType<typeof useDescribed>>;
 
-/** The operators' API beside a server with its database. Its `ask` is that of an operator who may do all. */
+/** The operators' API beside a server with its database; `ask` uses a token of the highest role. */
 export async function useDescribed() {
   const server = await useServer();
   const db = server.database.pool;

@@ -12,13 +12,13 @@ import {
 } from './described.ts';
 import { fullRequest, leastRequest, makeReference, makeThings, type Things } from './things.ts';
 
-// docs/openapi.json is right: each of its operations is asked for, rightly and wrongly, and answers as it says.
+// Each operation of docs/openapi.json answers valid and invalid requests as the document says.
 
 const api = await useDescribed();
 const { tokens } = api;
 const things = { ...(await makeThings(api)), reference: await makeReference(api) };
 
-/** Expects an answer that the document announces, and no fault of the server. */
+/** Expects an answer that the document describes, and no fault of the server. */
 async function answerTo(operation: Described, asked: Asked, headers?: Record<string, string>) {
   const answer = await api.ask(operation, asked, headers);
   expectDescribed(operation, answer);
@@ -26,7 +26,7 @@ async function answerTo(operation: Described, asked: Asked, headers?: Record<str
   return answer;
 }
 
-/** Of another user, application and so on, where the request would take those away from others. */
+/** A new user, application and so on, if the request would delete or rename those of other tests. */
 async function ownThings({ id, effect }: Described): Promise<Things> {
   const isOwn = effect === 'destroys' || id === 'usersUpdate';
   return isOwn ? makeThings(api) : things;

@@ -71,7 +71,8 @@ it.runIf(process.platform === 'linux')('uses under 150 MB for many, long and end
   const own = await ownDatabase();
   const line = (_: unknown, n: number) =>
     `${JSON.stringify({ login: `user-${n}`, name: 'Анна' }).padEnd(n < 100_000 ? 0 : 65_000)}\n`;
-  const file = fileIn(folder, 'long', Array.from({ length: 103_000 }, line).join('') + 'x'.repeat(100_000_000));
+  const lines = Array.from({ length: 103_000 }, line).join('');
+  const file = fileIn(folder, 'long', lines + 'x'.repeat(100_000_000));
   const launch = new Launch([...ASSENT, 'user', 'import', file, '--json'], onDatabase(own.url));
   let most = 0;
   const looking = setInterval(() => {
