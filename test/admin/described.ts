@@ -73,14 +73,10 @@ const ajv = new Ajv2020({
 });
 ajv.addSchema(closed(DOCUMENT) as object, 'closed');
 
-const checks = new Map<string, ValidateFunction>();
-
 /** The check of a part of the document, by its place there. */
 function checkAt(...place: string[]): ValidateFunction {
   const pointer = place.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
-  const check = checks.get(pointer) ?? ajv.compile({ $ref: `closed#/${encodeURI(pointer)}` });
-  checks.set(pointer, check);
-  return check;
+  return ajv.getSchema(`closed#/${encodeURI(pointer)}`) as ValidateFunction;
 }
 
 const placeOf = ({ method, path }: Described) => ['paths', path, method.toLowerCase()] as const;
