@@ -9,7 +9,7 @@ import { ASSENT } from '../support/process/launch.ts';
 import { onDatabase, spawnAssent } from '../support/process/process.ts';
 
 const database = await useDatabase();
-/** Users: more than JavaScript passes as arguments of one call. Events take more room. */
+/** Users: more than the arguments of one call in JavaScript. Events are larger. */
 const [MANY, EVENTS] = [130_000, 60_000];
 
 await plant(
@@ -27,7 +27,7 @@ await plant(
 
 const variables = onDatabase(database.url);
 const { assent, json } = commandsOn(variables);
-/** In so little memory, in MB, that a list which is held as a whole ends the process. */
+/** With so little memory that a list in memory as a whole would end the process. */
 const inSmall = (...args: string[]) =>
   spawnAssent(args, { ...variables, NODE_OPTIONS: '--max-old-space-size=32' });
 

@@ -10,7 +10,7 @@ import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, type Run, spawnServer } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
-// Two roles, as docs/operate/database.md advises: one owns the tables and migrates, the other serves.
+// The two roles of docs/operate/database.md: one owns the tables and migrates, the other serves.
 const database = await useDatabase();
 const here = new URL(database.url).pathname.slice(1);
 const BASE_URL = 'http://localhost:3000';
