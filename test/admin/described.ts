@@ -57,7 +57,7 @@ interface Answer {
   readonly body: any;
 }
 
-/** Answers have no fields that the document leaves out, although it lets later versions add some. */
+/** Closes objects to other fields, which the document allows for later versions. */
 function closed(part: unknown): unknown {
   if (typeof part !== 'object' || part === null) return part;
   if (Array.isArray(part)) return part.map(closed);
@@ -81,7 +81,7 @@ function checkAt(...place: string[]): ValidateFunction {
 
 const placeOf = ({ method, path }: Described) => ['paths', path, method.toLowerCase()] as const;
 
-/** Expects an answer that the document announces for the operation. */
+/** Expects an answer that the document describes for the operation. */
 export function expectDescribed(operation: Described, { status, headers, body }: Answer): void {
   const said = `${operation.id} is answered ${status}: ${JSON.stringify(body).slice(0, 500)}`;
   expect(operation.statuses, said).toContain(status);

@@ -74,7 +74,7 @@ it.each([1, 30, 180, 240, 9999])(
   },
 );
 
-/** A payment `days` after the grant's first one, and a bit, in a session with a clock of its own. */
+/** Reserves a payment `days` and `more` after the grant's first one, in a session with its own clock. */
 async function reserveLater(attempt: Attempt, more: string): Promise<string> {
   const client = await pool.connect();
   try {

@@ -20,9 +20,9 @@ const ROWS = LIBRARIES.flatMap((library) =>
 );
 const PUBLIC = { pkce: true, verified: false };
 const MORE = [
-  // With this library an empty secret in the header is a way of its own to have none.
+  // This library can also send no secret as an empty one in the header.
   { ...PUBLIC, library: simpleOauth2, authentication: 'client_secret_basic' as const },
-  // At a port that its system chooses.
+  // The redirect URI has another port.
   ...LIBRARIES.map((library) => ({ ...PUBLIC, library, authentication: 'none' as const, oauth21: true })),
 ];
 

@@ -18,7 +18,7 @@ import { environment, exampleFile, useExampleFolder } from './examples.ts';
 const ASSENT = join(CHECKOUT, 'bin/assent.js');
 
 const server = await useServer();
-/** A role as the document makes it, under a name of our own. */
+/** The role of the document, with another name. */
 const role = await createRole();
 const guide = readFile('docs/operate/commands.md');
 const [, grants = ''] = /```sql\ncreate role assent_notifier login;\n.+\n([^`]+)```/.exec(guide) ?? [];

@@ -22,7 +22,7 @@ const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
 
 const kept = async () => (await server.database.pool.query('select * from refusals order by slot')).rows;
 
-/** The refusal as it is stored, which a server does in batches. */
+/** Waits for the stored refusal: a server stores refusals in batches. */
 function keptOf({ headers }: Answer) {
   const reference = headers.get('x-request-id');
   const find = async () => (await kept()).find((refusal) => refusal.reference === reference);

@@ -308,6 +308,6 @@ async function copied(...statements: string[]): Promise<TestDatabase> {
 async function troublesAfter(statements: string | readonly string[]) {
   const copy = await copied(...[statements].flat());
   const findings = await perform(checkInvariants, { db: copy.pool, operator: '' }, {});
-  await plant(copy, 'truncate audit_events, refusals'); // of what tests may leave behind, secrets are none
+  await plant(copy, 'truncate audit_events, refusals'); // some faults are secrets there, which no test may leave behind
   return troublesIn(findings);
 }

@@ -399,7 +399,7 @@ describe('the name of an application', () => {
     expect(await create('TEA H0USE', '--force')).toMatchObject({ name: 'TEA H0USE' });
     const { client_id } = await create('Coffee House');
     const rename = `client update ${client_id} --name`;
-    expect((await assent(`${rename} "COFFEE HOUSE"`)).code).toBe(0); // not held against the application itself
+    expect((await assent(`${rename} "COFFEE HOUSE"`)).code).toBe(0); // its own name is no obstacle
     expect(await refused(`${rename} "TEA H0U5E"`, 1)).toContain('looks like that of another application');
     const { warnings } = await create('Tea House', '--force');
     expect(own).not.toHaveProperty('warnings');

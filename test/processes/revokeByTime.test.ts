@@ -1,13 +1,14 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { introspect, obtainToken } from '../support/flow.ts';
+import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
+import { isLive } from '../support/state.ts';
 
 const server = await useServer();
 const { database } = server;
@@ -20,8 +21,7 @@ const resource = await server.createResource();
 const { assent, json, refused } = commandsOn(onDatabase(database.url));
 const revoke = (which: string) => json(`grant revoke ${which}`);
 
-const active = (...tokens: string[]) =>
-  Promise.all(tokens.map(async (token) => (await introspect(server, resource, token)).active));
+const active = (...tokens: string[]) => Promise.all(tokens.map((token) => isLive(server, resource, token)));
 
 it('assent grant revoke revokes the grants before a time, or from then on, only with --yes', async () => {
   const first = await obtainToken(agent, client, user, { instance_name: 'first' });

@@ -57,7 +57,7 @@ it('fails no request during a rolling restart, with any load balancer', async ()
     expect(await replica.server.stop()).toBe(0);
     await goOn();
     replica.server = await start(replica.port);
-    await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // all have found it again
+    await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // every balancer uses it again
   }
   await Promise.all(loads.map((load) => load.stop()));
   const failures = loads.map((load, index) => [ways[index]?.[0], load.failures]);

@@ -167,7 +167,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     await database.pool.query('alter schema public rename to hidden');
     expect(new Set(await sendRight())).toEqual(new Set([500]));
     await database.pool.query('alter schema hidden rename to public');
-    await database.drop(); // and has kept none in it
+    await database.drop(); // after a search of its rows
     expect(new Set(await sendRight())).toEqual(new Set([503]));
   });
 

@@ -209,7 +209,7 @@ describe('assent migrate --server-role', () => {
     const { stderr } = await grant(mighty);
     const [, ...lines] = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(6);
-    await database.pool.query(lines.join('\n')); // all of it at once, as it stands there
+    await database.pool.query(lines.join('\n')); // all at once, unchanged
     expect(await grant(mighty)).toMatchObject({ code: 0 });
   });
 

@@ -105,7 +105,7 @@ class Member {
 const members: Member[] = [];
 const dataDirs = new Map<string, Person>();
 
-/** A data folder that does not exist yet, in a folder of the person's own. */
+/** The path of a missing data folder, in a new folder of the person. */
 function newDataDir(person: Person, name = 'data'): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'assent-data-'));
   if (person.ids.uid !== undefined) fs.chownSync(folder, person.ids.uid, person.ids.gid);
