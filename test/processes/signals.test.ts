@@ -61,15 +61,10 @@ async function startTrial(command: readonly string[], variables: Record<string, 
   return { launch, baseUrl: `http://localhost:${port}`, folder, family };
 }
 
-const pidFile = (folder: string) => {
-  const file = join(clusterOf(folder), 'postmaster.pid');
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
-};
-
 async function nothingIsLeft({ family, folder }: { family: number[]; folder: string }): Promise<void> {
   const left = () => [...stillRunning(family), ...processesOf(clusterOf(folder))];
   await expect.poll(left).toEqual([]);
-  expect(pidFile(folder), 'PostgreSQL ended in order').toBe('');
+  expect(existsSync(join(clusterOf(folder), 'postmaster.pid')), 'PostgreSQL ended in order').toBe(false);
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -251,6 +246,10 @@ describe('a command in trial mode', () => {
     const home = existsSync(dirname(cluster)) ? readdirSync(dirname(cluster)) : [];
     return home.filter((name) => name.startsWith(`${basename(cluster)}.new-`));
   };
+  const pidFile = (folder: string) => {
+    const file = join(clusterOf(folder), 'postmaster.pid');
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
 
   it.each<[what: string, reached: (folder: string) => boolean, isKept: boolean]>([
     ['PostgreSQL’s data are made', (folder) => draftsOf(folder).length > 0, false],
@@ -309,7 +308,7 @@ describe('a command in trial mode', () => {
 });
 
 function poolOf(folder: string): pg.Pool {
-  const [, , , , host = ''] = pidFile(folder).split('\n');
+  const [, , , , host = ''] = readFileSync(join(clusterOf(folder), 'postmaster.pid'), 'utf8').split('\n');
   const pool = new pg.Pool({ host, user: 'assent', database: 'postgres' });
   pool.on('error', () => undefined);
   return pool;
