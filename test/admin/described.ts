@@ -11,7 +11,7 @@ import { ledger, refuse } from '../support/ledger.ts';
 import { useServer } from '../support/server.ts';
 import { faultsOf } from '../support/sound.ts';
 
-// docs/openapi.json, and a server that it describes: whether requests and answers are as it says.
+// Compares requests and answers with docs/openapi.json, on a server that it describes.
 
 export const DOCUMENT = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
@@ -47,7 +47,6 @@ export type Described = (typeof OPERATIONS)[number];
 export interface Asked {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
-  /** Undefined for none. */
   readonly body?: unknown;
 }
 
@@ -58,7 +57,7 @@ interface Answer {
   readonly body: any;
 }
 
-/** Answers have no fields that the document leaves out, although it lets later versions add some. */
+/** Closes objects to other fields, which the document allows for later versions. */
 function closed(part: unknown): unknown {
   if (typeof part !== 'object' || part === null) return part;
   if (Array.isArray(part)) return part.map(closed);
@@ -74,19 +73,15 @@ const ajv = new Ajv2020({
 });
 ajv.addSchema(closed(DOCUMENT) as object, 'closed');
 
-const checks = new Map<string, ValidateFunction>();
-
 /** The check of a part of the document, by its place there. */
 function checkAt(...place: string[]): ValidateFunction {
   const pointer = place.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
-  const check = checks.get(pointer) ?? ajv.compile({ $ref: `closed#/${encodeURI(pointer)}` });
-  checks.set(pointer, check);
-  return check;
+  return ajv.getSchema(`closed#/${encodeURI(pointer)}`) as ValidateFunction;
 }
 
 const placeOf = ({ method, path }: Described) => ['paths', path, method.toLowerCase()] as const;
 
-/** Expects an answer that the document announces for the operation. */
+/** Expects an answer that the document describes for the operation. */
 export function expectDescribed(operation: Described, { status, headers, body }: Answer): void {
   const said = `${operation.id} is answered ${status}: ${JSON.stringify(body).slice(0, 500)}`;
   expect(operation.statuses, said).toContain(status);
@@ -110,7 +105,7 @@ function fromText(value: unknown, type: unknown): unknown {
   return isText.test(String(value)) ? JSON.parse(String(value).replace(/^0+(?=\d)/, '')) : value;
 }
 
-/** Whether the document lets programs ask so. */
+/** Whether the document allows the request. */
 export function isAllowed(operation: Described, asked: Asked): boolean {
   const parameters = operation.parameters.map(({ name, in: where, required, schema }) => {
     const value = asked[where]?.[name];
@@ -124,7 +119,7 @@ export function isAllowed(operation: Described, asked: Asked): boolean {
   return checkAt(...placeOf(operation), 'requestBody', 'content', 'application/json', 'schema')(asked.body);
 }
 
-/** As UTF-8 in a URL; half of a character has none, and is sent all the same. */
+/** As UTF-8 in a URL, also half of a character, which has no valid encoding. */
 const encoded = (value: unknown) =>
   encodeURIComponent(String(value).replaceAll(/\p{Surrogate}/gu, '\uE000')).replaceAll(
     '%EE%80%80',
@@ -165,7 +160,7 @@ export function apiAt(url: string, token: string) {
 
 export type DescribedServer = Awaited<ReturnType<typeof useDescribed>>;
 
-/** The operators' API beside a server with its database. Its `ask` is that of an operator who may do all. */
+/** The operators' API beside a server with its database; `ask` uses a token of the highest role. */
 export async function useDescribed() {
   const server = await useServer();
   const db = server.database.pool;

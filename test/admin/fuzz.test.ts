@@ -12,12 +12,11 @@ import {
 } from './described.ts';
 import { fullRequest, makeReference, makeThings, type Things } from './things.ts';
 
-// Requests of operators made from the schemas of docs/openapi.json, and of anything else: each is answered as it says.
+// Random requests, from the schemas of docs/openapi.json and from other values, are answered as the document says.
 
 const api = await useDescribed();
 const reference = await makeReference(api);
 
-/** For each operation. */
 const RUNS = 40;
 
 const TEXT = fc.oneof(
@@ -26,7 +25,7 @@ const TEXT = fc.oneof(
 );
 const ANYTHING = fc.oneof(TEXT, fc.jsonValue(), fc.array(TEXT));
 
-/** What a schema allows. */
+/** The values that a schema allows. */
 function allowedBy(schema: Schema): fc.Arbitrary<unknown> {
   const { anyOf, type, pattern, minimum, maximum, items, properties = {} } = schema;
   if (anyOf !== undefined) return fc.oneof(...anyOf.map((one) => allowedBy(one as Schema)));
@@ -43,7 +42,7 @@ function allowedBy(schema: Schema): fc.Arbitrary<unknown> {
   return pattern === undefined ? TEXT : fc.stringMatching(new RegExp(pattern));
 }
 
-/** An object's own `toString` may be no function. */
+/** Not `String`: a random object may have a `toString` that is not a function. */
 const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Each field is right, allowed, anything, or missing. */

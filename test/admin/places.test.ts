@@ -7,7 +7,7 @@ import { maintain } from '../../src/operations/maintain.ts';
 import { useAdmin } from '../support/admin.ts';
 import { ALL_OPERATIONS } from '../support/allOperations.ts';
 
-/** For the owner of the tables, or about the machine where they run: commands only. */
+/** Commands only: they need the owner of the tables, or are about the machine. */
 const OWNERS: readonly unknown[] = [
   ...[maintain, checkDatabase, checkInvariants, audit.prune],
   ...[imports.users, imports.clients, imports.grants],

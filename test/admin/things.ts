@@ -5,9 +5,9 @@ import { Agent } from '../support/http/agent.ts';
 import { ledger, newSecret } from '../support/ledger.ts';
 import { type Asked, type Described, type DescribedServer, OPERATIONS } from './described.ts';
 
-// What operators ask for: a user, an application and the like, and a right request for each operation.
+// A user, an application and the like, and a valid request for each operation.
 
-/** Right values by the names of fields; where a name means two things, behind the noun and a space. */
+/** Valid values by the names of fields; a name with two meanings has the noun and a space in front. */
 export type Things = Readonly<Record<string, unknown>>;
 
 const unique = () => randomBytes(6).toString('hex');
@@ -59,7 +59,7 @@ export async function makeThings({ server, ...api }: DescribedServer): Promise<T
   };
 }
 
-/** What a request makes or sets, never twice the same. */
+/** New values for a request that creates or changes something. */
 function newValues(): Things {
   return {
     allow_weak: true,
@@ -98,7 +98,7 @@ export async function makeReference({ server, ...api }: DescribedServer): Promis
   return reference;
 }
 
-/** Fields that are optional each, of which a request needs one: these are enough. */
+/** Of these optional fields, a request needs at least one. */
 const ENOUGH: Readonly<Record<string, string>> = {
   auditList: 'login',
   clientsUpdate: 'name',
@@ -107,11 +107,11 @@ const ENOUGH: Readonly<Record<string, string>> = {
   usersUpdate: 'name',
 };
 
-/** A request with no more than it needs. */
+/** A request with the required fields only. */
 export const leastRequest = (operation: Described, things: Things) =>
   rightRequest(operation, things, [ENOUGH[operation.id] ?? '']);
 
-/** A request with all that it may have; of authorizations to revoke, a single one excludes others. */
+/** A request with all its fields but `grant_id`, which excludes the others. */
 export function fullRequest(operation: Described, things: Things): Asked {
   const { required = [], properties = {} } = operation.body ?? {};
   const inQuery = operation.parameters.map(({ name }) => name).filter((name) => name !== 'confirm');

@@ -2,9 +2,9 @@ import { decide, goOnToConsent } from '../support/flow.ts';
 import type { Agent } from '../support/http/agent.ts';
 import type { TestUser } from '../support/server.ts';
 
-// What all tests of clients share: who asks, and the user in front of the browser.
+// For all tests of clients: the caller, and the user in front of the browser.
 
-/** Who asks; `secret` is empty for an application without one. */
+/** An application or a resource server; `secret` is empty for an application without one. */
 export interface Caller {
   readonly id: string;
   readonly secret: string;
@@ -19,7 +19,7 @@ export function callerOf(authorization: string): Caller {
   return { id, secret, authentication: 'client_secret_basic' };
 }
 
-/** The user's whole part, from the address on that an application sends the browser to. @returns the address that the browser is sent back to */
+/** Does the user's whole part, from the address of the application's request on. @returns the address that the browser is sent back to */
 export async function decideAt(
   agent: Agent,
   url: string,

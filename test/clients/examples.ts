@@ -1,24 +1,21 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, readFile, useFolder } from '../support/process/folder.ts';
+import { versionOf } from '../support/process/program.ts';
 
-// The blocks of docs/integrate/, the programs of examples/, and running them as processes of their own.
+// Runs the blocks of docs/integrate/ and the programs of examples/ as processes of their own.
 
 type Variables = Record<string, string>;
 
 type Guide = 'guide.md' | 'resources.md';
-const textOf = (guide: Guide) =>
-  readFileSync(new URL(`../../docs/integrate/${guide}`, import.meta.url), 'utf8');
-const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const textOf = (guide: Guide) => readFile(`docs/integrate/${guide}`);
 
-export const exampleFile = (name: string) =>
-  fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+export const exampleFile = (name: string) => join(CHECKOUT, 'examples', name);
 
 export function exampleNames(guide: Guide = 'guide.md'): string[] {
   return [...textOf(guide).matchAll(/^<!-- example: (\S+) -->$/gm)].map(([, name = '']) => name);
@@ -34,21 +31,19 @@ export function block(comment: string, guide: Guide = 'guide.md'): string {
 /** A folder to save examples in, with the packages that `npm install` would bring. */
 export function useExampleFolder(): string {
   const folder = useFolder();
-  symlinkSync(NODE_MODULES, join(folder, 'node_modules'), 'junction');
+  symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'), 'junction');
   return folder;
 }
 
 /** Registers the tests of examples that need `commands`; on a machine that lacks some, a test that says so. */
 export function describeWith(commands: string[], title: string, tests: () => void): void {
-  const absent = commands.filter((command) => {
-    const argument = command === 'openssl' ? 'version' : '--version';
-    return spawnSync(command, [argument]).status !== 0;
-  });
+  const argumentOf = (command: string) => (command === 'openssl' ? 'version' : '--version');
+  const absent = commands.filter((command) => versionOf([command, argumentOf(command)]) === undefined);
   if (absent.length === 0) describe(title, tests);
   else it(`${title} can’t run here without ${absent.join(' and ')}`, () => expect(absent).not.toEqual([]));
 }
 
-/** Nothing of this process's environment but what an interpreter needs to be found. */
+/** PATH and HOME of this process, which interpreters need, and other variables. */
 export function environment(variables: Variables): Variables {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
 }
@@ -60,7 +55,7 @@ export async function runBlock(name: string, variables: Variables, guide?: Guide
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** What a process prints, with a wait for a part of it. */
+/** Collects the output of a process, and waits for a part of it. */
 function reading(stream: Readable) {
   const output = {
     text: '',

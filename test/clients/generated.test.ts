@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
-import { useFolder } from '../support/process/folder.ts';
+import { CHECKOUT, readFile, useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 import { describeWith, environment } from './examples.ts';
@@ -13,14 +12,13 @@ import { describeWith, environment } from './examples.ts';
 // Clients of the operators' API that the generators of docs/operate/api.md make of docs/openapi.json: each creates an
 // application, lists it and blocks it.
 
-const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(join(CHECKOUT, 'docs/operate/api.md'), 'utf8');
+const page = readFile('docs/operate/api.md');
 const [, lines = ''] = /<!-- generated clients -->\n```sh\n(.+?)```/s.exec(page) ?? [];
-/** The command that makes a client, as the page has it. */
+/** The command of the page that generates a client. */
 const lineWith = (generator: string) => lines.split('\n').find((line) => line.includes(generator)) ?? 'false';
 
-// The packages are no dependencies of Assent: `npm ci --prefix test/clients/openapi` installs them.
-const PACKAGES = fileURLToPath(new URL('openapi/node_modules/', import.meta.url));
+// The packages are not dependencies of Assent: `npm ci --prefix test/clients/openapi` installs them.
+const PACKAGES = join(CHECKOUT, 'test/clients/openapi/node_modules');
 const isInstalled = existsSync(join(PACKAGES, 'openapi-typescript'));
 const found = isInstalled ? '' : ' (test/clients/openapi is not installed: skipped)';
 
@@ -52,7 +50,7 @@ async function run(program: string, ...args: string[]): Promise<string> {
   return (await promisify(execFile)(program, args, options).catch(failed)).stdout;
 }
 
-/** What each program prints: the names of the applications, how the last is now, and how a wrong request was refused. */
+/** Each program prints the names of the applications, the status of the last, and the refusal of a wrong request. */
 const expectDone = (printed: string, name: string) => {
   const { names, status, refused } = JSON.parse(printed) as Record<string, unknown>;
   expect(names).toContain(name);

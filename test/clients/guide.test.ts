@@ -15,7 +15,7 @@ import {
   useExampleFolder,
 } from './examples.ts';
 
-// docs/integrate/guide.md: its programs in examples/ and its commands run as they stand, and its answers are the real ones.
+// The programs of examples/ and the commands of docs/integrate/guide.md run unchanged, with the answers of the guide.
 
 const SCOPE = 'account-info payment-shop.limit(7,5000)';
 const KINDS = [
@@ -52,7 +52,7 @@ function testWebExample(command: string, file: string): void {
       expect(await stdout.until(/^Open .+/m), stderr.text).toBe(`Open ${home}`);
       const agent = new Agent(server.baseUrl);
 
-      /** The user presses what connects the account, and decides. @returns the address that the browser is sent back to */
+      /** Connects the account and decides. @returns the address that the browser is sent back to */
       async function comeBack(decision: 'allow' | 'reject' = 'allow'): Promise<URL> {
         const page = await agent.get(home);
         const link = /href="(.+?)"/.exec(page.body)?.[1];
@@ -124,7 +124,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
 describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
   const REDIRECT_URI = 'http://localhost:8080/callback';
 
-  /** Runs the script; `decide` is the user's part, up to the address that is pasted. */
+  /** Runs the script. @param decide the user's part, up to the address to paste */
   async function run(client: TestClient, decide: (url: string) => Promise<URL>) {
     const example = startExample('bash', exampleFile('shop.sh'), folder, settingsOf(client));
     onTestFinished(example.stop);

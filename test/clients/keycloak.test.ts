@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { ProviderSettings } from '../../src/flows/common/provider.ts';
@@ -9,6 +8,7 @@ import { isSignedIn, press } from '../support/account.ts';
 import { codeOf, decide, introspect, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
+import { readFile } from '../support/process/folder.ts';
 import { onDatabase, runAssent } from '../support/process/process.ts';
 import { type TestServer, useServer } from '../support/server.ts';
 import { describeWith } from './examples.ts';
@@ -16,11 +16,9 @@ import { KC, type Person, useKeycloak } from './keycloak/keycloak.ts';
 
 // A real Keycloak signs users in and confirms payments. Then its users move to Assent.
 
-const person = (username: string, password = newSecret()): Person => ({
-  id: randomUUID(),
-  username,
-  password,
-});
+function person(username: string, password = newSecret()): Person {
+  return { id: randomUUID(), username, password };
+}
 
 const [alice, bob] = [person('alice'), person('bob')];
 const umlauts = `${newSecret()} Grüße`.normalize('NFD');
@@ -41,11 +39,8 @@ const REALMS = {
 };
 const SPENDING = { scope: 'payment-shop.limit(7,5000) money-source("wallet")' };
 
-/** The program of docs/operate/moving-in.md. */
-function program(): string {
-  const page = readFileSync(new URL('../../docs/operate/moving-in.md', import.meta.url), 'utf8');
-  return /^<!-- example: keycloak -->\n```python\n(.*?)^```$/ms.exec(page)?.[1] ?? '';
-}
+const PROGRAM = /^<!-- example: keycloak -->\n```python\n(.*?)^```$/ms;
+const [, program = ''] = PROGRAM.exec(readFile('docs/operate/moving-in.md')) ?? [];
 
 describeWith([KC, 'python3'], 'Keycloak', async () => {
   const keycloak = await useKeycloak(REALMS);
@@ -54,11 +49,11 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
   const server = await serverWith();
   const client = await server.createClient();
 
-  /** A browser with cookies of both sites. */
+  /** A browser with the cookies of both sites. */
   function browserAt({ baseUrl }: TestServer, theirs = new Agent(keycloak.origin)) {
     const ours = new Agent(baseUrl);
 
-    /** Goes wherever answers of both lead by themselves, up to a page or the application. */
+    /** Follows the redirects of both sites, up to a page or the application. */
     async function goOn(from: Answer): Promise<Answer> {
       let answer = from;
       for (let steps = 0; steps < 12; steps += 1) {
@@ -148,7 +143,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
 
   it('exports its users, who sign in at Assent with their existing passwords', async () => {
     const files = await keycloak.exportUsers();
-    const { stdout: lines } = await promisify(execFile)('python3', ['-c', program(), ...files]);
+    const { stdout: lines } = await promisify(execFile)('python3', ['-c', program, ...files]);
     const own = await useServer();
     const people = Object.values(REALMS).flatMap((realm) => realm.people);
     const { stdout } = await runAssent(['user', 'import', '--json'], onDatabase(own.database.url), lines);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../support/postgres/database.ts';
 import { block } from './examples.ts';
 
-// docs/integrate/resources.md: its statements, as they are printed, on a real PostgreSQL.
+// The statements of docs/integrate/resources.md on a real PostgreSQL.
 
 const { pool } = await useDatabase();
 const RESERVE = block('example: reserve', 'resources.md');
@@ -30,7 +30,7 @@ function valuesOf({ grant, iat = 1, key, budget = 'payment-shop', amount, days =
   return [...[grant, iat, key, `${amount} for 337`], ...[budget, amount, days, most]];
 }
 
-/** As the document says: again while it says `again`. */
+/** Repeats the statement while its verdict is `again`, as the document says. */
 async function reserve(attempt: Attempt): Promise<string> {
   for (;;) {
     const { rows } = await pool.query<{ verdict: string }>(RESERVE, valuesOf(attempt));
@@ -46,7 +46,7 @@ async function wait(grant: string, time: string): Promise<void> {
   await pool.query('update payments set paid_at = paid_at - $2::interval where grant_id = $1', [grant, time]);
 }
 
-/** The most that was spent in any interval of so many days. */
+/** The largest sum that was spent in any interval of so many days. */
 async function mostIn(grant: string, days: number): Promise<string> {
   const { rows } = await pool.query<{ most: string }>(
     `select coalesce(max(spent), 0) as most from (
@@ -74,7 +74,7 @@ it.each([1, 30, 180, 240, 9999])(
   },
 );
 
-/** A payment `days` after the grant's first one, and a bit, in a session with a clock of its own. */
+/** Reserves a payment `days` and `more` after the grant's first one, in a session with its own clock. */
 async function reserveLater(attempt: Attempt, more: string): Promise<string> {
   const client = await pool.connect();
   try {

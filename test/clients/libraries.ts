@@ -4,9 +4,9 @@ import { s256 } from '../../src/secrets/digest.ts';
 import type { TestServer } from '../support/server.ts';
 import type { Caller } from './callers.ts';
 
-// Other people's client libraries behind one interface, each used as its own manual says.
+// Client libraries of others behind one interface, each used as its own manual says.
 
-/** What an application remembers between sending the browser away and taking its answer. */
+/** An application remembers this between its request and the answer. */
 export interface Attempt {
   readonly redirectUri: string;
   readonly scope: string;
@@ -15,15 +15,9 @@ export interface Attempt {
   readonly verifier: string | null;
 }
 
-export interface Token {
-  readonly access_token: string;
-  readonly token_type: string;
-  readonly expires_in?: number;
-}
-
 export interface Application {
   urlOf(attempt: Attempt): Promise<string>;
-  finish(attempt: Attempt, answer: URL): Promise<Token>;
+  finish(attempt: Attempt, answer: URL): Promise<openid.TokenEndpointResponse>;
   revoke(accessToken: string): Promise<unknown>;
 }
 
@@ -71,8 +65,8 @@ export const openidClient: Library = {
   },
 };
 
-/** What a resource server is told of a token, by the same library. */
-export async function introspectAs(server: TestServer, resource: Caller, token: string): Promise<object> {
+/** Introspects a token as a resource server, by the same library. */
+export async function introspectAs(server: TestServer, resource: Caller, token: string) {
   return openid.tokenIntrospection(await discover(server, resource), token);
 }
 
@@ -95,7 +89,7 @@ export const simpleOauth2: Library = {
         if (code === undefined) throw new AnswerError(error);
         const proof = verifier === null ? {} : { code_verifier: verifier };
         const { token } = await client.getToken({ code, redirect_uri: redirectUri, ...proof });
-        return token as unknown as Token;
+        return token as unknown as openid.TokenEndpointResponse;
       },
       revoke: (token) => client.createToken({ access_token: token }).revoke('access_token'),
     };

@@ -1,36 +1,36 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { newSecret } from '../support/ledger.ts';
 import { createRole } from '../support/postgres/database.ts';
+import { CHECKOUT, readFile } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 import { environment, exampleFile, useExampleFolder } from './examples.ts';
 
-// examples/notifyUsers.mjs keeps its word, as it is printed: users are told what happens, and a crash loses nothing.
+// examples/notifyUsers.mjs tells users about events on their accounts, and a crash loses nothing.
 
-const ASSENT = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
+const ASSENT = join(CHECKOUT, 'bin/assent.js');
 
 const server = await useServer();
-/** A role as the document makes it, under a name of our own. */
+/** The role of the document, with another name. */
 const role = await createRole();
-const guide = readFileSync(new URL('../../docs/operate/commands.md', import.meta.url), 'utf8');
+const guide = readFile('docs/operate/commands.md');
 const [, grants = ''] = /```sql\ncreate role assent_notifier login;\n.+\n([^`]+)```/.exec(guide) ?? [];
 await server.database.pool.query(grants.replaceAll('assent_notifier', role.name));
 const client = await server.createClient({ name: 'Corner Shop' });
 const folder = useExampleFolder();
 const STATE_FILE = join(folder, 'state');
 
-/** What was delivered, by all that ran. */
+/** The messages of all processes. */
 const delivered: Record<'id' | 'login' | 'message', string>[] = [];
 
-/** Starts it; after so many deliveries it crashes. */
+/** @param killAfter the number of messages after which it is killed */
 function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
   const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50' };
   const child = spawn(process.execPath, [exampleFile('notifyUsers.mjs'), process.execPath, ASSENT], {
@@ -76,7 +76,7 @@ it('notifies users of events on their accounts, each once', async () => {
     'Your password was changed.',
   ];
   await expect.poll(() => messages(user.login)).toEqual(told);
-  // The device is known by the new password: its next sign-in is no news. What comes after it is.
+  // The device is recognised after the new password, so only the sign-in of another one is reported.
   agent.cookies.delete('assent_session');
   await signIn(agent, user.login, newPassword);
   await signIn(new Agent(server.baseUrl), user.login, newPassword);
@@ -95,7 +95,7 @@ it('loses nothing in a crash: events in progress are repeated, and the rest foll
   const next = await server.createUser();
   await signIn(new Agent(server.baseUrl), next.login, next.password);
   await expect.poll(() => messages(next.login)).toEqual([UNKNOWN]);
-  // Twice came at most the one that was under way.
+  // At most the message in progress was delivered twice.
   const logins = users.map(({ login }) => login);
   const toThem = delivered.filter(({ login }) => logins.includes(login));
   expect(toThem.length).toBeLessThanOrEqual(users.length + 1);

@@ -38,7 +38,7 @@ beforeEach(() => {
   agent = new Agent(server.baseUrl);
 });
 
-/** From one of our pages over the wallet's form, and on. */
+/** Fills in the wallet's form, to which one of our pages leads. @returns the page after it */
 async function fillIn(from: Answer | string, fields: Record<string, string>): Promise<Answer> {
   const address = await leaveFor({ issuer }, agent, from);
   expect((await agent.get(address)).forms).toHaveLength(1);

@@ -13,7 +13,7 @@ describe.runIf(hasBash)(`completion in bash${found}`, () => {
   const assent = `#!/bin/sh\necho "$@" >> '${calls}'\nexec '${process.execPath}' '${CHECKOUT}/bin/assent.js' "$@"\n`;
   chmodSync(fileIn(folder, 'assent', assent), 0o755);
 
-  /** What Tab offers behind these words, the last of which is being typed. */
+  /** The completions of the last of these words. */
   function complete(...words: string[]): string[] {
     const script = `. '${CHECKOUT}/deploy/completion/assent.sh'
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _assent; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -8,7 +8,7 @@ import { END_MS } from '../../src/rules/common/timeouts.ts';
 import { CHECKOUT, readFile, useFolder } from '../support/process/folder.ts';
 import { versionOf } from '../support/process/program.ts';
 
-// What Assent knows of the files in deploy/; real proxies run theirs in proxies.test.ts.
+// The files of deploy/, as far as they can be checked without a cluster or an engine; proxies.test.ts runs real proxies.
 
 const folder = `${CHECKOUT}/deploy/`;
 const read = (file: string) => readFile(`deploy/${file}`);
@@ -16,7 +16,7 @@ const read = (file: string) => readFile(`deploy/${file}`);
 const known = Object.keys({ ...VARIABLES, NODE_ENV: null });
 const isKnown = (name: string) => known.includes(name.replace(/_FILE$/, ''));
 
-/** How long a replica may take to end after a signal. */
+/** The longest time in which a replica ends after a signal. */
 const endSeconds = ({ DRAIN_SECONDS = '0' }: Record<string, string>) => Number(DRAIN_SECONDS) + END_MS / 1000;
 
 const namesIn = (part: string) =>
@@ -257,7 +257,7 @@ describe('the units for systemd', () => {
 describe('the command for root', () => {
   const etc = useFolder();
 
-  /** Runs it with a file of settings, and shows what Assent would get. */
+  /** Runs it with a file of settings. @returns the variables that Assent would get */
   function run(settings: string, variables: Record<string, string> = {}) {
     writeFileSync(join(etc, 'environment'), settings);
     const script = read('systemd/assent')
@@ -269,7 +269,7 @@ describe('the command for root', () => {
     return { status, stderr, got: Object.fromEntries(pairs) as Record<string, string> };
   }
 
-  // What systemd 252 makes of the same lines.
+  // The values are those of systemd 252 for the same lines.
   it.each([
     ['an & in a URL', 'A=postgres://u@h/d?sslmode=verify-full&sslrootcert=/etc/ca.crt'],
     ['what a shell would carry out', 'A=$(id) `id` $HOME ~ * ; exit 7'],

@@ -8,7 +8,7 @@ import { CHECKOUT, readFile as read } from '../support/process/folder.ts';
 import { versionOf } from '../support/process/program.ts';
 import { useServer } from '../support/server.ts';
 
-// The files of deploy/ fit what a running server tells: a metric that is renamed would silence its alert and nobody would know.
+// The files of deploy/ match the metrics of a running server: a renamed metric would silence its alert unnoticed.
 
 interface Rule {
   readonly expr: string;
@@ -32,13 +32,13 @@ await agent.get('/nowhere');
 const told = (await agent.get('/metrics')).body;
 const series = readSeries(told);
 
-/** Metrics in a query, each with its label matchers as they stand there. */
+/** The metrics of a query, each with its label matchers. */
 function selectorsOf(expr: string): [name: string, matchers: string][] {
   const found = expr.matchAll(/\b((?:assent|nodejs|process)_\w+)(?:\{([^}]*)\})?/g);
   return [...found].map(([, name = '', matchers = '']) => [name, matchers]);
 }
 
-/** What Prometheus adds, and what it does not find in an answer of ours. */
+/** Labels that Prometheus adds. */
 const FROM_PROMETHEUS = ['job', 'instance'];
 const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
 
@@ -91,7 +91,7 @@ describe('every alert', () => {
   });
 });
 
-/** A query without its selectors, with its record written out: alike in a panel and in an alert. */
+/** A query without its selectors, with its record written out: the same in a panel and in an alert. */
 function bare(expr: string): string {
   const { record, expr: recorded = '' } =
     rules.find((rule) => rule.record && expr.includes(rule.record)) ?? {};

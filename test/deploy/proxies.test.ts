@@ -16,14 +16,14 @@ import { createClient, createUser } from '../support/registrations.ts';
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
 import { noteTyped } from '../support/traffic.ts';
 
-// The configurations of deploy/, in real proxies with TLS, in front of two replicas.
+// Real proxies with the configurations of deploy/ and TLS, in front of two replicas.
 
-/** Of a network that documentation uses: whoever believes it believes a caller. */
+/** A false address, from a network for documentation: the proxy must replace it. */
 const CLAIMED = { 'x-forwarded-for': '203.0.113.9' };
-/** Proxies look after their servers once a second. */
+/** Proxies check their servers once a second. */
 const WAITING = { timeout: 20_000, interval: 50 };
 
-/** How often a replica was asked whether it is ready, and said no. */
+/** The number of readiness checks that a replica answered with 503. */
 async function notReady(port: number): Promise<number> {
   const answer = await fetch(`http://localhost:${port}/metrics`);
   const series = [...readSeries(await answer.text())];
@@ -47,7 +47,7 @@ describe.each(PROXIES)('$name', (kind) => {
 
     const start = (port: number) => spawnServer({ ...variables, PORT: String(port) });
 
-    /** Asks for a path exactly as it is written, which no browser and no `fetch` does. */
+    /** Requests a path unchanged, unlike a browser and `fetch`. */
     const ask = async (path: string, fields?: Record<string, string>, headers = {}) => {
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       const asked = request(proxy.baseUrl, {
@@ -87,7 +87,7 @@ describe.each(PROXIES)('$name', (kind) => {
 
     const authorization = (fields: Record<string, string> = {}) => linkTo(requestOf(client, fields));
 
-    /** Signs in and allows it in a browser. @returns what the application gets */
+    /** Signs in and allows the request in a browser. @returns the code that the application gets */
     const authorize = async (state: string) => {
       const page = await browsing.open({ baseURL: proxy.baseUrl });
       const first = await page.goto(authorization({ state }));
@@ -161,7 +161,7 @@ describe.each(PROXIES)('$name', (kind) => {
     it('returns Assent’s own error pages while the database is unreachable', async () => {
       const before = await Promise.all(ports.map(notReady));
       line.close();
-      // When a second check comes, the proxy knows what the first was told.
+      // At its second check, the proxy has the answer to the first.
       const knows = async () => {
         const after = await Promise.all(ports.map(notReady));
         expect(Math.min(...after.map((count, index) => count - (before[index] ?? 0)))).toBeGreaterThan(1);

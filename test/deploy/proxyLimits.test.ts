@@ -7,10 +7,10 @@ import { listen } from '../support/process/program.ts';
 import { PROXIES, type RunningProxy, startProxy } from '../support/programs/proxies.ts';
 import { freePort } from '../support/server.ts';
 
-// What the proxies of deploy/ do with callers who ask for too much, and with servers that fail in the middle of a request. Callers
-// have addresses of documentation's networks, by the PROXY protocol: a loopback interface has no two networks of IPv6.
+// The proxies of deploy/ limit networks that send too many requests, and handle servers that fail during a request. Callers have
+// addresses of networks for documentation, by the PROXY protocol, because a loopback interface has one network of IPv6.
 
-/** What is served of one network in one moment, and how many are sent on one connection. */
+/** The proxies' limit of requests from one network at once, and the number of requests on each connection. */
 const BURST = 1000;
 const AT_ONCE = BURST / 2;
 
@@ -24,10 +24,10 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
     beforeAll(async () => {
       const server = () =>
         createServer((request, response) => {
-          if (request.url === '/account') reached += 1; // and not a check of its health
+          if (request.url === '/account') reached += 1; // not a health check
           if (Number(request.headers['content-length'] ?? 0) === 0) return response.end();
           exchanges += 1;
-          return request.resume().on('end', () => request.socket.destroy()); // as a replica that is killed
+          return request.resume().on('end', () => request.socket.destroy()); // like a replica that is killed
         });
       servers = [server(), server()];
       const [one = 0, two = 0] = await Promise.all(servers.map((each) => listen(each)));
@@ -40,7 +40,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
       for (const server of servers ?? []) server.close();
     });
 
-    /** Sends a request over and over on one connection, each time with another claim of whose it is. @returns all answers */
+    /** Repeats a request on one connection, each time with another X-Forwarded-For. @returns all answers */
     const send = async (address: string, request: string, times = 1, body = ''): Promise<string> => {
       const plain = connectPlain(Number(new URL(proxy.baseUrl).port), '127.0.0.1');
       const [family, to] = address.includes(':') ? ['TCP6', '2001:db8::1'] : ['TCP4', '192.0.2.1'];
@@ -58,7 +58,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
     const statusesOf = (answers: string) =>
       [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
-    // A little more than Assent reads at each.
+    // A little more than Assent accepts at each.
     it.each([
       ['/oauth/token', 8_300],
       ['/%6Fauth/token', 8_300],

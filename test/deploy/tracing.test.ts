@@ -9,7 +9,7 @@ import { onDatabase, type ServerProcess, spawnServer } from '../support/process/
 import { type Collector, openCollector, type Span } from '../support/programs/collector.ts';
 import { createClient, createResource, createUser } from '../support/registrations.ts';
 
-// The packages are no dependencies of Assent: `npm ci --prefix deploy/tracing` installs them.
+// The packages are not dependencies of Assent: `npm ci --prefix deploy/tracing` installs them.
 const FOLDER = new URL('../../deploy/tracing/', import.meta.url);
 const isInstalled = existsSync(new URL('node_modules/@opentelemetry/api', FOLDER));
 const found = isInstalled ? '' : ' (deploy/tracing is not installed: skipped)';
@@ -31,7 +31,7 @@ const withRoute = (route: string) =>
     .spans()
     .filter((span) => attribute(span, 'http.route') === route && span.parentSpanId === undefined);
 
-/** A whole flow, with every secret at some wrong place as well. */
+/** A whole flow, with every secret also in a wrong place. */
 async function flow(): Promise<void> {
   const { pool } = database;
   const client = await createClient(pool);

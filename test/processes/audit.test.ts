@@ -96,7 +96,7 @@ describe('assent audit', () => {
       found.push(...part.events.filter(({ user_id }) => user_id === userId));
       return found;
     };
-    // Transactions of other tests may hold it back.
+    // Transactions of other tests may delay it.
     await expect.poll(read).toHaveLength(2);
     expect(found.at(-1)).toMatchObject({ outcome: 'of_a_newer_build' });
     expect(await read()).toEqual(await eventsOf(`--login ${login}`));
@@ -114,7 +114,7 @@ describe('assent audit', () => {
       const lines = (await assent(`audit next ${first.trim()} ${how}`)).stdout.trimEnd().split('\n');
       return { events: lines.filter((line) => line.includes('"many"')).length, cursor: lines.at(-1) ?? '' };
     };
-    // Transactions of other tests may hold it back.
+    // Transactions of other tests may delay it.
     await expect.poll(() => follow('--all')).toMatchObject({ events: 1_010 });
     const { events, cursor } = await follow();
     expect(events).toBe(1_000);

@@ -15,7 +15,7 @@ it('a running server sees the changes of commands at once', async () => {
   const [client, user] = [await server.createClient(), await server.createUser()];
   const { resource_id, resource_secret } = await json('resource create --name API');
   const resource = `Basic ${btoa(`${resource_id}:${resource_secret}`)}`;
-  const token = await obtainToken(new Agent(server.baseUrl), client, user, { instance_name: 'one' });
+  const token = await obtainToken(new Agent(server.baseUrl), client, user);
   const active = async () => (await introspect(server, resource, token)).active;
   expect(await active()).toBe(true);
   for (const whose of [`client %s ${client.clientId}`, `user %s ${user.login}`]) {
@@ -25,15 +25,8 @@ it('a running server sees the changes of commands at once', async () => {
     expect(await active()).toBe(true);
   }
   const grants = () => json<Record<string, string>[]>(`grant list --login ${user.login}`);
-  const [grant = {}] = await grants();
-  expect(grant).toMatchObject({
-    client_id: client.clientId,
-    instance_name: 'one',
-    scope: 'account-info operation-history',
-    state: 'active',
-  });
-  expect(Date.parse(grant.expires_at ?? '')).toBeGreaterThan(Date.parse(grant.issued_at ?? ''));
-  expect((await assent(`grant revoke ${grant.grant_id}`)).code).toBe(0);
+  const [{ grant_id, state } = {}] = await grants();
+  expect([state, (await assent(`grant revoke ${grant_id}`)).code]).toEqual(['active', 0]);
   expect(await active()).toBe(false);
   expect(await grants()).toMatchObject([{ state: 'revoked' }]);
 });
@@ -70,7 +63,7 @@ describe('the command line', () => {
       await commandsOn(onDatabase(url)).assent(line);
     const others = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
     const count = async () => (await pool.query(others)).rowCount;
-    // Well before a pool that was left open would close its idle connections by itself.
+    // An open pool closes its idle connections later.
     await expect.poll(count, { timeout: 5_000 }).toBe(0);
   });
 });
@@ -82,7 +75,7 @@ describe('the output of a server', () => {
     await fetch(`${spawned.baseUrl}/oauth/authorize`);
     await spawned.stop();
     const lines = spawned.output().trimEnd().split('\n');
-    // What the engine says by itself would stand here too, for example that it knows one of our flags no more.
+    // A warning of the engine, for example about a flag that it lacks, would not be JSON.
     const times = lines.map((line) => JSON.parse(line).time as string);
     expect(times).toEqual(times.map((time) => new Date(time).toISOString()).toSorted());
     expect(Date.parse(times.at(0) ?? '')).toBeGreaterThanOrEqual(started);

@@ -14,10 +14,10 @@ interface Service {
   readonly depends_on?: Record<string, { condition: string }>;
 }
 const TEXT = readFile('docker-compose.yml');
-/** What compose puts something in for: a variable with what stands for it, and an escaped dollar sign. */
+/** Compose replaces these: a variable with a default, and an escaped dollar sign. */
 const PLACES = /\$\$|\$\{(\w+):-([^}]*)\}/g;
 
-/** The file as compose reads it: values are put in after the YAML was understood. */
+/** The file as Compose reads it, which replaces them after it parsed the YAML. */
 function composeWith(variables: Variables) {
   const fill = (_key: unknown, value: unknown) =>
     typeof value !== 'string'
@@ -62,12 +62,12 @@ describe('docker-compose.yml', () => {
 /** The script reads a variable of the environment, which an older psql can't. */
 const psqlVersion = Number(versionOf(['psql', '--version'], /(\d+)/) ?? 0);
 
-/** What quoting, psql, a shell or a URL could change. */
+/** Characters that quoting, psql, a shell or a URL could change. */
 const NASTY = ` -it's p@ss/w:rd "double" \`back\` \\back\\slash\\ $HOME \${HOME} $$ $(id) :'password' :password :"password" %41%zz #hash?query&more=1,2;3 Пароль, 密码 🔑 `;
 
 describe.runIf(psqlVersion >= 14)('the database set-up of docker-compose.yml (needs psql 14)', async () => {
   const database = await useDatabase();
-  /** Runs the script as the image of PostgreSQL does, but with names of our own: roles by their names in the file. */
+  /** Runs the script as the image of PostgreSQL does, with other names. @returns the new names of roles by those in the file */
   async function setUp({ services, configs }: ReturnType<typeof composeWith>) {
     const superuser = await createRole('superuser', services.postgres.environment.POSTGRES_PASSWORD);
     const names = { postgres: superuser.name, assent: ownName(), assent_server: ownName() };

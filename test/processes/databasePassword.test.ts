@@ -8,7 +8,7 @@ import { fileIn, useFolder } from '../support/process/folder.ts';
 import { runAssent, spawnServer } from '../support/process/process.ts';
 import { freePort, TEST_SECRET } from '../support/server.ts';
 
-// As Docker and Kubernetes give secrets: in a variable of its own, or as a file.
+// Docker and Kubernetes pass secrets in a variable of their own, or as a file.
 const database = await useDatabase();
 const BASE_URL = 'http://localhost:3000';
 const PASSWORD = `-it's a p@ss/w:rd "of" \\ $HOME %41 ключ`;

@@ -5,7 +5,7 @@ import { whileHeld } from '../support/postgres/locks.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 
-// Servers that are started before their database is there, on a real PostgreSQL that is away, comes, or refuses them.
+// Servers start before their database is reachable, on a real PostgreSQL that stops, starts or refuses them.
 
 const postgres = new OwnPostgres();
 

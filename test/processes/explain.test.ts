@@ -15,21 +15,21 @@ let networks = 0;
 
 const client = await server.createClient();
 
-/** In a network of its own. */
+/** A browser in a new network. */
 const stranger = () => new Agent(server.baseUrl, { 'x-forwarded-for': `198.51.100.${++networks}` });
 
 const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
 
 const kept = async () => (await server.database.pool.query('select * from refusals order by slot')).rows;
 
-/** The refusal as it is stored, which a server does in batches. */
+/** Waits for the stored refusal: a server stores refusals in batches. */
 function keptOf({ headers }: Answer) {
   const reference = headers.get('x-request-id');
   const find = async () => (await kept()).find((refusal) => refusal.reference === reference);
   return vi.waitUntil(find, PATIENCE);
 }
 
-/** Asks for a page that is refused, and waits until that is kept. @returns the reference */
+/** Requests a page that is refused, and waits until the refusal is stored. @returns the reference */
 async function refusedPage(of = client, redirect_uri = 'x'): Promise<string> {
   return (await keptOf(await stranger().get(linkTo(requestOf(of, { redirect_uri }))))).reference;
 }
@@ -45,7 +45,7 @@ describe('assent explain', () => {
     expect(stdout).toContain('redirect_uri differs from the registered one at character 27');
     expect(stdout).toMatch(new RegExp(`^client_id +${client.clientId}\nclient_name +Test Shop$`, 'm'));
     expect(stdout).toMatch(new RegExp(`^commands +assent client show ${client.clientId}$`, 'm'));
-    // Whole, however long: it is there to be pasted. All else fits into a terminal.
+    // Only the command to paste is longer than a line of a terminal.
     const pasted = `assent client update ${client.clientId} --redirect-uri URI`;
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([expect.stringContaining(pasted)]);
     expect(await json(`explain ${reference}`)).toEqual({
@@ -199,12 +199,9 @@ describe('assent token show', () => {
     expect(await shown(later)).toMatchObject({ token: 'revoked' });
   });
 
-  it.each([
-    ['a code', `assent_ac_${'A'.repeat(64)}`],
-    ['a token of elsewhere', `assent_at_${'A'.repeat(64)}`],
-    ['something else', 'hunter2'],
-    ['nothing', ''],
-  ])('has a sentence for %s', async (_what, token) => {
+  const UNKNOWN = [`assent_ac_${'A'.repeat(64)}`, `assent_at_${'A'.repeat(64)}`, 'hunter2', ''];
+
+  it.each(UNKNOWN)('refuses a code, an unknown token and any other text: %j', async (token) => {
     const { code, stdout, stderr } = await assent('token show', `${token}\n`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^there is no authorization of this token: it must be an access token .+\n$/);

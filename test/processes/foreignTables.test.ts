@@ -6,10 +6,10 @@ import { copyOfBuild } from '../support/process/builds.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 
-// The tables of Assent are made and changed only by who means to: not by a command that reads, and not by a wrong DATABASE_URL.
+// A command that reads creates and changes no tables of Assent, and neither does a wrong DATABASE_URL.
 
 const ID = '00000000-0000-4000-8000-000000000000';
-/** What a reading command needs beside its arguments. */
+/** Options that a reading command needs. */
 const MORE: Readonly<Record<string, string>> = { audit: ' --limit 1', 'grant list': ' --login x' };
 const CHANGING = [
   'client create --name Shop --redirect-uri https://shop.example/',

@@ -10,7 +10,7 @@ import { CHECKOUT, readFile as read, useFolder } from '../support/process/folder
 import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
-// What the image has in /app: the bundle of `bundle.mjs`, in a folder away from the checkout's packages.
+// The folder /app of the image, which is the bundle of `bundle.mjs`, away from the checkout's packages.
 
 const folder = useFolder();
 execFileSync(process.execPath, ['bundle.mjs', folder], { cwd: CHECKOUT });

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { grantIdFor } from '../../src/secrets/tokens.ts';
 import { transaction } from '../../src/store/database/database.ts';
@@ -42,25 +40,6 @@ it('imports each line once after it was killed and run again', async () => {
   expect(await counts()).toEqual({ users: rows.length, events: rows.length });
 });
 
-it('refuses a --bad file that is its own standard input', async () => {
-  const file = fileOf([{ login: 'berta', name: 'Berta' }]);
-  const text = readFileSync(file, 'utf8');
-  const command = ['sh', '-c', 'exec "$@" < "$BAD"', 'sh', ...ASSENT, 'user', 'import', '--bad', file];
-  const launch = new Launch(command, { ...onDatabase(database.url), BAD: file });
-  expect(await launch.end).toEqual({ code: 2, signal: null });
-  expect(launch.output()).toContain(`${file} already exists`);
-  expect(readFileSync(file, 'utf8')).toBe(text);
-});
-
-it('reads no lines if the folder of the --bad file is missing', async () => {
-  const file = fileOf([{ login: 'clara', name: 'Clara' }]);
-  const bad = `${file}.missing/bad.jsonl`;
-  const launch = new Launch([...ASSENT, 'user', 'import', '--bad', bad, file], onDatabase(database.url));
-  expect(await launch.end).toEqual({ code: 1, signal: null });
-  expect(launch.output()).toContain(`ENOENT: no such file or directory, access '${dirname(bad)}'`);
-  expect(await json('user list --login clara')).toEqual([]);
-});
-
 it('waits for a concurrent approval of the same authorization, and keeps it', async () => {
   await json(`user import ${fileOf([{ login: 'anna', name: 'Anna' }])}`);
   const shop = { client_id: 'shop', name: 'Shop', redirect_uri: 'https://s.example/' };
@@ -92,8 +71,8 @@ it.runIf(process.platform === 'linux')('uses under 150 MB for many, long and end
   const own = await ownDatabase();
   const line = (_: unknown, n: number) =>
     `${JSON.stringify({ login: `user-${n}`, name: 'Анна' }).padEnd(n < 100_000 ? 0 : 65_000)}\n`;
-  const file = join(folder, 'long');
-  writeFileSync(file, Array.from({ length: 103_000 }, line).join('') + 'x'.repeat(100_000_000));
+  const lines = Array.from({ length: 103_000 }, line).join('');
+  const file = fileIn(folder, 'long', lines + 'x'.repeat(100_000_000));
   const launch = new Launch([...ASSENT, 'user', 'import', file, '--json'], onDatabase(own.url));
   let most = 0;
   const looking = setInterval(() => {

@@ -26,7 +26,7 @@ import { onDatabase, runAssent } from '../support/process/process.ts';
 import { startServer } from '../support/server.ts';
 import { doctor, troublesIn } from './findings.ts';
 
-// A database can be copied while nobody is connected to it, so the server is closed before.
+// The server is closed before its database is copied, because only a database without connections can be a template.
 const database = await createDatabase();
 const pool = openDatabase(database.url);
 const server = await startServer({ database: { ...database, pool } });
@@ -40,7 +40,7 @@ const agent = new Agent(server.baseUrl);
 
 const TILL = 'касса "1" \\';
 
-/** A working day: every transition, twice where it can come twice. */
+/** A working day: every transition, twice if it is repeatable. */
 async function beBusy(): Promise<void> {
   const { clientId: client_id, clientSecret } = client;
   const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till "1" \\ ключ' };
@@ -88,7 +88,7 @@ const READ_BY_INDEX = `do $$ declare setting text; begin
     execute format('alter database %I set %I = off', current_database(), setting);
   end loop; end $$`;
 
-/** Puts a row there again without its index, which can't tell of it, on a table that seems large. */
+/** Inserts a row again, unknown to its index, into a table that seems large. */
 const BEHIND_INDEX = (index: string) => {
   const [table = ''] = index.split('_');
   const columns = table === 'users' ? 'login, login_key, external_id' : `${table.slice(0, -1)}_id`;
@@ -120,7 +120,7 @@ const CONTRADICTIONS = [
   'payment.to-account("a\u202eb")',
 ];
 
-/** By the check that has to find it, and a description: the statements that make one fault. */
+/** The statements of each fault, by the check that finds it and a description. */
 const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
   'privileges: a role that may delete': 'grant delete on grants to pg_monitor',
   'privileges: every role may change a column': 'grant update (scope) on grants to public',
@@ -130,7 +130,7 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
     `update pg_index set indisready = false where indexrelid = 'grants_pkey'::regclass`,
     'insert into grants select * from grants limit 1',
     `update pg_index set indisready = true where indexrelid = 'grants_pkey'::regclass`,
-    // As on a large table, where the index would answer alone, if it could.
+    // As on a large table, where the query would read the index alone.
     'vacuum analyze grants',
     READ_BY_INDEX,
   ],
@@ -208,7 +208,7 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
   'trail_kinds: an event of an unknown kind': `insert into audit_events (kind) values ('granted')`,
 };
 
-/** What a trail may look like after years, after an import, or in a test. */
+/** Valid states of a trail after years, after an import, or in a test. */
 const HARMLESS: Readonly<Record<string, string | readonly string[]>> = {
   'events that all have one time': 'update audit_events set at = (select max(at) from audit_events)',
   'users and grants from before the trail, whose first approvals were pruned': [
@@ -308,6 +308,6 @@ async function copied(...statements: string[]): Promise<TestDatabase> {
 async function troublesAfter(statements: string | readonly string[]) {
   const copy = await copied(...[statements].flat());
   const findings = await perform(checkInvariants, { db: copy.pool, operator: '' }, {});
-  await plant(copy, 'truncate audit_events, refusals'); // of what tests may leave behind, secrets are none
+  await plant(copy, 'truncate audit_events, refusals'); // some faults are secrets there, which no test may leave behind
   return troublesIn(findings);
 }

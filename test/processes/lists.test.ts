@@ -9,7 +9,7 @@ import { ASSENT } from '../support/process/launch.ts';
 import { onDatabase, spawnAssent } from '../support/process/process.ts';
 
 const database = await useDatabase();
-/** Users: more than JavaScript passes as arguments of one call. Events take more room. */
+/** Users: more than the arguments of one call in JavaScript. Events are larger. */
 const [MANY, EVENTS] = [130_000, 60_000];
 
 await plant(
@@ -27,7 +27,7 @@ await plant(
 
 const variables = onDatabase(database.url);
 const { assent, json } = commandsOn(variables);
-/** In so little memory, in MB, that a list which is held as a whole ends the process. */
+/** With so little memory that a list in memory as a whole would end the process. */
 const inSmall = (...args: string[]) =>
   spawnAssent(args, { ...variables, NODE_OPTIONS: '--max-old-space-size=32' });
 
@@ -72,7 +72,6 @@ describe('assent user list', () => {
     const page = await rowsOf('user list --after PERSON-100005 --limit 2');
     expect(page.map(({ login }) => login)).toEqual(['Person-100006', 'Person-100007']);
     expect(Object.keys(page[0] ?? {})).toEqual(['user_id', 'login', 'name', 'status', 'external_id']);
-    expect(await logins('--after person-229998')).toEqual(['Person-229999', 'Person-230000']);
   });
 
   it('finds users by a part of their login or name', async () => {
@@ -95,17 +94,11 @@ describe('assent grant list --client', () => {
 
   it('shows rights as on the pages, within the width of a terminal', async () => {
     const scope = 'account-info payment.to-pattern("337").limit(7,500) money-source("wallet","card")';
-    await plant(
-      database,
-      `update grants set scope = '${scope}' where instance_name = 'Person-100001'`,
-      `update grants set scope = 'points:read pay.limit(,5)' where instance_name = 'Person-100002'`,
+    await plant(database, `update grants set scope = '${scope}' where instance_name = 'Person-100001'`);
+    const { stdout } = await assent('grant list --client big --limit 1');
+    expect(stdout.replaceAll('\u00a0', ' ')).toMatch(
+      /^client_name +Big\nlogin +Person-100001\ngrant_id +[0-9a-f-]{36}\nclient_id +big\n.*See your account number, balance and status\n +Pay the shop “337”: at most RUB 500 in any 7 days\n +Paid from your wallet or your linked card\nstate/s,
     );
-    const { stdout } = await assent('grant list --client big --limit 2');
-    const [first = '', second = ''] = stdout.replaceAll('\u00a0', ' ').split('\n\n');
-    expect(first.replaceAll(/\n +/g, '\n')).toMatch(
-      /^client_name +Big\nlogin +Person-100001\ngrant_id +[0-9a-f-]{36}\nclient_id +big\n.*See your account number, balance and status\nPay the shop “337”: at most RUB 500 in any 7 days\nPaid from your wallet or your linked card\nstate/s,
-    );
-    expect(second).toMatch(/^rights +“points:read”\n +“pay”: one payment of exactly RUB 5$/m);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { obtainToken } from '../support/flow.ts';
+import { introspect, obtainToken, signIn, trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
-import { newSecret } from '../support/ledger.ts';
+import { ledger, newSecret } from '../support/ledger.ts';
 import { png, svg } from '../support/pictures.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { commandsOn } from '../support/process/commands.ts';
@@ -11,17 +11,19 @@ import { ASSENT, hasTerminals, Launch, terminal } from '../support/process/launc
 import { onDatabase } from '../support/process/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 
-// What operators do: each command's document, what it refuses, and what it asks before.
+// The commands of operators: their documents, refusals and questions.
 
 const server = await useServer();
 const agent = new Agent(server.baseUrl);
 const user = await server.createUser();
+const resource = await server.createResource();
 const folder = useFolder();
 
 const variables = { ...onDatabase(server.database.url), ASSENT_OPERATOR: 'deploy token' };
 const { assent, json, refused } = commandsOn(variables);
 
-const CREATE = 'client create --redirect-uri https://shop.example/callback --name';
+const redirectUri = 'https://shop.example/callback';
+const CREATE = `client create --redirect-uri ${redirectUri} --name`;
 const create = (name: string, more = '') => json(`${CREATE} "${name}" ${more}`);
 
 const NOTHING = 'there is nothing to change\n';
@@ -142,6 +144,14 @@ describe('--json', () => {
     ['client update x --reviewed --not-reviewed', 2, /cannot be used with option/],
     ['client update x --site http://shop.example', 1, /^the site must be https:\/\/, a host and at most 500/],
     ['client update x --logo /nowhere.svg', 1, /^the logo \/nowhere\.svg can't be read: ENOENT$/],
+    [
+      `client update x --logo ${write('entities.svg', `<!DOCTYPE svg>${svg()}`)}`,
+      1,
+      /^the logo \S+\/entities\.svg has <!DOCTYPE, which a logo must not have: save it as plain SVG, with paths only$/,
+    ],
+    ...['with space', 'ümlaut', 'a/b', 'x'.repeat(129), ''].map(
+      (id) => [`${CREATE} Shop --id "${id}"`, 1, /^the client id must have 1 to 128/] as const,
+    ),
     ['migrate --status --server-role x', 2, /cannot be used with option '--status'/],
     ['client update --right account-info x', 2, /^missing required argument 'id'$/],
     ['user create x --name y', 2, /^prompts for passwords .*use --password-stdin$/],
@@ -149,6 +159,11 @@ describe('--json', () => {
     ['grant revoke --client y', 1, /^there is no client y$/],
     ['resource delete x', 1, /^there is no resource x$/],
     ['user delete nobody', 1, /^there is no user nobody$/],
+    ['user update x', 2, /^nothing to change: pass at least one of --login, --name or --external-id$/],
+    ['user update x --login ""', 1, /^the login/],
+    ['user update x --name " "', 1, /^the name/],
+    ['user update x --external-id " a"', 1, /^the external id must have/],
+    [`user update x --external-id ${'x'.repeat(256)}`, 1, /^the external id must have/],
     ['grant show 6b2c9a41', 1, /^there is no grant 6b2c9a41$/],
     ['grant list', 2, /^pass --login, --client or both/],
     ['user list --limit 0', 2, /Not a number from 1 to 1000/],
@@ -221,9 +236,6 @@ describe('a user', () => {
     expect((await assent(`user delete ${id}`)).stderr).toContain('erase the user ida for good');
     expect(await json(`user delete ${id} --yes`)).toEqual({ user_id: id, status: 'deleted', revoked: 0 });
     expect(await refused(`user show ${id}`, 1)).toBe(`there is no user ${id}\n`);
-    // An import knows the login again.
-    const name = '{"login": "ida", "name": "Ida"}';
-    expect(await json(`user import ${write('ida.ndjson', name)}`)).toMatchObject({ skipped: 1 });
   });
 
   it('gets no login that is another user’s id, in any letter case', async () => {
@@ -244,6 +256,62 @@ describe('a user', () => {
     expect(await json(`user update victim --login ${id}`)).toMatchObject({ user_id: id, login: id });
     const same = write('same.ndjson', JSON.stringify({ login: id, name: 'Ida' }));
     expect((await assent(`user import ${same} --json`)).stdout).not.toContain('the id of another user');
+  });
+});
+
+describe('a user’s id of another service', () => {
+  it('is shown beside our own in introspection, lists and the trail', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const token = await obtainToken(new Agent(server.baseUrl), client, user);
+    expect(await introspect(server, resource, token)).not.toHaveProperty('external_id');
+    const updated = await json(`user update ${user.login} --external-id wallet:1001`);
+    expect(updated).toMatchObject({ user_id: user.userId, login: user.login, external_id: 'wallet:1001' });
+    expect(await json(`user show ${user.login}`)).toEqual(updated);
+    expect(await json('user list --external-id wallet:1001')).toEqual([updated]);
+    expect(await json('user list --external-id wallet:100')).toEqual([]);
+    const said = await introspect(server, resource, token);
+    expect(said).toMatchObject({ active: true, sub: user.userId, external_id: 'wallet:1001' });
+    const about = { user_id: user.userId, login: user.login, external_id: 'wallet:1001' };
+    const grant = { grant_id: said.grant_id, client_name: 'Test Shop' };
+    const whole = { ...about, ...grant, client_id: client.clientId, state: 'active' };
+    expect(await json(`grant show ${said.grant_id}`)).toMatchObject(whole);
+    const events = await json<Record<string, unknown>[]>(`audit --grant ${said.grant_id}`);
+    expect(events.map(({ outcome }) => outcome)).toEqual(['approved', 'exchanged']);
+    for (const event of events) expect(event).toMatchObject({ ...about, grant_id: said.grant_id });
+    expect(await json(`grant list --login ${user.login}`)).toMatchObject([grant]);
+  });
+
+  it('stays when login and name change, and the user stays signed in', async () => {
+    const user = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    await json(`user update ${user.login} --login "New ${user.login}" --name "Anna Nova"`);
+    expect((await agent.get('/account')).text).toContain(`Anna Nova (New ${user.login})`);
+    const other = new Agent(server.baseUrl);
+    expect(await trySignIn(other, user.login, user.password)).toBe('wrong');
+    expect(await trySignIn(other, `new ${user.login}`, user.password)).toBe('right');
+    const trail = await json<Record<string, unknown>[]>(`audit --user ${user.userId} --outcome user_updated`);
+    expect(trail).toMatchObject([{ operator: 'deploy token', detail: { fields: ['login', 'name'] } }]);
+    expect((await agent.get('/account/history')).text).toContain('We changed your login');
+  });
+
+  it('ends the user’s sessions when it changes, and is removed by an empty value', async () => {
+    const { login, password } = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, login, password);
+    await json(`user update ${login} --external-id another-${login}`);
+    expect((await agent.get('/account')).page).toBe('sign-in');
+    expect(await json(`user update ${login} --external-id ""`)).toMatchObject({ external_id: null });
+  });
+
+  it('is refused if it is taken, as is a login', async () => {
+    const [one, other] = [await server.createUser(), await server.createUser()];
+    await json(`user update ${one.login} --external-id of-one`);
+    for (const change of ['--external-id of-one', `--login ${one.login.toUpperCase()}`]) {
+      const sentence = await refused(`user update ${other.login} ${change} --name Changed`, 1);
+      expect(sentence).toContain('another user has');
+    }
+    expect(await json(`user show ${other.login}`)).toMatchObject({ name: 'Test User', external_id: null });
   });
 });
 
@@ -274,7 +342,7 @@ describe('the facts about an application that users see', () => {
     expect(stdout.replaceAll('\u00a0', ' ').split(/ {2,}|\n *\n?/)).toEqual([
       'client_id',
       expect.stringMatching(/^[0-9a-f]{32}$/),
-      ...['name', 'Shop', 'redirect_uri', 'https://shop.example/callback'],
+      ...['name', 'Shop', 'redirect_uri', redirectUri],
       ...['allowed_rights', 'account-info', 'payment-shop', 'most', 'At most RUB 5,000 in any 30 days', ''],
     ]);
   });
@@ -305,13 +373,6 @@ describe('the facts about an application that users see', () => {
     const noted = [false, undefined, undefined, on, undefined, off, on];
     expect(events.map(({ detail }) => detail.oauth21)).toEqual(noted);
   });
-
-  it('exclude a logo with a document type, in one line with the file and the reason', async () => {
-    const logo = write('entities.svg', `<!DOCTYPE svg>${svg()}`);
-    expect(await refused(`${CREATE} Shop --logo ${logo}`, 1)).toBe(
-      `the logo ${logo} has <!DOCTYPE, which a logo must not have: save it as plain SVG, with paths only\n`,
-    );
-  });
 });
 
 describe('the name of an application', () => {
@@ -338,12 +399,45 @@ describe('the name of an application', () => {
     expect(await create('TEA H0USE', '--force')).toMatchObject({ name: 'TEA H0USE' });
     const { client_id } = await create('Coffee House');
     const rename = `client update ${client_id} --name`;
-    expect((await assent(`${rename} "COFFEE HOUSE"`)).code).toBe(0); // not held against the application itself
+    expect((await assent(`${rename} "COFFEE HOUSE"`)).code).toBe(0); // its own name is no obstacle
     expect(await refused(`${rename} "TEA H0U5E"`, 1)).toContain('looks like that of another application');
     const { warnings } = await create('Tea House', '--force');
     expect(own).not.toHaveProperty('warnings');
     const twins = 'another application has the name “Tea House”, too: users can’t tell them apart';
     expect(warnings).toEqual([twins]);
+  });
+});
+
+describe('an application with its existing client_id and secret', () => {
+  it('gets a token with them', async () => {
+    const clientSecret = newSecret();
+    ledger.note('client secret', clientSecret);
+    const clientId = 'Shop_of.old~1-a';
+    const logo = write('logo.png', png(64, 64));
+    const command = `${CREATE} Kiosk --id ${clientId} --secret-stdin --logo ${logo}`;
+    const created = await json(command, `${clientSecret}\n`);
+    const expected = { client_id: clientId, name: 'Kiosk', redirect_uri: redirectUri, verified: true };
+    expect(created).toMatchObject(expected);
+    expect(await json(`client show ${clientId}`)).toEqual(created); // without the secret, which is known
+    expect((await fetch(`${server.baseUrl}/logo/${clientId}-${created.logo}`)).status).toBe(200);
+    const user = await server.createUser();
+    const token = await obtainToken(new Agent(server.baseUrl), { clientId, clientSecret, redirectUri }, user);
+    expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });
+  });
+
+  it.each([
+    ['of too few bytes', 'short', 'must have 16 to 256', 1],
+    ['of too many bytes', 'x1'.repeat(129), 'must have 16 to 256', 1],
+    ['with a letter that HTTP Basic may lose', 'a secret of münchen, 20 long', 'printable ASCII', 1],
+    ['of few letters, without --force', 'abababab'.repeat(8), 'fewer than 128', 0],
+    ['that is a word, without --force', 'correct-horse-1234', 'fewer than 128', 0],
+  ])('is refused for a secret %s', async (_which, secret, reason, forced) => {
+    const command = `${CREATE} Shop --id weak-${secret.length} --secret-stdin`;
+    const { code, stdout, stderr } = await assent(command, secret);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(reason);
+    expect(stderr).not.toContain(secret);
+    expect((await assent(`${command} --force`, secret)).code).toBe(forced);
   });
 });
 
@@ -380,7 +474,7 @@ describe('an irreversible command', () => {
   it.skipIf(!hasTerminals)('prompts at a terminal, with no as the default (needs `script`)', async () => {
     const deletion = `client delete ${(await connected('one')).clientId}`;
     const question = 'This will delete the application Test Shop and revoke 1 authorization. Continue? [y/N]';
-    /** @param keys what is typed when the question was asked; none where none is */
+    /** @param keys the answer to the question, undefined if none is expected */
     const at = async (line: string, keys?: string) => {
       const launch = new Launch(terminal(`${ASSENT.join(' ')} ${line}`), variables);
       if (keys !== undefined) await launch.says(question).then(() => launch.type(keys));

@@ -6,7 +6,7 @@ import { useDatabase } from '../support/postgres/database.ts';
 import { CHECKOUT, readFile as read, useFolder } from '../support/process/folder.ts';
 import { onDatabase, spawnServer } from '../support/process/process.ts';
 
-// What `npm pack` puts into a release. Its dependencies are those of the checkout here; an installation brings its own.
+// The package of `npm pack`, with the dependencies of the checkout instead of installed ones.
 
 const { version } = JSON.parse(read('package.json')) as { version: string };
 const folder = useFolder();

@@ -8,7 +8,7 @@ import { onDatabase, spawnServer } from '../support/process/process.ts';
 const MiB = 2 ** 20;
 const CONTAINER = 512;
 
-/** A machine of six cores, and a container; at its end the process says how much memory it took at most, in KiB. */
+/** A machine of six cores, and a container; at its end the process prints its peak memory in KiB. */
 const SURROUNDINGS = `
 import os from 'node:os';
 import { syncBuiltinESMExports } from 'node:module';
@@ -18,7 +18,7 @@ process.constrainedMemory = () => ${CONTAINER * MiB};
 syncBuiltinESMExports();
 if (isMainThread) process.on('exit', () => console.log('most memory: ' + process.resourceUsage().maxRSS));`;
 
-/** What Django makes by default with argon2: 100 MiB for each check. */
+/** A hash with Django's defaults of argon2: 100 MiB for each check. */
 const DJANGO = `$argon2id$v=19$m=102400,t=2,p=8$ZDBmWjRlSk9PRHIxbFZKMnNRTkJSZQ$fURBxqtVyMFIfJutmPQPPBnFz0HJ9Sj9kng3Z8xRB2U`;
 
 it('a server in a container stays within its memory while one hash needs 100 MiB to check', async () => {

@@ -9,7 +9,7 @@ import { useFolder } from '../support/process/folder.ts';
 import { formTo, Player, type Shown } from '../support/process/playground.ts';
 import { credentials, freePair, startTrial, useTrial } from '../support/process/trial.ts';
 
-// What the demo application of trial mode teaches, lesson by lesson, over HTTP.
+// The lessons of trial mode's demo application, over HTTP.
 
 const trial = await useTrial({ CODE_LIFETIME_SECONDS: '20' });
 
@@ -122,18 +122,13 @@ describe('a custom application', () => {
 
   const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(2).text();
 
-  it('is registered for the visitor, and known to the server', async () => {
-    const person = player();
-    const own = await register(person, BACK);
-    expect(await askAs(trial.baseUrl, idIn(own))).toMatchObject({ status: 303 });
-    expect(cheerio.load((await player().shop.get('/')).body)('#own dd').length).toBe(0);
-  });
-
-  it('ends at the next start', async () => {
+  it('is registered for the visitor, and known to the server until the next start', async () => {
     const variables = { PORT: String(await freePair()), DATA_DIR: useFolder(onTestFinished) };
     const first = await startTrial(variables);
-    const own = await register(new Player(credentials(first), first.baseUrl), BACK);
+    const visitor = () => new Player(credentials(first), first.baseUrl);
+    const own = await register(visitor(), BACK);
     expect(await askAs(first.baseUrl, idIn(own))).toMatchObject({ status: 303 });
+    expect(cheerio.load((await visitor().shop.get('/')).body)('#own dd').length).toBe(0);
     await first.stop();
     const next = await startTrial(variables);
     expect(await askAs(next.baseUrl, idIn(own))).toMatchObject({ status: 400, page: 'error' });

@@ -19,8 +19,8 @@ import { onDatabase, type ServerProcess, spawnAssent, spawnServer } from '../sup
 import type { TestClient, TestUser } from '../support/server.ts';
 import { noteShown } from '../support/traffic.ts';
 
-// An upgrade while the build before it serves: its server goes on, on the schema that the later build migrates to. Until there
-// is a second migration, this build is the earlier one, and the later one has a migration made for this test.
+// An upgrade while the earlier build serves: its server continues on the schema that the later build migrates to. Until there
+// is a second migration, this build is the earlier one, and the later one has a migration of this test.
 
 const version = oldestServed();
 const isFirst = version === (await listMigrations()).length;

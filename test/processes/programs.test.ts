@@ -1,22 +1,22 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as cheerio from 'cheerio';
 import { expect, it, onTestFinished } from 'vitest';
+import { s256 } from '../../src/secrets/digest.ts';
 import { decideAt } from '../clients/callers.ts';
 import { describeWith, startExample } from '../clients/examples.ts';
 import { obtainCode, requestOf } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
-import { ledger } from '../support/ledger.ts';
+import { ledger, newSecret } from '../support/ledger.ts';
 import { useFolder } from '../support/process/folder.ts';
 import { Player } from '../support/process/playground.ts';
 import { PATH } from '../support/process/program.ts';
 import { useTrial } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
 
-// The programs that the demo shows beside its messages, copied and run with the credentials of an application of one's own.
+// The programs that the demo shows beside its messages run with the credentials of a custom application.
 
 const trial = await useTrial();
 const user = { ...trial, userId: '', paymentPassword: trial.payment };
@@ -26,7 +26,7 @@ const GO_IMPORTS = '"fmt"; "io"; "log"; "net/http"; "net/url"; "os"; "strings"'.
 const inGo = (text: string) =>
   `package main\nimport (\n${GO_IMPORTS.replaceAll(';', '')}\n)\nfunc main() {\n${text}\n}\n`;
 
-/** How each is run, and a command that succeeds where it can be. */
+/** The file and command of each, and a command that succeeds if it is installed. */
 const LANGUAGES = {
   curl: { file: 'run.sh', run: ['bash'], check: ['curl', '--version'] },
   'Node.js': { file: 'run.mjs', run: [process.execPath], check: ['true'] },
@@ -55,7 +55,7 @@ const { resource } = JSON.parse(readFileSync(join(trial.dataDir, 'demo.json'), '
 const { resourceId: RESOURCE_ID, resourceSecret: RESOURCE_SECRET } = resource;
 const own = { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, RESOURCE_ID, RESOURCE_SECRET };
 
-/** What the first page shows of the application that was registered there: its line, its address, its id and its secret. */
+/** The custom application on the first page: its line, its address, its id and its secret. */
 async function ownCodes({ shop }: Player): Promise<string[]> {
   const $ = cheerio.load((await shop.get('/')).body);
   const codes = $('#own dd code').toArray();
@@ -74,9 +74,8 @@ async function run(language: Language, title: string, variables: Record<string, 
 
 function newCode(CODE_VERIFIER: string): Promise<string> {
   const client = { clientId: CLIENT_ID, clientSecret: null, redirectUri: REDIRECT_URI };
-  const code_challenge = createHash('sha256').update(CODE_VERIFIER).digest('base64url');
-  const fields = requestOf(client, { code_challenge, code_challenge_method: 'S256' });
-  return obtainCode(new Agent(trial.baseUrl), fields, user);
+  const challenge = { code_challenge: s256(CODE_VERIFIER), code_challenge_method: 'S256' };
+  return obtainCode(new Agent(trial.baseUrl), requestOf(client, challenge), user);
 }
 
 for (const language of Object.keys(LANGUAGES) as Language[]) {
@@ -88,7 +87,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
     const ask = (TOKEN: string) => run(language, 'What the token allows', { TOKEN });
     // The first run may compile Go's library, which takes longer than a code lives.
     expect(await ask('none')).toContain('"active":false');
-    const CODE_VERIFIER = randomBytes(32).toString('base64url');
+    const CODE_VERIFIER = newSecret();
     const CODE = await newCode(CODE_VERIFIER);
     const exchanged = await run(language, 'The exchange: a token for the code', { CODE, CODE_VERIFIER });
     expect(exchanged).toMatch(/\b200\b/);

@@ -6,14 +6,14 @@ import { waiting, whileHeld } from '../support/postgres/locks.ts';
 import { onDatabase, spawnServer } from '../support/process/process.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
-// Two servers as processes of their own on one database, like two replicas behind a load balancer.
+// Two server processes on one database, like two replicas behind a load balancer.
 
 const database = await useDatabase();
 const registry = await useServer({ database }); // registers clients and users; takes no part in the races
 const replicas = await Promise.all([1, 2].map(() => spawnServer(onDatabase(database.url))));
 afterAll(() => Promise.all(replicas.map((replica) => replica.stop())));
 
-/** The same browser before every replica: one cookie jar, several addresses. */
+/** One browser at both replicas, with the same cookies. */
 function agents(): [Agent, Agent] {
   const [first, second] = replicas.map(({ baseUrl }) => new Agent(baseUrl)) as [Agent, Agent];
   return [first, Object.assign(second, { cookies: first.cookies })];
@@ -74,7 +74,7 @@ describe('races between two processes', () => {
     const resource = await registry.createResource();
     const [first, second] = agents();
     let issued = 0;
-    // Half of the rounds let the exchange go first, so that there is a token that must be dead.
+    // In half of the rounds the exchange comes first, so that the approval has a token to annul.
     for (let round = 0; round < 10; round += 1) {
       const code = await obtainCode(first, requestOf(client, { state: `a${round}` }), user);
       const form = await formOf(first, requestOf(client, { state: `b${round}` }), user);
@@ -114,8 +114,7 @@ describe('races between two processes', () => {
       expect(new Set(await Promise.all(answers))).toEqual(new Set(['lost']));
     });
     for (const { client, code } of codes) {
-      // PostgreSQL finishes what had reached it: then the repeat is refused, and the user is asked again. What
-      // had not reached it is exchanged now.
+      // The repeat is refused if the first exchange had reached PostgreSQL, which then finishes it.
       expect([200, 400]).toContain((await second.post('/oauth/token', tokenRequestOf(client, code))).status);
       expect(await events('exchanged', client)).toBe(1);
     }

@@ -1,13 +1,14 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { introspect, obtainToken } from '../support/flow.ts';
+import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { plant } from '../support/postgres/plant.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { useFolder } from '../support/process/folder.ts';
 import { onDatabase } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
+import { isLive } from '../support/state.ts';
 
 const server = await useServer();
 const { database } = server;
@@ -20,35 +21,27 @@ const resource = await server.createResource();
 const { assent, json, refused } = commandsOn(onDatabase(database.url));
 const revoke = (which: string) => json(`grant revoke ${which}`);
 
-const active = (...tokens: string[]) =>
-  Promise.all(tokens.map(async (token) => (await introspect(server, resource, token)).active));
+const active = (...tokens: string[]) => Promise.all(tokens.map((token) => isLive(server, resource, token)));
 
-describe('assent grant revoke, by time', () => {
-  it('revokes what was granted before a time, or from then on', async () => {
-    const first = await obtainToken(agent, client, user, { instance_name: 'first' });
-    const { rows } = await database.pool.query<{ now: Date }>('select clock_timestamp() as now');
-    const between = rows[0]?.now.toISOString();
-    const last = await obtainToken(agent, client, user, { instance_name: 'last' });
-    expect(await revoke(`--until ${between} --yes`)).toMatchObject({ revoked: 1, until: between });
-    expect(await active(first, last)).toEqual([false, true]);
-    const since = `--since ${between} --client ${client.clientId}`;
-    expect(await revoke(`${since} --yes`)).toMatchObject({ revoked: 1 });
-    expect(await active(last)).toEqual([false]);
-  });
-
-  it('revokes all users’ grants only with --yes, and prints the number before', async () => {
-    const token = await obtainToken(agent, client, user);
-    expect(await refused('grant revoke --until 2999-01-01', 2)).toBe(
-      'nothing was done: pass --yes to revoke 1 authorization\n',
-    );
-    expect(await active(token)).toEqual([true]);
-  });
+it('assent grant revoke revokes the grants before a time, or from then on, only with --yes', async () => {
+  const first = await obtainToken(agent, client, user, { instance_name: 'first' });
+  const { rows } = await database.pool.query<{ now: Date }>('select clock_timestamp() as now');
+  const between = rows[0]?.now.toISOString();
+  const last = await obtainToken(agent, client, user, { instance_name: 'last' });
+  const question = 'nothing was done: pass --yes to revoke 1 authorization\n';
+  expect(await refused(`grant revoke --until ${between}`, 2)).toBe(question);
+  expect(await active(first, last)).toEqual([true, true]);
+  expect(await revoke(`--until ${between} --yes`)).toMatchObject({ revoked: 1, until: between });
+  expect(await active(first, last)).toEqual([false, true]);
+  const since = `--since ${between} --client ${client.clientId}`;
+  expect(await revoke(`${since} --yes`)).toMatchObject({ revoked: 1 });
+  expect(await active(last)).toEqual([false]);
 });
 
 describe('assent grant revoke --trail, after a restore', () => {
   it('revokes exactly what ended or was replaced since, by the exported trail', async () => {
     const file = join(folder, 'trail.jsonl');
-    // An event is told when no transaction of the cluster is older, and other tests have theirs.
+    // An event is exported once no older transaction runs in the cluster, which other tests use too.
     const followUntil = (ended: number) =>
       expect
         .poll(async () => {
@@ -72,7 +65,7 @@ describe('assent grant revoke --trail, after a restore', () => {
 
     await plant(database, 'delete from grants', 'insert into grants select * from saved', 'drop table saved');
     expect(await active(kept, revoked, replaced)).toEqual([true, true, true]);
-    const anew = await tokenOf('again'); // given after the restore: not of the past
+    const anew = await tokenOf('again'); // issued after the restore
     const asked = await refused(`grant revoke --trail ${file}`, 2);
     expect(asked).toContain('pass --yes to revoke 2 authorizations');
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({
@@ -93,16 +86,16 @@ describe('assent grant revoke --trail, after a restore', () => {
   });
 });
 
-/** What may end an authorization, of those that the test gave and took back. */
+/** Events of this test's tokens that may end an authorization. */
 const ENDING =
   /"outcome":"(approved|approved_again|revoked_by_application)".*"instance_name":"(kept|revoked|replaced|again)"/g;
 
-/** `assent audit next` ends with the place that comes next, so a file that it is appended to has its own place. */
+/** The last line of `assent audit next` is the next place, also in a file to which its output is appended. */
 function lastPlace(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').at(-1) ?? '';
 }
 
-/** Makes all that was done so far an hour older, in the database and in the exported trail: an event comes up to some seconds after its row. */
+/** Makes grants and exported events an hour older; an event may be some seconds later than its row. */
 async function anHourLater(file: string): Promise<void> {
   const earlier = (time: string) => new Date(Date.parse(time) - 3_600_000 + 5_000).toISOString();
   const text = readFileSync(file, 'utf8');

@@ -7,7 +7,7 @@ import { tcpBalancer } from '../support/programs/balancer.ts';
 import { PROXIES, startProxy } from '../support/programs/proxies.ts';
 import { freePort } from '../support/server.ts';
 
-// Two replicas that are restarted in turn while many ask for pages through balancers: nobody may feel it.
+// Two replicas are restarted in turn under requests through balancers, none of which may fail.
 
 const haproxy = PROXIES.find(({ name, version }) => name === 'HAProxy' && version !== undefined);
 if (haproxy === undefined)
@@ -48,7 +48,7 @@ it('fails no request during a rolling restart, with any load balancer', async ()
     open.push(stop);
     ways.push(['HAProxy', baseUrl, true]);
   }
-  // Below what HAProxy lets one network ask for, and so that the replicas still answer checks.
+  // Fewer than HAProxy's limit for a network, and few enough that the replicas still answer checks.
   const each = { connections: 2, pauseMs: 30 };
   const loads = ways.map(([, baseUrl, keepAlive]) => startLoad(baseUrl, { ...each, keepAlive }));
   const goOn = () => Promise.all(loads.map((load) => load.answered(30)));
@@ -57,7 +57,7 @@ it('fails no request during a rolling restart, with any load balancer', async ()
     expect(await replica.server.stop()).toBe(0);
     await goOn();
     replica.server = await start(replica.port);
-    await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // all have found it again
+    await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // every balancer uses it again
   }
   await Promise.all(loads.map((load) => load.stop()));
   const failures = loads.map((load, index) => [ways[index]?.[0], load.failures]);

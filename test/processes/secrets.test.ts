@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { s256 } from '../../src/secrets/digest.ts';
 import { follow } from '../support/account.ts';
 import {
   codeOf,
@@ -17,15 +17,14 @@ import { Agent } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
 import { ROUTES } from '../support/http/samples.ts';
 import { basic } from '../support/http/tokenRequests.ts';
-import { KINDS, ledger } from '../support/ledger.ts';
+import { KINDS, ledger, newSecret } from '../support/ledger.ts';
 import { createDatabase, createRole } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
 import { createClient, createUser } from '../support/registrations.ts';
 
-// The real server as talkative as it can be, and everything that carries a secret: what is right, what is wrong, what
-// is in the wrong place, and all of it again while the server itself is in trouble. Whatever it writes meanwhile is
-// searched when the database is dropped and when the server ends.
+// The real server with the most detailed log receives valid secrets, wrong ones and misplaced ones, also during outages. Its
+// rows are searched for them when the database is dropped, its output and metrics when it ends.
 
 const database = await createDatabase();
 const role = await createRole('superuser');
@@ -39,17 +38,17 @@ const user = await createUser(database.pool, {
 });
 const api = await commandsOn(variables).json('resource create --name API');
 const resource = { id: api.resource_id ?? '', secret: api.resource_secret ?? '' };
-/** By the name of the field that they belong into; filled by the first test. */
+/** By the names of their fields; set by the first test. */
 let secrets: Record<'code' | 'code_verifier' | 'token' | 'payment_password', string> & Record<string, string>;
 
 type Fields = Record<string, string>;
 
-/** Every address of the server, and one that is none. */
+/** Every address of the server, and an unknown one. */
 const PATHS = new Set(['/nothing', ...ROUTES.map((route) => route.replace(/^\w+ /, ''))]);
 
 const nearly = (secret: string) => secret.slice(0, -1) + (secret.endsWith('x') ? 'y' : 'x');
 
-/** Opens every form, to be sent all right when the time has come. @returns sends them, and gives the statuses */
+/** Opens every form and fills it in correctly. @returns sends them, and gives the statuses */
 async function prepareRight(): Promise<() => Promise<number[]>> {
   const [stranger, anna] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
   const { login, password } = user;
@@ -86,8 +85,8 @@ it('the search in a process’s output finds a secret', async () => {
 describe('a server at LOG_LEVEL=trace', () => {
   it('receives every kind of secret on the way to a token', async () => {
     const agent = new Agent(server.baseUrl);
-    const code_verifier = randomBytes(32).toString('base64url');
-    const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
+    const code_verifier = newSecret();
+    const code_challenge = s256(code_verifier);
     const scope = 'account-info payment-shop.limit(7,5000)';
     const fields = requestOf(client, { scope, code_challenge, code_challenge_method: 'S256' });
     const code = codeOf(await decide(agent, await reachConsent(agent, fields, user), 'allow'));
@@ -168,7 +167,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     await database.pool.query('alter schema public rename to hidden');
     expect(new Set(await sendRight())).toEqual(new Set([500]));
     await database.pool.query('alter schema hidden rename to public');
-    await database.drop(); // and has kept none in it
+    await database.drop(); // after a search of its rows
     expect(new Set(await sendRight())).toEqual(new Set([503]));
   });
 
@@ -235,31 +234,20 @@ function misplacements(secrets: Fields, others: Fields): Misplacement[] {
   ];
 }
 
-/** Headers that proxies, browsers and programs add, and one that nobody knows. */
+const TEXT_HEADERS = [
+  ...['accept', 'cookie2', 'from', 'if-none-match', 'sec-fetch-site', 'set-cookie', 'traceparent'],
+  ...['user-agent', 'x-api-key', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id'],
+];
+
+/** Headers that proxies, browsers and programs add, and unknown ones. */
 function oddHeaders(text: string): Fields {
   const url = `https://shop.example/callback?code=${text}`;
-  return {
-    accept: text,
-    cookie2: text,
-    forwarded: `for="${text}"`,
-    from: text,
-    'if-none-match': text,
-    origin: url,
-    'proxy-authorization': `Basic ${text}`,
-    referer: url,
-    'sec-fetch-site': text,
-    'set-cookie': text,
-    traceparent: text,
-    'user-agent': text,
-    'x-api-key': text,
-    'x-forwarded-for': text,
-    'x-forwarded-host': text,
-    'x-forwarded-proto': text,
-    'x-request-id': text,
-  };
+  const all = Object.fromEntries(TEXT_HEADERS.map((name) => [name, text]));
+  const forwarded = `for="${text}"`;
+  return { ...all, forwarded, 'proxy-authorization': `Basic ${text}`, origin: url, referer: url };
 }
 
-/** Sends what is hardly HTTP, or ends in the middle of it. @returns the statuses of the answers */
+/** Sends malformed or incomplete HTTP. @returns the statuses of the answers */
 async function sendBroken(baseUrl: string, secret: string): Promise<number[]> {
   const line = `token=${secret}`;
   const form = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';

@@ -10,7 +10,7 @@ import { commandsOn } from '../support/process/commands.ts';
 import { onDatabase, type Run, spawnServer } from '../support/process/process.ts';
 import { useServer } from '../support/server.ts';
 
-// Two roles, as docs/operate/database.md advises: one owns the tables and migrates, the other serves.
+// The two roles of docs/operate/database.md: one owns the tables and migrates, the other serves.
 const database = await useDatabase();
 const here = new URL(database.url).pathname.slice(1);
 const BASE_URL = 'http://localhost:3000';
@@ -143,8 +143,9 @@ describe('a server role that owns nothing', () => {
     await expect(starting).rejects.toThrow('run "assent migrate" as the owner of the tables');
   });
 
-  it('can’t prune the audit trail; the owner can', async () => {
-    expect(await asServer.refused('audit prune --yes', 1)).toContain('only the owner of the tables');
+  it('can’t import, nor prune the audit trail, which the owner can', async () => {
+    for (const line of ['user import', 'audit prune --yes'])
+      expect(await asServer.refused(line, 1)).toContain('only the owner of the tables');
     expect((await asOwner.assent('audit prune --yes')).code).toBe(0);
   });
 });
@@ -208,7 +209,7 @@ describe('assent migrate --server-role', () => {
     const { stderr } = await grant(mighty);
     const [, ...lines] = stderr.trimEnd().split('\n');
     expect(lines).toHaveLength(6);
-    await database.pool.query(lines.join('\n')); // all of it at once, as it stands there
+    await database.pool.query(lines.join('\n')); // all at once, unchanged
     expect(await grant(mighty)).toMatchObject({ code: 0 });
   });
 

@@ -21,7 +21,7 @@ import { versionOf } from '../support/process/program.ts';
 import { freePair } from '../support/process/trial.ts';
 import { freePort } from '../support/server.ts';
 
-// Real processes that are told to end in every way that people and programs do it. Afterwards nothing may be left.
+// Real processes end in every way that people and programs end them, and leave nothing behind.
 
 const NPM_START = ['npm', 'start'];
 const SERVE = [...ASSENT, 'serve'];
@@ -38,7 +38,7 @@ const hasContainers = versionOf([...CONTAINER, 'echo', 'yes']) !== undefined;
 const CTRL_C = '\x03';
 
 const { open } = useSockets();
-/** For servers, one after the other: to make PostgreSQL's data for each would take most of the time. */
+/** All servers use it in turn, because creating PostgreSQL's data for each takes most of the time. */
 const ofServers = useFolder();
 
 function start(command: readonly string[], variables: Record<string, string>): Launch {
@@ -69,7 +69,7 @@ async function nothingIsLeft({ family, folder }: { family: number[]; folder: str
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/** Begins a request, whose head the server has read when it says to continue. @returns completes it, and gives the answer */
+/** Begins a request; once the server answers 100, it has read the head. @returns completes it, and gives the answer */
 async function beginRequest(baseUrl: string): Promise<() => Promise<string>> {
   const head = ['POST /oauth/token HTTP/1.1', 'Host: x', 'Expect: 100-continue', 'Content-Length: 6'];
   const type = 'Content-Type: application/x-www-form-urlencoded';
@@ -198,7 +198,7 @@ describe('a server that is ending', () => {
   });
 });
 
-/** What migrations wait for while it is held. */
+/** Migrations wait while it is held. */
 const LOCK = 'select pg_advisory_xact_lock(7274825)';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;

@@ -31,7 +31,7 @@ async function takenPort(host: string, index = 0): Promise<number> {
   return port;
 }
 
-/** Again when the server, which has only just started, asks for that. */
+/** Repeats the sign-in while the server, which has just started, asks for that. */
 async function expectSignIn(
   { baseUrl }: ServerProcess,
   { login, password }: Record<'login' | 'password', string>,
@@ -49,7 +49,7 @@ describe('trial mode', () => {
   it('starts from nothing, prints addresses and passwords, and serves the demo application', async () => {
     const variables = await newTrial();
     const server = await start(variables);
-    // Nothing of the log comes after it, and a terminal of 80 columns wraps none of it.
+    // No line of the log follows it, and a terminal of 80 columns wraps none of its lines.
     expect(server.output()).toMatch(/\n\nAssent is ready at \S+ \(trial mode\)\n( {2}.{1,78}\n){6}\n$/);
     const { open, login, password, payment, other } = credentials(server);
     expect(open).toBe(`http://127.0.0.1:${Number(variables.PORT) + 1}`);

@@ -6,7 +6,7 @@ import { Sessions, type Story, tell } from '../../demo/src/sessions.ts';
 import { ask, spend } from '../../demo/src/story.ts';
 import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
-// The demo application over days, and with too much of everything.
+// The payment limits of the demo application over days, and the limits of its memory.
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -32,7 +32,7 @@ describe('the payment API', () => {
     payments = new PaymentApi(resource);
   });
 
-  /** Pays from the wallet to a shop, unless it says otherwise, by a token of which the server says this. */
+  /** Pays, by default from the wallet to a shop. @param said changes of the token's introspection @returns the verdict */
   function pay(amount: string, said: Partial<Told> = {}, payment: Partial<Payment> = {}): string {
     const whole: Payment = { to: 'shop', payee: '337', source: 'wallet', ...payment, amount };
     return payments.pay({ ...told, ...said }, whole, now).verdict;

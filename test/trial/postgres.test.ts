@@ -1,6 +1,6 @@
-// Real processes with the compiled module on real folders: as root for root and for `nobody`, else for that user. They run from
-// a copy of the checkout: `nobody` may be unable to enter the original, and the copy of the programs that root makes is then
-// named after a version of our own, which can be removed while a server runs from another.
+// Real processes with the compiled module on real folders: as root for root and for `nobody`, else for the current user. They
+// run from a copy of the checkout: `nobody` may have no access to the original, and root's copy of the programs then has a
+// version of its own, so that it can be removed while a server runs from another.
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -42,7 +42,7 @@ try {
   process.send({ failure: error.name + ': ' + error.message });
 }`;
 
-/** What the process of a member says: a line of its log, or the one answer to what it was told. */
+/** From the process of a member: a line of its log, or the answer to a command. */
 type Message = { log?: string; value?: unknown; failure?: string };
 
 class Member {
@@ -105,7 +105,7 @@ class Member {
 const members: Member[] = [];
 const dataDirs = new Map<string, Person>();
 
-/** A data folder that does not exist yet, in a folder of the person's own. */
+/** The path of a missing data folder, in a new folder of the person. */
 function newDataDir(person: Person, name = 'data'): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'assent-data-'));
   if (person.ids.uid !== undefined) fs.chownSync(folder, person.ids.uid, person.ids.gid);
@@ -141,7 +141,7 @@ afterEach(async () => {
   await Promise.all(members.splice(0).map((member) => member.kill()));
 });
 
-/** A PostgreSQL that a failed test left alone is adopted and stopped, as the next start would do it. */
+/** A PostgreSQL that still runs after a failed test is adopted and stopped, as at the next start. */
 afterAll(async () => {
   for (const [dataDir, person] of dataDirs) {
     if (!isStopped(dataDir)) await (await Member.join(person, dataDir)).leave();
@@ -156,8 +156,15 @@ afterAll(async () => {
 describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (person) => {
   const dataDir = newDataDir(person, 'it\'s "odd", really');
 
-  it('starts for its first user, stops with its last, and keeps the data', async () => {
+  it('starts for its first user, durable, private and not on the network, stops with its last, and keeps the data', async () => {
     const first = await Member.join(person, dataDir);
+    expect(await first.ask('show fsync')).toBe('on');
+    expect(await first.ask('show max_connections')).toBe('100');
+    expect(await first.ask('show listen_addresses')).toBe('');
+    const folders = [first.host, clusterOf(dataDir), dataDir].map((folder) => fs.statSync(folder));
+    expect(folders.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o700, 0o700]);
+    expect(folders[1]?.uid).not.toBe(0);
+    expect(folders[0]?.uid).toBe(folders[1]?.uid);
     await first.ask('create table kept as select 42 as answer');
     expect(await first.leave()).toBe(true);
     expect(await first.leave()).toBe(true);
@@ -167,23 +174,13 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(await second.leave()).toBe(true);
   });
 
-  it('is durable, not on the network, and private', async () => {
-    const member = await Member.join(person, dataDir);
-    expect(await member.ask('show fsync')).toBe('on');
-    expect(await member.ask('show max_connections')).toBe('100');
-    expect(await member.ask('show listen_addresses')).toBe('');
-    const folders = [member.host, clusterOf(dataDir), dataDir].map((folder) => fs.statSync(folder));
-    expect(folders.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o700, 0o700]);
-    expect(folders[1]?.uid).not.toBe(0);
-  });
-
   it('is started once by eight processes on an empty folder', async () => {
     const empty = newDataDir(person);
     const eight = await Promise.all(Array.from({ length: 8 }, () => Member.join(person, empty)));
     const postmasters = await Promise.all(eight.map((member) => member.postmaster()));
     expect(new Set(postmasters).size).toBe(1);
     const stopped = await Promise.all(eight.map((member) => member.leave()));
-    // Who asks while the last one's connections are being ended can find itself the last one too.
+    // While the connections of the last one are being closed, another one can be the last, too.
     expect(stopped).toContain(true);
     expect(isStopped(empty)).toBe(true);
   });
@@ -232,10 +229,9 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(fs.existsSync(first.host), 'the folder of the socket is gone').toBe(false);
   });
 
-  it('has a private folder for its socket, or reports it', async () => {
+  it('reports a folder for its socket that is not private', async () => {
     const member = await Member.join(person, dataDir);
     const { host } = member;
-    expect(fs.statSync(host).uid).toBe(fs.statSync(clusterOf(dataDir)).uid);
     await member.leave();
     fs.mkdirSync(host);
     fs.chmodSync(host, 0o755);

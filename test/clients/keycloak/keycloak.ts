@@ -14,7 +14,7 @@ import realm from './realm.json' with { type: 'json' };
 
 const UNPACKED = process.env.KEYCLOAK ?? '$KEYCLOAK';
 
-/** The command that has to be there. It needs Java. */
+/** The required command, which needs Java. */
 export const KC = join(UNPACKED, 'bin/kc.sh');
 
 /** A user there; `id` is the `sub` of ID tokens. */
@@ -25,12 +25,12 @@ export interface Person {
 }
 
 interface NewRealm {
-  /** How passwords are hashed, in Keycloak's words; empty for what is usual. */
+  /** Keycloak's setting for the hashes of passwords; empty for its default. */
   readonly passwordPolicy: string;
   readonly people: readonly Person[];
 }
 
-/** Starts it, and waits until it answers. @param realms by their names; `wallet` has what Assent needs */
+/** Starts it, and waits until it answers. @param realms by their names; `wallet` has the client of Assent */
 export async function useKeycloak(realms: Readonly<Record<string, NewRealm>>) {
   const home = mkdtempSync(join(tmpdir(), 'assent-keycloak-'));
   afterAll(() => rmSync(home, { recursive: true }));
