@@ -31,31 +31,32 @@ export interface Life {
   readonly killed: boolean;
 }
 
-/** All that the auditor judges: what callers were told, and what is there. */
+/** The auditor's input: the answers, the database, and the processes. */
 export interface Evidence {
   readonly entries: readonly Entry[];
   readonly grants: readonly GrantRow[];
   readonly events: readonly EventRow[];
   readonly lives: readonly Life[];
   readonly codeLifetimeMs: number;
-  /** Since when the entries count that ask every token once more, when all is quiet. */
+  /** The start of the last introspections of all tokens, at rest. */
   readonly quietSince: number;
-  /** Lines in logs that tell a secret, without telling it. */
+  /** Descriptions of log lines that contain a secret. */
   readonly leaks: readonly string[];
-  /** Faults in which answers of PostgreSQL are lost or late: then a 503 may be done (docs/operate/503.md). */
+  /** Names of faults with `losesAnswers`. */
   readonly losing: ReadonlySet<string>;
+  /** Times at which PostgreSQL was stopped. */
   readonly frozenAt: readonly number[];
-  /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
+  /** Times of takeovers from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: readonly number[];
 }
 
-/** How far the clocks of this process and of PostgreSQL may be apart: they are one machine's. */
+/** The tolerance between the clocks of this process and of PostgreSQL, on one machine. */
 export const SLACK_MS = 250;
 
 /**
- * Until when what was answered 503 can have been decided: never, unless an answer of PostgreSQL can be lost. Then within the time
- * of its request, which is read at once, or after a replica's standstill, and answered then. A statement that had decided when
- * PostgreSQL was stopped is done when that goes on.
+ * The last moment at which a request that was answered 503 can have been decided: none, unless answers of PostgreSQL can be
+ * lost. Then it has the time of a request; a stopped replica reads its requests when it resumes, and a statement that was
+ * stopped after it read the deadline is carried out later.
  */
 export function decidedBy({ losing, frozenAt }: Evidence, { during, askedAt, toldAt }: Entry): number {
   if (!losing.has(during)) return Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** What may be asked of the front door, or by an operator's command. */
+/** A request at the front door, or an operator's command. */
 export type Act =
   /** A page, or a form that decides nothing about an authorization. */
   | 'look'
@@ -15,15 +15,15 @@ export type Act =
   | 'block'
   | 'unblock';
 
-/** What the caller was told. `nothing`: the connection broke, or no answer came. `unreached`: it can’t have been asked. */
+/** The outcome for the caller. `nothing`: the connection broke, or no answer came. `unreached`: no connection. */
 export type Told = 'done' | 'refused' | 'unavailable' | 'nothing' | 'unreached';
 
-/** What was asked, and of what. Codes and tokens are the hex of their SHA-256, as the database has them. */
+/** Codes and tokens are the hex of their SHA-256, as in the database. */
 export interface Asked {
   readonly act: Act;
   readonly actor: string;
   readonly during: string;
-  /** The grant, where the act is about one: its id. */
+  /** The grant's id, if the act is about one. */
   readonly key?: string | undefined;
   readonly userId?: string | undefined;
   readonly clientId?: string | undefined;
@@ -31,9 +31,9 @@ export interface Asked {
   readonly form?: string | undefined;
   readonly code?: string | undefined;
   readonly token?: string | undefined;
-  /** Of an exchange: the hash of all that was sent, so that the same once more is known. */
+  /** Of an exchange: the hash of the whole body, by which a repetition is recognized. */
   readonly body?: string | undefined;
-  /** It may find nothing to do, as what it takes back was perhaps not done: then it leaves no row in the trail. */
+  /** It may leave no row in the trail, as there may be nothing to undo. */
   readonly mayBeIdle?: boolean | undefined;
 }
 
@@ -42,12 +42,11 @@ export interface Entry extends Asked {
   readonly askedAt: number;
   readonly toldAt: number;
   readonly told: Told;
-  /** Of HTTP; null where there was no answer, or for a command. */
+  /** Null without an answer, and for a command. */
   readonly status: number | null;
   /** `X-Request-Id`, or the operator of a command: the trail has it as `reference` or `operator`. Null where unknown. */
   readonly ref: string | null;
   readonly retryAfter?: string | null;
-  /** Of an introspection: what was told of the token. */
   readonly active?: boolean | undefined;
   /** Why, in the words of the answer: an error code, a page, an error of the connection. */
   readonly why?: string | undefined;

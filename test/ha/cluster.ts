@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { signal } from '../faults/faults/make.ts';
-import type { Home } from '../faults/home.ts';
+import type { Home } from '../faults/site.ts';
 import { ledger } from '../support/ledger.ts';
 import { makeRole } from '../support/postgres/postgres.ts';
 import { PATH, versionOf } from '../support/process/program.ts';

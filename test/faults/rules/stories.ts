@@ -2,7 +2,7 @@ import type { Rule } from '../auditor.ts';
 import type { EventRow, Evidence, GrantRow } from '../evidence.ts';
 import { groupBy, issues } from './tokens.ts';
 
-// The audit trail against the grants that it tells of.
+// The audit trail against the grants of its rows.
 
 interface Story {
   readonly revision: number;
