@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { audit, RULES, withoutOvertaken } from './auditor.ts';
-import type { EventRow, Evidence, GrantRow } from './evidence.ts';
-import type { Act, Entry } from './journal.ts';
+import type { Act, Entry, EventRow, Evidence, GrantRow } from './evidence.ts';
 
 // Sound evidence: two authorizations, an annulment, a revocation and a block. Tests spoil copies of it.
 

@@ -1,5 +1,4 @@
-import type { Evidence } from './evidence.ts';
-import type { Entry } from './journal.ts';
+import type { Entry, Evidence } from './evidence.ts';
 import { ANSWER_RULES } from './rules/answers.ts';
 import { STORY_RULES } from './rules/stories.ts';
 import { TOKEN_RULES } from './rules/tokens.ts';

@@ -1,6 +1,6 @@
 import { Agent, type Answer } from '../support/http/agent.ts';
 import type { Dice } from './dice.ts';
-import type { Asked } from './journal.ts';
+import type { Asked } from './evidence.ts';
 import type { Site } from './site.ts';
 import { readOutcome, readRequest } from './wire.ts';
 

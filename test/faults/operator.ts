@@ -3,7 +3,7 @@ import { parseToken } from '../../src/secrets/tokens.ts';
 import { runAssent } from '../support/process/process.ts';
 import { Browser } from './browser.ts';
 import type { Dice } from './dice.ts';
-import type { Asked } from './journal.ts';
+import type { Asked } from './evidence.ts';
 import type { Site } from './site.ts';
 
 type Task = Pick<Asked, 'act' | 'userId' | 'clientId' | 'mayBeIdle'> & { readonly args: readonly string[] };

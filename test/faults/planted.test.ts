@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
 import { type Build, copyOfBuild } from '../support/process/builds.ts';
 import { FAULTS } from './faults.ts';
-import type { Entry } from './journal.ts';
+import type { Entry } from './evidence.ts';
 import { openStage, play } from './round.ts';
 import { groupBy, issues } from './rules/tokens.ts';
 import { makeHome } from './site.ts';

@@ -7,8 +7,7 @@ import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
 import { createClient, createResource, createUser } from '../support/registrations.ts';
 import { freePort, type TestClient, type TestUser } from '../support/server.ts';
-import type { Life } from './evidence.ts';
-import type { Asked, Entry } from './journal.ts';
+import type { Asked, Entry, Life } from './evidence.ts';
 
 /** The server's role in PostgreSQL. */
 const SERVER_ROLE = 'assent_server';

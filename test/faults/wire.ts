@@ -1,7 +1,7 @@
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor, parseToken } from '../../src/secrets/tokens.ts';
 import type { Answer } from '../support/http/agent.ts';
-import type { Act, Asked, Entry } from './journal.ts';
+import type { Act, Asked, Entry } from './evidence.ts';
 
 // Reads requests and answers on the wire: the journal is written from these alone.
 

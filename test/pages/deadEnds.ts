@@ -18,7 +18,7 @@ import {
 } from '../support/flow.ts';
 import { Agent, type Answer, readAnswer } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
-import { intercept } from '../support/postgres/intercept.ts';
+import { doingBefore } from '../support/postgres/intercept.ts';
 import { type ServerOptions, startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { expireCode, setUserStatus } from '../support/state.ts';
 import { goOn, leaveFor, openWallet, passWallet, type Wallet } from '../support/wallet.ts';
@@ -126,10 +126,8 @@ async function endSessions({ server, anna }: Stage): Promise<void> {
 const blockedAtTheLastMoment: Reach = async (browser, stage) => {
   const { database } = stage.server;
   const user = await stage.server.createUser();
-  const pool = intercept(database.pool, async (statement, run) => {
-    if (statement.name === 'grant-approve') await setUserStatus(stage.server, user.login, 'blocked');
-    return run();
-  });
+  const block = () => setUserStatus(stage.server, user.login, 'blocked');
+  const pool = doingBefore(database.pool, 'grant-approve', block);
   const there = at({ database: { ...database, pool } }, async (agent) =>
     decide(agent, await reachConsent(agent, requestOf(stage.shop), user), 'allow'),
   );

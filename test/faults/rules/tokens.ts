@@ -1,6 +1,5 @@
 import type { Rule } from '../auditor.ts';
-import { decidedBy, type Evidence } from '../evidence.ts';
-import type { Act, Entry } from '../journal.ts';
+import { type Act, decidedBy, type Entry, type Evidence } from '../evidence.ts';
 
 // Answers against later answers, without the database.
 

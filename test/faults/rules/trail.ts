@@ -1,6 +1,5 @@
 import type { Rule } from '../auditor.ts';
-import { decidedBy, type EventRow, type Evidence, SLACK_MS } from '../evidence.ts';
-import type { Act, Entry } from '../journal.ts';
+import { type Act, decidedBy, type Entry, type EventRow, type Evidence, SLACK_MS } from '../evidence.ts';
 import { groupBy } from './tokens.ts';
 
 // The audit trail against what callers were told.
