@@ -8,7 +8,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((fi
 const folders = [...new Set(files.map((file) => dirname(file)))].filter((folder) => folder !== '.');
 const demoFiles = readdirSync(join(SRC, '../demo/src')).map((file) => `../demo/src/${file}`);
 const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
-/** What the first group of a pattern finds. */
+/** The matches of a pattern's first group. */
 const namesIn = (file: string, pattern: RegExp) =>
   [...text(file).matchAll(pattern)].map(([, name = '']) => name);
 

@@ -180,7 +180,7 @@ export class Cluster implements Home {
     if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`);
   }
 
-  /** What the first member that answers says of all. */
+  /** The state of all members, as the first member that answers sees it. */
   async #tell(): Promise<Told[]> {
     for (const { machine } of this.members) {
       try {
