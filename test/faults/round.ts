@@ -26,7 +26,7 @@ export interface Stage<StagesHome extends Home = EmbeddedHome> {
   readonly home: StagesHome;
   readonly faults: Faults<StagesHome>;
   readonly site: Site;
-  readonly load: Load;
+  readonly load: ReturnType<typeof loadOn>;
   /** The findings so far: each is reported once. */
   readonly told: Set<string>;
 }
@@ -39,7 +39,7 @@ export async function openStage<StagesHome extends Home>(
   const site = new Site(home, casting);
   try {
     await site.start();
-    return { home, faults, site, load: new Load(site, casting.seed), told: new Set() };
+    return { home, faults, site, load: loadOn(site, casting.seed), told: new Set() };
   } catch (error) {
     await site.close();
     throw error;
@@ -124,49 +124,44 @@ async function askEveryToken(site: Site): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, askNext));
 }
 
-const MAX_PAUSE_MS = 60;
-const OPERATORS_PAUSE_MS = 1_500;
-
 /** All drivers of a site. */
-class Load {
+function loadOn(site: Site, seed: string) {
   /** The reasons for abandoned actions, in the words of a page, and how often. */
-  readonly gaveUp = new Map<string, number>();
-  readonly #drivers: (() => Promise<void>)[];
-  #running: Promise<unknown> = Promise.resolve();
-  #paused = true;
+  const gaveUp = new Map<string, number>();
+  let isPaused = true;
+  let running: Promise<unknown> = Promise.resolve();
 
-  constructor(site: Site, seed: string) {
-    const persons = site.users.flatMap((user, index) =>
-      ['a', 'b'].map((browser) => {
-        const name = `user ${index}, browser ${browser}`;
-        const dice = new Dice(`${seed} ${name}`);
-        return this.#driver(person(site, user, name, dice), dice, MAX_PAUSE_MS);
-      }),
-    );
-    const dice = new Dice(`${seed} operator`);
-    this.#drivers = [...persons, this.#driver(operator(site, dice), dice, OPERATORS_PAUSE_MS)];
-  }
-
-  go(): void {
-    this.#paused = false;
-    this.#running = Promise.all(this.#drivers.map((drive) => drive()));
-  }
-
-  /** Resolves when each driver has its last answer. @throws an error that no page and no broken connection explains */
-  async pause(): Promise<void> {
-    this.#paused = true;
-    await this.#running;
-  }
-
-  #driver(act: () => Promise<unknown>, dice: Dice, pauseMs: number): () => Promise<void> {
+  const driver = (name: string, maxPauseMs: number, make: (dice: Dice) => () => Promise<unknown>) => {
+    const dice = new Dice(`${seed} ${name}`);
+    const act = make(dice);
     return async () => {
-      for (; !this.#paused; await sleep(dice.below(pauseMs))) {
+      for (; !isPaused; await sleep(dice.below(maxPauseMs))) {
         await act().catch((error: unknown) => {
           if (!(error instanceof Error) || error instanceof TypeError) throw error;
           const why = error instanceof Unanswered ? error.message : error.message.slice(0, 60);
-          this.gaveUp.set(why, (this.gaveUp.get(why) ?? 0) + 1);
+          gaveUp.set(why, (gaveUp.get(why) ?? 0) + 1);
         });
       }
     };
-  }
+  };
+  const persons = site.users.flatMap((user, index) =>
+    ['a', 'b'].map((browser) => {
+      const name = `user ${index}, browser ${browser}`;
+      return driver(name, 60, (dice) => person(site, user, name, dice));
+    }),
+  );
+  const drivers = [...persons, driver('operator', 1_500, (dice) => operator(site, dice))];
+
+  return {
+    gaveUp,
+    go() {
+      isPaused = false;
+      running = Promise.all(drivers.map((drive) => drive()));
+    },
+    /** Resolves when each driver has its last answer. @throws an error that no page and no broken connection explains */
+    async pause() {
+      isPaused = true;
+      await running;
+    },
+  };
 }
