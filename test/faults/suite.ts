@@ -30,7 +30,7 @@ export function testFaults<StagesHome extends Home>(
 
   afterAll(async () => {
     report.table(rows);
-    for (const [why, times] of stage?.load.gaveUp ?? []) report.log(`${times} actions were abandoned: ${why}`);
+    for (const [why, times] of stage?.load.gaveUp ?? []) report.log(`${times} abandoned actions: ${why}`);
     await stage?.site.close();
   }, PATIENCE_MS);
 

@@ -60,7 +60,7 @@ export function doneAllTheSame(evidence: Evidence, told: Entry['told']): Entry[]
   return [...new Set(done)];
 }
 
-/** Whether a replay revoked the token before the exchange was answered: PostgreSQL's first answer was lost, the repeated one says so. */
+/** Whether a replay revoked the token before the exchange, whose first answer from PostgreSQL was lost, was answered. */
 function wasReplayed({ events }: Evidence, { act, key, askedAt, toldAt }: Entry): boolean {
   return (
     act === 'exchange' &&
