@@ -97,7 +97,7 @@ describe('the layout', () => {
   it.each([
     // The embedded PostgreSQL passes PATH and the time zone on to the programs that it starts.
     ['reads the environment only in config.ts', /process\.env/, /^(config\/config\.ts$|trial\/postgres\/)/],
-    ['imports the operators’ API nowhere, so that it is loaded on demand', /from '[./]+\/admin\//, /^admin\//],
+    ['imports the operators’ API only on demand', /from '[./]+\/admin\//, /^admin\//],
     ['imports only types of node:http: other names would load undici on Node 26', HTTP_IMPORT, /^$/],
     // The one of trial mode holds its lock on a connection of its own.
     ['accesses the database only in the store', /\.query(<[^(]*>)?\(/, /^(store|trial\/postgres)\//],
