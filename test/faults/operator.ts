@@ -52,7 +52,7 @@ export function operator(site: Site, dice: Dice) {
     const { clientId } = dice.pick(site.clients);
     const { userId, login } = dice.pick(site.users);
     const args = ['grant', 'revoke', '--login', login, '--client', clientId, '--yes'];
-    const action = dice.weighed([
+    const action = dice.weighed<() => Promise<unknown>>([
       [3, () => blockForAWhile({ clientId }, 'client', clientId)],
       [2, () => blockForAWhile({ userId }, 'user', login)],
       [3, () => run({ act: 'revokeByOperator', userId, clientId, args })],

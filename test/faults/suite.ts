@@ -1,8 +1,8 @@
 import { Console } from 'node:console';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Faults } from './faults.ts';
 import type { Entry } from './evidence.ts';
+import type { Faults } from './faults.ts';
 import { type Outcome, openStage, play, type Stage } from './round.ts';
 import { doneAllTheSame } from './rules/trail.ts';
 import type { Casting, Home } from './site.ts';

@@ -33,9 +33,7 @@ export const NETWORK_FAULTS: Faults = {
     },
   },
   /** Answers of PostgreSQL are lost with their connection, in every other period. */
-  lostAnswers: losing((place) =>
-    repeat(place, 10, (time) => place.home.line.loseAnswers(time % 2 === 0)),
-  ),
+  lostAnswers: losing((place) => repeat(place, 10, (time) => place.home.line.loseAnswers(time % 2 === 0))),
   /** Single answers are lost: the repeated statement succeeds. */
   lostOnce: losing((place) =>
     repeat(place, 20, async () => {
