@@ -8,7 +8,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((fi
 const folders = [...new Set(files.map((file) => dirname(file)))].filter((folder) => folder !== '.');
 const demoFiles = readdirSync(join(SRC, '../demo/src')).map((file) => `../demo/src/${file}`);
 const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
-/** What the first group of a pattern finds. */
+/** The matches of a pattern's first group. */
 const namesIn = (file: string, pattern: RegExp) =>
   [...text(file).matchAll(pattern)].map(([, name = '']) => name);
 
@@ -32,6 +32,8 @@ const PURE_PACKAGES = [
   'node:net',
   'zod',
 ];
+
+const HTTP_IMPORT = /^import (?!type).*'node:https?'/m;
 
 /** The part of a file of `src`: its folder, or the file itself at the top; `examples` beside it. */
 const partOf = (file: string) => {
@@ -92,32 +94,19 @@ describe('the layout', () => {
     expect([...new Set(others)]).toEqual(['../examples/oauthClient.mjs']);
   });
 
-  it('reads the environment in config/config.ts only', () => {
-    // The embedded PostgreSQL passes PATH and the time zone on to the programs it starts.
-    const readers = files.filter(
-      (file) => /process\.env/.test(text(file)) && !file.startsWith('trial/postgres/'),
-    );
-    expect(readers).toEqual(['config/config.ts']);
+  it.each([
+    // The embedded PostgreSQL passes PATH and the time zone on to the programs that it starts.
+    ['reads the environment only in config.ts', /process\.env/, /^(config\/config\.ts$|trial\/postgres\/)/],
+    ['imports the operators’ API only on demand', /from '[./]+\/admin\//, /^admin\//],
+    ['imports only types of node:http: other names would load undici on Node 26', HTTP_IMPORT, /^$/],
+    // The one of trial mode holds its lock on a connection of its own.
+    ['accesses the database only in the store', /\.query(<[^(]*>)?\(/, /^(store|trial\/postgres)\//],
+  ])('%s', (_rule, pattern, allowed) => {
+    expect(files.filter((file) => pattern.test(text(file)) && !allowed.test(file))).toEqual([]);
   });
 
   it('loads the operators’ API only where ADMIN_PORT is set', () => {
-    const importers = files.filter(
-      (file) => !file.startsWith('admin/') && /from '[./]+\/admin\//.test(text(file)),
-    );
-    expect(importers).toEqual([]);
     expect(text('process/server.ts')).toMatch(/adminPort !== null\) await openAdmin/);
-  });
-
-  it('imports only types of node:http: other names would load undici on Node 26', () => {
-    expect(files.filter((file) => /^import (?!type).*'node:https?'/m.test(text(file)))).toEqual([]);
-  });
-
-  it('accesses the database only in the store', () => {
-    // The one of trial mode holds its lock on a connection of its own.
-    const speakers = files.filter(
-      (file) => /\.query(<[^(]*>)?\(/.test(text(file)) && !file.startsWith('trial/postgres/'),
-    );
-    expect(speakers.filter((file) => !file.startsWith('store/'))).toEqual([]);
   });
 
   it('imports no packages into rules/ but pure ones', () => {

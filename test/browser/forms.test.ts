@@ -50,7 +50,7 @@ async function confirmAs({ paymentPassword }: TestUser): Promise<void> {
   await answered;
 }
 
-/** What has the focus, by its id or its kind. */
+/** The id or the kind of the focused element. */
 const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 
 it('a logo with a script is drawn by a page, and runs no script when opened alone', async () => {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { vi } from 'vitest';
 import { outcomeOf, outputOf, PATH, type Run } from '../support/process/program.ts';
 
-/** What must succeed; an engine starts as root only. */
+/** These must succeed; an engine starts as root only. */
 const NEEDED = ['test $(id -u) = 0', 'dockerd --version', 'docker compose version', 'debootstrap --version'];
 
 /** A Docker engine of our own: its images, networks and data are gone with it. */

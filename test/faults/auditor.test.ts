@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { audit, RULES, withoutOvertaken } from './auditor.ts';
-import type { EventRow, Evidence, GrantRow } from './evidence.ts';
-import type { Act, Entry } from './journal.ts';
+import type { Act, Entry, EventRow, Evidence, GrantRow } from './evidence.ts';
 
-// Evidence in which all is well: two authorizations, an annulment, a revocation and a block. Tests spoil copies of it.
+// Sound evidence: two authorizations, an annulment, a revocation and a block. Tests spoil copies of it.
 
 const [USER, SHOP, BANK] = ['user', 'shop', 'bank'];
 const REFUSED = { told: 'refused', status: 400, why: 'invalid_grant' } as const;
@@ -102,7 +101,7 @@ const late = {
   events: events.map((each) => (each.reference === 'r7' ? { ...each, at: 9_500 } : each)),
 };
 
-/** By each rule what breaks it; some break others, too. */
+/** Violations of each rule; some violate others, too. */
 const PLANTED: Readonly<Record<string, readonly Change[]>> = {
   'a code is exchanged at most once': [asked(raced({ told: 'done', status: 200, token: 'another' }, 1_700))],
   'a code is exchanged within its lifetime': [told('r4', { askedAt: 21_500, toldAt: 21_600 })],
@@ -120,10 +119,10 @@ const PLANTED: Readonly<Record<string, readonly Change[]>> = {
   'a block holds on every replica at once': [told('q3', { active: true })],
   'of each user, client and instance one token is live': [told('q4', { active: true })],
   'every row of the trail was asked for': [
-    noted(event(2_500, 'revoked_by_user', 'nobody', { grantId: 'shop-grant' })),
+    noted(event(2_500, 'revoked_by_user', 'unknown', { grantId: 'shop-grant' })),
     noted(event(1_210, 'signed_in', 'r2')),
   ],
-  'everything that was told has its row in the trail': [unnoted('r4'), unnoted('r0'), noted(exchangedAgain)],
+  'each confirmed action has its row in the trail': [unnoted('r4'), unnoted('r0'), noted(exchangedAgain)],
   'the rows of the trail follow each other': [noted(exchangedAgain)],
   'the trail and the grants say the same': [
     { grants: [ofShopRow, { ...ofBankRow, revokedAt: null }] },
@@ -137,18 +136,18 @@ const PLANTED: Readonly<Record<string, readonly Change[]>> = {
   'a user, a client and an instance have one grant': [
     { grants: [...grants, { ...ofShopRow, grantId: 'another' }] },
   ],
-  'what was refused was not done': [told('r4', REFUSED)],
-  'what was answered 503 was not done, unless an answer was lost, and is not done later': [
+  'a refused request is not carried out': [told('r4', REFUSED)],
+  'a request answered 503 is not carried out, unless an answer was lost, and never later': [
     told('r4', UNAVAILABLE),
     late,
   ],
   'no answer is a 5xx but 503': [told('q1', { told: 'refused', status: 500 })],
   'every 503 says when to come back': [told('q1', { told: 'unavailable', status: 503 })],
-  'no process ends that nobody ended': [{ lives: lives.map((life) => ({ ...life, killed: false })) }],
-  'no error comes that nobody thought of': [
+  'no process ends by itself': [{ lives: lives.map((life) => ({ ...life, killed: false })) }],
+  'no unexpected error is logged': [
     { lives: lives.map((life) => ({ ...life, output: '{"level":"error","err":{"stack":"TypeError: x"}}' })) },
   ],
-  'no log tells a secret': [{ leaks: ['access token, as it is, in line 1 of replica 0'] }],
+  'no log contains a secret': [{ leaks: ['access token, as it is, in line 1 of replica 0'] }],
 };
 
 const blocked = [
@@ -158,7 +157,7 @@ const blocked = [
 const unanswered = changed('r4', UNANSWERED).filter(({ ref }) => ref !== 'q5');
 const lostRefusal = told('r4', { ...REFUSED, during: 'killPostgres' });
 
-/** What is no fault, see README.md. */
+/** Evidence without findings: the exceptions of README.md. */
 const ADMITTED: readonly (readonly [what: string, Change])[] = [
   ['sound evidence', {}],
   ['a 503 that was done where an answer was lost', told('r7', LOST)],
@@ -204,7 +203,7 @@ describe('the auditor', () => {
   });
 
   it('accepts a refused exchange whose first response was lost and whose code was replayed', () => {
-    const rule = 'what was refused was not done';
+    const rule = 'a refused request is not carried out';
     const replayed = noted(event(1_630, 'replayed', 'x', { grantId: 'shop-grant' }));
     expect(Object.keys(audit({ ...SOUND, ...lostRefusal }))).toContain(rule);
     expect(Object.keys(audit({ ...SOUND, ...lostRefusal, ...replayed }))).not.toContain(rule);

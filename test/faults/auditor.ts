@@ -1,23 +1,22 @@
-import type { Evidence } from './evidence.ts';
-import type { Entry } from './journal.ts';
+import type { Entry, Evidence } from './evidence.ts';
 import { ANSWER_RULES } from './rules/answers.ts';
 import { STORY_RULES } from './rules/stories.ts';
 import { TOKEN_RULES } from './rules/tokens.ts';
 import { TRAIL_RULES } from './rules/trail.ts';
 
-/** Something that holds, whatever fails. */
+/** A property that holds, whatever fails. */
 export interface Rule {
   readonly name: string;
-  /** @returns a sentence for each case in which it does not hold */
+  /** @returns a sentence for each violation */
   find(evidence: Evidence): string[];
 }
 
 export const RULES: readonly Rule[] = [...TOKEN_RULES, ...TRAIL_RULES, ...STORY_RULES, ...ANSWER_RULES];
 
-/** So long after a takeover a replica with several hosts may still answer from the former primary (`test/ha/README.md`). */
+/** The time after a takeover in which a replica with several hosts may answer from the former primary (`test/ha/README.md`). */
 const OVERTAKEN_MS = 3_000;
 
-/** The evidence without answers that may be of a former primary: what it says of a token, and its refusals. */
+/** The evidence without answers that may come from a former primary: introspections, and refusals. */
 export function withoutOvertaken({ overtakenAt, ...evidence }: Evidence): Evidence {
   const isSoon = ({ toldAt }: Entry) => overtakenAt.some((at) => at <= toldAt && toldAt <= at + OVERTAKEN_MS);
   const mayBeOutdated = ({ act, told }: Entry) => act === 'introspect' || told === 'refused';
@@ -25,7 +24,7 @@ export function withoutOvertaken({ overtakenAt, ...evidence }: Evidence): Eviden
   return { ...evidence, overtakenAt, entries };
 }
 
-/** @returns what was found by each rule, without what is told already; empty where all is well */
+/** @param told findings to leave out @returns the findings of each rule that has some */
 export function audit(evidence: Evidence, told: ReadonlySet<string> = new Set()): Record<string, string[]> {
   const untold = ({ find }: Rule) => find(evidence).filter((finding) => !told.has(finding));
   const findings = RULES.map((rule) => [rule.name, untold(rule)] as const);

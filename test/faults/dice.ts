@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Choices that a seed repeats: everybody who chooses has dice of their own, so that nobody's choices depend on timing. */
+/** Choices that a seed repeats: each driver has its own dice, so that its choices depend on no other's timing. */
 export class Dice {
   readonly #seed: string;
   #throws = 0;
@@ -24,13 +24,13 @@ export class Dice {
     return this.next() < probability;
   }
 
-  pick<T>(from: readonly [T, ...T[]]): T {
-    return from[this.below(from.length)] ?? from[0];
+  /** @param from not empty */
+  pick<const T>(from: readonly T[]): T {
+    return from[this.below(from.length)] as T;
   }
 
-  /** One of the names, each as often as its weight says. */
-  weighed<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
-    const names = Object.keys(weights) as Name[];
-    return this.pick(names.flatMap((name) => Array(weights[name]).fill(name)) as [Name, ...Name[]]);
+  /** One of the choices, each as often as its weight says. */
+  weighed<const T>(choices: readonly (readonly [weight: number, choice: T])[]): T {
+    return this.pick(choices.flatMap(([weight, choice]) => Array<T>(weight).fill(choice)));
   }
 }

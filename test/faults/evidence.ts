@@ -1,6 +1,59 @@
 import type pg from 'pg';
 import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
-import type { Entry } from './journal.ts';
+
+/** A request at the front door, or an operator's command. */
+export type Act =
+  /** A page, or a form that decides nothing about an authorization. */
+  | 'look'
+  | 'signIn'
+  | 'approve'
+  | 'reject'
+  | 'exchange'
+  | 'introspect'
+  | 'revoke'
+  | 'disconnect'
+  | 'disconnectAll'
+  | 'stop'
+  | 'revokeByOperator'
+  | 'block'
+  | 'unblock';
+
+/** The outcome for the caller. `nothing`: the connection broke, or no answer came. `unreached`: no connection. */
+export type Told = 'done' | 'refused' | 'unavailable' | 'nothing' | 'unreached';
+
+/** Codes and tokens are the hex of their SHA-256, as in the database. */
+export interface Asked {
+  readonly act: Act;
+  readonly actor: string;
+  readonly during: string;
+  /** The grant's id, if the act is about one. */
+  readonly key?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** The consent page whose form was sent: several posts of one are one decision. */
+  readonly form?: string | undefined;
+  readonly code?: string | undefined;
+  readonly token?: string | undefined;
+  /** Of an exchange: the hash of the whole body, by which a repetition is recognized. */
+  readonly body?: string | undefined;
+  /** It may leave no row in the trail, as there may be nothing to undo. */
+  readonly mayBeIdle?: boolean | undefined;
+}
+
+/** One line of the journal. Times are milliseconds since 1970, of this machine's clock. */
+export interface Entry extends Asked {
+  readonly askedAt: number;
+  readonly toldAt: number;
+  readonly told: Told;
+  /** Null without an answer, and for a command. */
+  readonly status: number | null;
+  /** `X-Request-Id`, or the operator of a command: the trail has it as `reference` or `operator`. Null where unknown. */
+  readonly ref: string | null;
+  readonly retryAfter?: string | null;
+  readonly active?: boolean | undefined;
+  /** Why, in the words of the answer: an error code, a page, an error of the connection. */
+  readonly why?: string | undefined;
+}
 
 /** A grant's row; hashes in hex, times in milliseconds since 1970. */
 export interface GrantRow {
@@ -31,31 +84,32 @@ export interface Life {
   readonly killed: boolean;
 }
 
-/** All that the auditor judges: what callers were told, and what is there. */
+/** The auditor's input: the answers, the database, and the processes. */
 export interface Evidence {
   readonly entries: readonly Entry[];
   readonly grants: readonly GrantRow[];
   readonly events: readonly EventRow[];
   readonly lives: readonly Life[];
   readonly codeLifetimeMs: number;
-  /** Since when the entries count that ask every token once more, when all is quiet. */
+  /** The start of the last introspections of all tokens, at rest. */
   readonly quietSince: number;
-  /** Lines in logs that tell a secret, without telling it. */
+  /** Descriptions of log lines that contain a secret. */
   readonly leaks: readonly string[];
-  /** Faults in which answers of PostgreSQL are lost or late: then a 503 may be done (docs/operate/503.md). */
+  /** Names of faults with `losesAnswers`. */
   readonly losing: ReadonlySet<string>;
+  /** Times at which PostgreSQL was stopped. */
   readonly frozenAt: readonly number[];
-  /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
+  /** Times of takeovers from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: readonly number[];
 }
 
-/** How far the clocks of this process and of PostgreSQL may be apart: they are one machine's. */
+/** The tolerance between the clocks of this process and of PostgreSQL, on one machine. */
 export const SLACK_MS = 250;
 
 /**
- * Until when what was answered 503 can have been decided: never, unless an answer of PostgreSQL can be lost. Then within the time
- * of its request, which is read at once, or after a replica's standstill, and answered then. A statement that had decided when
- * PostgreSQL was stopped is done when that goes on.
+ * The last moment at which a request that was answered 503 can have been decided: none, unless answers of PostgreSQL can be
+ * lost. Then it has the time of a request; a stopped replica reads its requests when it resumes, and a statement that was
+ * stopped after it read the deadline is carried out later.
  */
 export function decidedBy({ losing, frozenAt }: Evidence, { during, askedAt, toldAt }: Entry): number {
   if (!losing.has(during)) return Number.NEGATIVE_INFINITY;

@@ -1,5 +1,5 @@
 import { FAULTS } from './faults.ts';
-import { makeHome } from './home.ts';
+import { makeHome } from './site.ts';
 import { testFaults } from './suite.ts';
 
 // The short form of the suite. The long one has all faults, for longer: `npm run faults`.

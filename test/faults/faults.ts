@@ -3,8 +3,7 @@ import { LOCK_FAULTS } from './faults/locks.ts';
 import { NETWORK_FAULTS } from './faults/network.ts';
 import { POSTGRES_FAULTS } from './faults/postgres.ts';
 import { REPLICA_FAULTS } from './faults/replicas.ts';
-import type { EmbeddedHome, Home } from './home.ts';
-import type { Site } from './site.ts';
+import type { EmbeddedHome, Home, Site } from './site.ts';
 
 /** Waits as long as the fault is to last, or for a share of it. */
 export type Hold = (share?: number) => Promise<void>;
@@ -15,12 +14,11 @@ export interface Place<PlacesHome extends Home = EmbeddedHome> {
   readonly hold: Hold;
 }
 
-/** Something that goes wrong, and is over when `happen` resolves: then all has to be well again by itself. */
+/** It is over when `happen` resolves: then all must recover without help. */
 export interface Fault<PlacesHome extends Home = EmbeddedHome> {
-  readonly what: string;
-  /** Answers of PostgreSQL are lost, or come late: a 503 may be done all the same ("What 503 means"). */
+  /** Answers of PostgreSQL are lost or late: a 503 may be done all the same (docs/operate/503.md). */
   readonly losesAnswers?: true;
-  /** Why it can't be made on this machine; null where it can. */
+  /** Says why this machine can't make it; null if it can. */
   whyNot?(): string | null;
   happen(place: Place<PlacesHome>): Promise<void>;
 }
@@ -29,7 +27,7 @@ export type Faults<PlacesHome extends Home = EmbeddedHome> = Readonly<Record<str
 
 /** Those of an embedded PostgreSQL; those of a cluster are in `test/ha`. */
 export const FAULTS: Faults = {
-  none: { what: 'nothing', happen: ({ hold }) => hold() },
+  none: { happen: ({ hold }) => hold() },
   ...REPLICA_FAULTS,
   ...POSTGRES_FAULTS,
   ...NETWORK_FAULTS,

@@ -3,10 +3,10 @@ import { Cluster } from '../ha/cluster.ts';
 import { FAILOVERS } from '../ha/faults.ts';
 import { Dice } from './dice.ts';
 import { FAULTS } from './faults.ts';
-import { makeHome } from './home.ts';
+import { makeHome } from './site.ts';
 import { testFaults } from './suite.ts';
 
-// The long form, run by `run.mjs`, which says by the environment what the command line said.
+// The long form, run by `run.mjs`, which passes its command line on in the environment.
 
 const { FAULTS_SEED: seed = '1', FAULTS_NAMES, FAULTS_MINUTES = '8', FAULTS_JOURNAL } = process.env;
 const ALL_FAILOVERS = 'failover';
@@ -17,7 +17,7 @@ const known = [...others, ...ofCluster];
 const unknown = names.filter((name) => !known.includes(name));
 if (unknown.length > 0) throw new Error(`there is no fault ${unknown}; there are ${known.join(', ')}`);
 
-/** What a fault takes beside its own time: recovery, the audit. */
+/** The rest of the time is for recovery and the audit. */
 const SHARE = 0.6;
 const ms = (Number(FAULTS_MINUTES) * 60_000 * SHARE) / names.length;
 const casting = { seed, users: 6, clients: 4, journalFile: FAULTS_JOURNAL };
@@ -32,7 +32,7 @@ describe.runIf(there.length > 0)('on a cluster', () => {
   testFaults(Cluster.start, FAILOVERS, there, ms, casting);
 });
 
-/** The same in an order that the seed says. */
+/** The same in the seed's order. */
 function shuffled(all: readonly string[]): string[] {
   const dice = new Dice(`${seed} order`);
   const placed = all.map((name) => ({ name, place: dice.next() }));

@@ -3,21 +3,20 @@ import { parseToken } from '../../src/secrets/tokens.ts';
 import { runAssent } from '../support/process/process.ts';
 import { Browser } from './browser.ts';
 import type { Dice } from './dice.ts';
-import type { Asked } from './journal.ts';
-import type { Population } from './population.ts';
+import type { Asked } from './evidence.ts';
 import type { Site } from './site.ts';
 
 type Task = Pick<Asked, 'act' | 'userId' | 'clientId' | 'mayBeIdle'> & { readonly args: readonly string[] };
 
 const MAX_ASKED = 20;
 
-/** An operator at a command line, who blocks, unblocks and revokes. */
-export function operator(site: Site, people: Population, dice: Dice) {
+/** An operator at a command line. @returns blocks and unblocks, or revokes, by the dice's choice */
+export function operator(site: Site, dice: Dice) {
   const resourceServer = new Browser(site, { actor: 'resource server' }, dice);
   let commands = 0;
   const nextName = () => `faults-${commands++}`;
 
-  /** Ends only when it is unblocked: what is blocked for good is no load. */
+  /** Resolves when the subject is unblocked: others need it. */
   async function blockForAWhile(subject: Partial<Asked>, noun: string, id: string): Promise<void> {
     const mayBeIdle = !(await run({ ...subject, act: 'block', args: [noun, 'block', id] }));
     if (!mayBeIdle) await askForTokensOf(subject);
@@ -27,19 +26,14 @@ export function operator(site: Site, people: Population, dice: Dice) {
     while (!(await run(unblock, name)));
   }
 
-  /** The newest tokens of who is blocked: none may be accepted. */
-  async function askForTokensOf(subject: Partial<Asked>): Promise<void> {
-    const isTheirs = (token: string) => {
+  /** Asks for the newest tokens of a blocked user or application: none may be accepted. */
+  async function askForTokensOf({ userId, clientId }: Partial<Asked>): Promise<void> {
+    const isBlocked = (token: string) => {
       const owner = site.owners.get(parseToken('token', token).grantId ?? '');
-      return (
-        owner?.[subject.clientId === undefined ? 'userId' : 'clientId'] ===
-        (subject.clientId ?? subject.userId)
-      );
+      return clientId === undefined ? owner?.userId === userId : owner?.clientId === clientId;
     };
-    const tokens = [...site.tokens].filter(isTheirs).slice(-MAX_ASKED);
-    const asks = (token: string) =>
-      resourceServer.post('/oauth/introspect', { token }, { authorization: people.resource });
-    await Promise.allSettled(tokens.map(asks));
+    const tokens = [...site.tokens].filter(isBlocked).slice(-MAX_ASKED);
+    await Promise.allSettled(tokens.map((token) => resourceServer.introspect(token)));
   }
 
   /** Several runs under one name are one act, of which one at most leaves a row. @returns whether it is done */
@@ -54,13 +48,15 @@ export function operator(site: Site, people: Population, dice: Dice) {
     return told === 'done';
   }
 
-  return async function act(): Promise<void> {
-    const { clientId } = dice.pick(people.clients);
-    const { userId, login } = dice.pick(people.users);
-    const action = dice.weighed({ blockClient: 3, blockUser: 2, revoke: 3 });
-    if (action === 'blockClient') return blockForAWhile({ clientId }, 'client', clientId);
-    if (action === 'blockUser') return blockForAWhile({ userId }, 'user', login);
+  return async function act(): Promise<unknown> {
+    const { clientId } = dice.pick(site.clients);
+    const { userId, login } = dice.pick(site.users);
     const args = ['grant', 'revoke', '--login', login, '--client', clientId, '--yes'];
-    await run({ act: 'revokeByOperator', userId, clientId, args });
+    const action = dice.weighed<() => Promise<unknown>>([
+      [3, () => blockForAWhile({ clientId }, 'client', clientId)],
+      [2, () => blockForAWhile({ userId }, 'user', login)],
+      [3, () => run({ act: 'revokeByOperator', userId, clientId, args })],
+    ]);
+    return action();
   };
 }

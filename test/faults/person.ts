@@ -4,22 +4,7 @@ import type { Answer } from '../support/http/agent.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
 import { Browser, Unanswered } from './browser.ts';
 import type { Dice } from './dice.ts';
-import type { Population } from './population.ts';
 import { CODE_LIFETIME_MS, type Site } from './site.ts';
-
-const WEIGHTS = {
-  authorize: 40,
-  introspect: 24,
-  reject: 6,
-  replay: 5,
-  exchangeLate: 12,
-  revoke: 8,
-  disconnect: 4,
-  disconnectAll: 2,
-  look: 4,
-  stop: 1,
-  signOut: 1,
-} as const;
 
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
 const MAX_KEPT = 20;
@@ -30,9 +15,9 @@ interface Held {
   readonly at: number;
 }
 
-/** A user with a browser, and the applications that the user authorizes: each action is chosen by the dice. */
-export function person(site: Site, people: Population, user: TestUser, name: string, dice: Dice) {
-  /** Nobody else authorizes it, so that its code is late and not annulled. */
+/** A user with a browser, and the applications that the user authorizes. @returns does an action of the dice's choice */
+export function person(site: Site, user: TestUser, name: string, dice: Dice) {
+  /** Only this driver authorizes it, so that its code expires and is not annulled. */
   const ownInstance = `of ${name}`;
   const browser = new Browser(site, { actor: name, userId: user.userId }, dice);
   const application = new Browser(site, { actor: `${name}'s application` }, dice);
@@ -41,8 +26,14 @@ export function person(site: Site, people: Population, user: TestUser, name: str
   const lateCodes: Held[] = [];
 
   async function authorize(): Promise<void> {
-    const client = dice.pick(people.clients);
-    const way = dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
+    const client = dice.pick(site.clients);
+    const way = dice.weighed([
+      [60, 'once'],
+      [15, 'together'],
+      [5, 'wrongFirst'],
+      [8, 'late'],
+      [5, 'never'],
+    ]);
     const asked = { ...request(client), ...(way === 'late' ? { instance_name: ownInstance } : {}) };
     const consent = await reachConsent(browser, asked, user);
     const code = codeOf(await allow(consent));
@@ -72,9 +63,7 @@ export function person(site: Site, people: Population, user: TestUser, name: str
   }
 
   async function ask(held: Held | undefined): Promise<void> {
-    const { resource: authorization } = people;
-    if (held !== undefined)
-      await application.post('/oauth/introspect', { token: held.value }, { authorization });
+    if (held !== undefined) await application.introspect(held.value);
   }
 
   function annulledBy(code: string): Held | undefined {
@@ -131,23 +120,26 @@ export function person(site: Site, people: Population, user: TestUser, name: str
     return held[dice.below(Math.max(1, held.length))];
   }
 
+  async function reject(): Promise<void> {
+    await decide(browser, await reachConsent(browser, request(dice.pick(site.clients)), user), 'reject');
+  }
+
   return async function act(): Promise<void> {
     const held = anyOf(tokens);
-    const actions: Readonly<Record<keyof typeof WEIGHTS, () => Promise<unknown>>> = {
-      authorize,
-      introspect: () => ask(held),
-      reject: async () =>
-        decide(browser, await reachConsent(browser, request(dice.pick(people.clients)), user), 'reject'),
-      replay: () => exchange(anyOf(usedCodes)),
-      exchangeLate: () => exchange(lateCode()),
-      revoke: () => revoke(held),
-      disconnect: () => press('/account/disconnect'),
-      disconnectAll: () => press('/account/disconnect-all'),
-      look: () => browser.get(dice.pick(['/account', '/account/history', '/account/security'])),
-      stop: () => press('/account/stop'),
-      signOut: () => press('/sign-out'),
-    };
-    await actions[dice.weighed(WEIGHTS)]();
+    const action = dice.weighed<() => Promise<unknown>>([
+      [40, authorize],
+      [24, () => ask(held)],
+      [6, reject],
+      [5, () => exchange(anyOf(usedCodes))],
+      [12, () => exchange(lateCode())],
+      [8, () => revoke(held)],
+      [4, () => press('/account/disconnect')],
+      [2, () => press('/account/disconnect-all')],
+      [4, () => browser.get(dice.pick(['/account', '/account/history', '/account/security']))],
+      [1, () => press('/account/stop')],
+      [1, () => press('/sign-out')],
+    ]);
+    await action();
   };
 }
 

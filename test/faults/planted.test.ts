@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
 import { type Build, copyOfBuild } from '../support/process/builds.ts';
+import type { Entry } from './evidence.ts';
 import { FAULTS } from './faults.ts';
-import { makeHome } from './home.ts';
-import type { Entry } from './journal.ts';
 import { openStage, play } from './round.ts';
 import { groupBy, issues } from './rules/tokens.ts';
+import { makeHome } from './site.ts';
 
-// The auditor is tried on servers that are wrong: builds in which one line is changed.
-// `npm run faults -- --planted` sets the variable. Without it, two that take some seconds; faults.test.ts has the right build.
+// The auditor on wrong servers: builds in which one line is changed. `npm run faults -- --planted` sets the variable.
+// Without it, two that take some seconds; faults.test.ts has the right build.
 
-/** How many there are among the entries of what can show a fault. */
+/** Counts the situations among the entries that can show a fault. */
 type Situation = (entries: readonly Entry[]) => number;
 
 /** Codes whose exchange came more than once, each time with an answer. */
@@ -29,14 +29,14 @@ const annulments: Situation = (entries) =>
 
 const exchanges: Situation = (entries) => issues(entries).length;
 
-/** What was on its way until its caller was told 503. */
+/** Exchanges that were on their way until their callers got 503. */
 const overdue: Situation = (entries) =>
   entries.filter(
     ({ act, told, askedAt, toldAt }) =>
       act === 'exchange' && told === 'unavailable' && toldAt - askedAt >= ANSWER_MS,
   ).length;
 
-/** A wrong server: what is changed in a file of `dist`, which fault shows it, and which rule of the auditor finds it. */
+/** A wrong server: the change in a file of `dist`, the fault that shows it, and the auditor's rule that finds it. */
 interface Plant {
   readonly change: readonly [file: string, line: string, instead: string];
   readonly fault: string;
@@ -71,7 +71,7 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     ],
     fault: 'lateStatements',
     until: [overdue, 2],
-    rule: 'what was answered 503 was not done, unless an answer was lost, and is not done later',
+    rule: 'a request answered 503 is not carried out, unless an answer was lost, and never later',
   },
   'answers come before the commit': {
     change: [
@@ -81,7 +81,7 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     ],
     fault: 'killUnflushed',
     until: [exchanges, 20],
-    rule: 'everything that was told has its row in the trail',
+    rule: 'each confirmed action has its row in the trail',
   },
 };
 

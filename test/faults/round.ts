@@ -7,13 +7,11 @@ import { Browser, Unanswered } from './browser.ts';
 import { Dice } from './dice.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Faults, Hold } from './faults.ts';
-import type { EmbeddedHome, Home } from './home.ts';
 import { operator } from './operator.ts';
 import { person } from './person.ts';
-import { type Population, populate } from './population.ts';
-import { CODE_LIFETIME_MS, Site } from './site.ts';
+import { type Casting, CODE_LIFETIME_MS, type EmbeddedHome, type Home, Site } from './site.ts';
 
-// One fault under load: it happens, all recovers, drivers pause, and the auditor looks at everything so far.
+// One fault under load: it happens, all recovers, drivers pause, and the auditor checks everything so far.
 
 export interface Outcome {
   readonly fault: string;
@@ -28,30 +26,20 @@ export interface Stage<StagesHome extends Home = EmbeddedHome> {
   readonly home: StagesHome;
   readonly faults: Faults<StagesHome>;
   readonly site: Site;
-  readonly people: Population;
-  readonly load: Load;
-  /** What was found by now: each finding is told once. */
+  readonly load: ReturnType<typeof loadOn>;
+  /** The findings so far: each is reported once. */
   readonly told: Set<string>;
-}
-
-export interface Casting {
-  readonly seed: string;
-  readonly users: number;
-  readonly clients: number;
-  readonly journalFile?: string | undefined;
-  readonly executable?: string | undefined;
 }
 
 export async function openStage<StagesHome extends Home>(
   home: StagesHome,
   faults: Faults<StagesHome>,
-  { seed, users, clients, ...casting }: Casting,
+  casting: Casting,
 ): Promise<Stage<StagesHome>> {
   const site = new Site(home, casting);
   try {
     await site.start();
-    const people = await populate(home.ownerUrl, users, clients);
-    return { home, faults, site, people, load: new Load(site, people, seed), told: new Set() };
+    return { home, faults, site, load: loadOn(site, casting.seed), told: new Set() };
   } catch (error) {
     await site.close();
     throw error;
@@ -75,9 +63,10 @@ export async function play<StagesHome extends Home>(
   } finally {
     await load.pause();
   }
-  const evidence = await gather(stage);
+  const losing = Object.keys(faults).filter((name) => faults[name]?.losesAnswers);
+  const evidence = await gather(site, losing);
   const all = audit(evidence, told);
-  // What is found only without these answers is found because they are missing.
+  // A finding that appears only without these answers appears because they are missing.
   const later = Object.values(audit(withoutOvertaken(evidence), told)).flat();
   const soon = Object.values(all).flatMap((found) => found.filter((finding) => !later.includes(finding)));
   const findings = audit(evidence, new Set([...told, ...soon]));
@@ -85,11 +74,11 @@ export async function play<StagesHome extends Home>(
   return { fault, evidence, recoverySeconds, soon, findings };
 }
 
-/** A replica that serves is ready, and says to a request that needs the database what it says when all is well. */
+/** A replica that serves is ready, and refuses an exchange by what the database has. */
 async function expectToServe(port: number): Promise<void> {
   const address = `http://localhost:${port}`;
   const signal = AbortSignal.timeout(10_000);
-  const asked = { client_id: 'nobody', code: 'none', redirect_uri: 'https://no.example' };
+  const asked = { client_id: 'unknown', code: 'none', redirect_uri: 'https://no.example' };
   const body = new URLSearchParams({ grant_type: 'authorization_code', ...asked });
   const ready = await fetch(`${address}/health/ready`, { signal });
   const exchange = await fetch(`${address}/oauth/token`, { method: 'POST', body, signal });
@@ -97,27 +86,26 @@ async function expectToServe(port: number): Promise<void> {
   expect([ready.status, exchange.status], address).toEqual([200, 400]);
 }
 
-/** Lets all come to rest, asks for every token once more, and reads the rows. */
-export async function gather<StagesHome extends Home>(stage: Stage<StagesHome>): Promise<Evidence> {
-  const { site, people, faults } = stage;
+/** Waits until all statements have ended, introspects every token once more, and reads the rows. */
+async function gather(site: Site, losing: readonly string[]): Promise<Evidence> {
   await statementsEnd(site);
   const quietSince = Date.now();
-  await askEveryToken(site, people);
-  const { lives, frozenAt, overtakenAt } = site;
+  await askEveryToken(site);
+  const { entries, lives, frozenAt, overtakenAt } = site;
   return {
     ...(await site.ask(readRows)),
-    entries: site.entries,
+    entries,
     lives,
     leaks: lives.flatMap(({ name, output }) => ledger.search(name, output.split('\n'))),
     codeLifetimeMs: CODE_LIFETIME_MS,
     quietSince,
-    losing: new Set(Object.keys(faults).filter((name) => faults[name]?.losesAnswers)),
+    losing: new Set(losing),
     frozenAt,
     overtakenAt,
   };
 }
 
-/** Waits for statements whose caller is gone: those of replicas that were killed, say. */
+/** Also statements without a caller, such as those of killed replicas. */
 async function statementsEnd(site: Site): Promise<void> {
   const busy = `select from pg_stat_activity where usename = 'assent_server' and state <> 'idle'`;
   while (((await site.ask((client) => client.query(busy))).rowCount ?? 0) > 0) await sleep(50);
@@ -125,61 +113,55 @@ async function statementsEnd(site: Site): Promise<void> {
 
 const AT_ONCE = 32;
 
-async function askEveryToken(site: Site, { resource }: Population): Promise<void> {
+async function askEveryToken(site: Site): Promise<void> {
   const actor = 'resource server';
   const resourceServer = new Browser(site, { actor }, new Dice(actor));
   const tokens = [...site.tokens];
   const askNext = async () => {
-    for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {
-      await resourceServer.post('/oauth/introspect', { token }, { authorization: resource });
-    }
+    for (let token = tokens.pop(); token !== undefined; token = tokens.pop())
+      await resourceServer.introspect(token);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, askNext));
 }
 
-const MAX_PAUSE_MS = 60;
-const OPERATORS_PAUSE_MS = 1_500;
+/** All drivers of a site. */
+function loadOn(site: Site, seed: string) {
+  /** The reasons for abandoned actions, in the words of a page, and how often. */
+  const gaveUp = new Map<string, number>();
+  let isPaused = true;
+  let running: Promise<unknown> = Promise.resolve();
 
-/** All drivers of a site: they act until they are told to pause, and go on when told so. */
-class Load {
-  /** What drivers gave up an action for, in the words of a page, and how often. */
-  readonly gaveUp = new Map<string, number>();
-  readonly #drivers: (() => Promise<void>)[];
-  #running: Promise<unknown> = Promise.resolve();
-  #paused = true;
-
-  constructor(site: Site, people: Population, seed: string) {
-    const persons = people.users.flatMap((user, index) =>
-      ['a', 'b'].map((browser) => {
-        const name = `user ${index}, browser ${browser}`;
-        const dice = new Dice(`${seed} ${name}`);
-        return this.#driver(person(site, people, user, name, dice), dice, MAX_PAUSE_MS);
-      }),
-    );
-    const dice = new Dice(`${seed} operator`);
-    this.#drivers = [...persons, this.#driver(operator(site, people, dice), dice, OPERATORS_PAUSE_MS)];
-  }
-
-  go(): void {
-    this.#paused = false;
-    this.#running = Promise.all(this.#drivers.map((drive) => drive()));
-  }
-
-  /** Resolves when everybody has the last answer. @throws what no page and no broken connection explains */
-  async pause(): Promise<void> {
-    this.#paused = true;
-    await this.#running;
-  }
-
-  #driver(act: () => Promise<void>, dice: Dice, pauseMs: number): () => Promise<void> {
+  const driver = (name: string, maxPauseMs: number, make: (dice: Dice) => () => Promise<unknown>) => {
+    const dice = new Dice(`${seed} ${name}`);
+    const act = make(dice);
     return async () => {
-      for (; !this.#paused; await sleep(dice.below(pauseMs))) {
+      for (; !isPaused; await sleep(dice.below(maxPauseMs))) {
         await act().catch((error: unknown) => {
           if (!(error instanceof Error) || error instanceof TypeError) throw error;
           const why = error instanceof Unanswered ? error.message : error.message.slice(0, 60);
-          this.gaveUp.set(why, (this.gaveUp.get(why) ?? 0) + 1);
+          gaveUp.set(why, (gaveUp.get(why) ?? 0) + 1);
         });
       }
     };
-  }
+  };
+  const persons = site.users.flatMap((user, index) =>
+    ['a', 'b'].map((browser) => {
+      const name = `user ${index}, browser ${browser}`;
+      return driver(name, 60, (dice) => person(site, user, name, dice));
+    }),
+  );
+  const drivers = [...persons, driver('operator', 1_500, (dice) => operator(site, dice))];
+
+  return {
+    gaveUp,
+    go() {
+      isPaused = false;
+      running = Promise.all(drivers.map((drive) => drive()));
+    },
+    /** Resolves when each driver has its last answer. @throws an error that no page and no broken connection explains */
+    async pause() {
+      isPaused = true;
+      await running;
+    },
+  };
 }

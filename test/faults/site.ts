@@ -1,44 +1,91 @@
 import { appendFileSync } from 'node:fs';
 import pg from 'pg';
 import { vi } from 'vitest';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { type Line, openLine } from '../support/http/line.ts';
+import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process/process.ts';
-import { freePort } from '../support/server.ts';
-import type { Life } from './evidence.ts';
-import { type Home, SERVER_ROLE } from './home.ts';
-import type { Asked, Entry } from './journal.ts';
-import type { Casting } from './round.ts';
+import { createClient, createResource, createUser } from '../support/registrations.ts';
+import { freePort, type TestClient, type TestUser } from '../support/server.ts';
+import type { Asked, Entry, Life } from './evidence.ts';
 
-/** A code is good for so long here, so that one can be late within a fault. */
+/** The server's role in PostgreSQL. */
+const SERVER_ROLE = 'assent_server';
+
+/** Short enough for a code to expire within a fault. */
 export const CODE_LIFETIME_MS = 10_000;
 
 /** Against hanging only. */
 const PATIENCE = { timeout: 180_000, interval: 100 };
 
+/** The PostgreSQL of a site: an embedded one, or a cluster (`test/ha`). */
+export interface Home {
+  readonly ownerUrl: string;
+  serverUrl(index: number): string;
+  /** The superuser's URL of the PostgreSQL that takes writes now. */
+  primaryUrl(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedHome extends Home {
+  readonly postgres: OwnPostgres;
+  readonly line: Line;
+}
+
+export async function makeHome(): Promise<EmbeddedHome> {
+  const postgres = new OwnPostgres();
+  await postgres.start();
+  await postgres.run(`create role ${SERVER_ROLE} login`);
+  const line = await openLine(postgres.place);
+  return {
+    postgres,
+    line,
+    ownerUrl: postgres.url(),
+    serverUrl: () => line.url({ url: postgres.url('postgres', SERVER_ROLE) }),
+    primaryUrl: async () => postgres.url(),
+    async close() {
+      line.close();
+      await postgres.remove();
+    },
+  };
+}
+
+export interface Casting {
+  readonly seed: string;
+  readonly users: number;
+  readonly clients: number;
+  readonly journalFile?: string | undefined;
+  readonly executable?: string | undefined;
+}
+
 export interface Replica {
   readonly index: number;
   readonly port: number;
-  /** By which port the load balancer goes to it. */
+  /** The port by which the load balancer reaches it. */
   front: number;
   process?: ServerProcess;
 }
 
 /** Two replicas of `assent serve`, as processes of their own, on one database. */
 export class Site {
-  /** Everything that callers asked and were told, in the order of the answers. */
+  /** The journal: all that callers asked and were told, in the order of the answers. */
   readonly entries: Entry[] = [];
   readonly home: Home;
-  /** Whose grant is whose, as far as drivers know. */
+  users: readonly TestUser[] = [];
+  clients: readonly TestClient[] = [];
+  /** An `Authorization` header for introspection. */
+  resource = '';
+  /** The owner of each grant, as far as drivers know. */
   readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();
   readonly tokens = new Set<string>();
   during = 'start';
   readonly frozenAt: number[] = [];
-  /** When another one took over from a primary that went on, to which a replica is connected without HAProxy. */
   readonly overtakenAt: number[] = [];
   readonly replicas: Replica[] = [];
   readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
-  readonly #casting: Pick<Casting, 'journalFile' | 'executable'>;
+  readonly #casting: Casting;
 
-  constructor(home: Home, casting: Pick<Casting, 'journalFile' | 'executable'>) {
+  constructor(home: Home, casting: Casting) {
     this.home = home;
     this.#casting = casting;
   }
@@ -54,11 +101,26 @@ export class Site {
       DATABASE_URL: this.home.ownerUrl,
     });
     if (code !== 0) throw new Error(`assent migrate failed: ${stderr}`);
+    await this.#populate();
     for (const index of [0, 1]) {
       const port = await freePort();
       this.replicas.push({ index, port, front: port });
     }
     await Promise.all(this.replicas.map((replica) => this.startReplica(replica)));
+  }
+
+  async #populate(): Promise<void> {
+    const { users, clients } = this.#casting;
+    const pool = openDatabase(this.home.ownerUrl);
+    const each = <Made>(count: number, make: (index: number) => Promise<Made>) =>
+      Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+    try {
+      this.users = await each(users, () => createUser(pool));
+      this.clients = await each(clients, (index) => createClient(pool, { verified: index % 3 > 0 }));
+      this.resource = await createResource(pool);
+    } finally {
+      await pool.end();
+    }
   }
 
   get baseUrl(): string {
@@ -90,7 +152,7 @@ export class Site {
     });
   }
 
-  /** Asks the database as its owner, past all lines; waits for it where it takes no connections now. */
+  /** Asks the database as its owner, not through a line; waits while it takes no connections. */
   async ask<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const client = await vi.waitFor(() => connect(this.home), PATIENCE);
     try {

@@ -1,18 +1,18 @@
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor, parseToken } from '../../src/secrets/tokens.ts';
 import type { Answer } from '../support/http/agent.ts';
-import type { Act, Asked, Entry } from './journal.ts';
+import type { Act, Asked, Entry } from './evidence.ts';
 
-// What a request on the wire asks, and what an answer tells: the journal is written from these alone.
+// Reads requests and answers on the wire: the journal is written from these alone.
 
 type What = Omit<Asked, 'actor' | 'during'>;
 
 const [KEY_ID_BYTES, HMAC_BYTES] = [4, 32];
 
-export const hashOf = (secret: string): string => hexOf(sha256(secret));
+const hashOf = (secret: string): string => hexOf(sha256(secret));
 
-/** Says what a request asks. Keeps in `owners` whose grant is whose, as decisions tell it. */
-export function whatIsAsked(
+/** Says what a request asks. @param owners the owner of each grant, completed from decisions */
+export function readRequest(
   path: string,
   fields: URLSearchParams,
   userId: string | undefined,
@@ -74,47 +74,32 @@ function pageOf(token: string): string {
 
 type Reading = Pick<Entry, 'told' | 'code' | 'token' | 'active' | 'why'>;
 
-/** The beginnings of cookies that remember an outcome: JSON in base64url. */
-const DISCONNECTED = Buffer.from('["disconnected"').toString('base64url');
-const STOPPED = Buffer.from('["pressed').toString('base64url');
+/** The beginning of a cookie that remembers an outcome: JSON in base64url. */
+const cookieOf = (json: string) => new RegExp(`assent_outcome=${Buffer.from(json).toString('base64url')}`);
 
-/** By which part of its address or cookie an answer says that the act is done. */
-const DONE_AT: Partial<Record<Act, string>> = {
-  approve: 'code=',
-  reject: 'error=access_denied',
-  disconnect: DISCONNECTED,
-  disconnectAll: DISCONNECTED,
-  stop: STOPPED,
+/** The part of the address or of a cookie by which an answer says that the act is done. */
+const DONE_AT: Partial<Record<Act, RegExp>> = {
+  signIn: /assent_session=[\w-]/,
+  approve: /code=|\/receipt\?/,
+  reject: /error=access_denied/,
+  disconnect: cookieOf('["disconnected"'),
+  disconnectAll: cookieOf('["disconnected"'),
+  stop: cookieOf('["pressed'),
 };
 
-export function whatIsTold(act: Act, answer: Answer): Reading {
+export function readOutcome(act: Act, answer: Answer): Reading {
   const { status, location, body } = answer;
   if (status === 503) return { told: 'unavailable' };
   if (act === 'exchange' || act === 'introspect' || act === 'revoke') return readDocument(act, status, body);
-  const why = `${status} ${answer.page ?? location?.replace(/\?.*/, '') ?? ''}`;
-  if (act === 'signIn') {
-    const isIn = answer.headers.getSetCookie().some((cookie) => /assent_session=[\w-]/.test(cookie));
-    return { told: isIn ? 'done' : 'refused', why };
-  }
-  const sign = DONE_AT[act];
-  if (sign === undefined) return { told: status < 400 ? 'done' : 'refused', why };
-  if (act === 'approve' && location?.includes('/receipt?')) return { told: 'done' };
-  if (!`${location} ${answer.headers.getSetCookie()}`.includes(sign)) return { told: 'refused', why };
+  const isDone = DONE_AT[act]?.test(`${location} ${answer.headers.getSetCookie()}`) ?? status < 400;
+  if (!isDone) return { told: 'refused', why: [status, answer.page ?? location?.split('?')[0]].join(' ') };
   const code = new URL(location ?? '', 'http://localhost').searchParams.get('code');
   return { told: 'done', code: code === null ? undefined : hashOf(code) };
 }
 
 function readDocument(act: Act, status: number, body: string): Reading {
-  const document = parse(body);
-  if (status !== 200) return { told: 'refused', why: String(document.error ?? status) };
-  if (act === 'exchange') return { told: 'done', token: hashOf(String(document.access_token)) };
-  return act === 'introspect' ? { told: 'done', active: document.active === true } : { told: 'done' };
-}
-
-function parse(body: string): Record<string, unknown> {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return { error: `no JSON: ${body.slice(0, 80)}` };
-  }
+  if (status !== 200) return { told: 'refused', why: /"error":"(\w+)"/.exec(body)?.[1] ?? String(status) };
+  if (act === 'introspect') return { told: 'done', active: body.includes('"active":true') };
+  const token = /"access_token":"([^"]+)"/.exec(body)?.[1];
+  return token === undefined ? { told: 'done' } : { told: 'done', token: hashOf(token) };
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { signal } from '../faults/faults/make.ts';
-import type { Home } from '../faults/home.ts';
+import type { Home } from '../faults/site.ts';
 import { ledger } from '../support/ledger.ts';
 import { makeRole } from '../support/postgres/postgres.ts';
 import { PATH, versionOf } from '../support/process/program.ts';
@@ -180,7 +180,7 @@ export class Cluster implements Home {
     if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`);
   }
 
-  /** What the first member that answers says of all. */
+  /** The state of all members, as the first member that answers sees it. */
   async #tell(): Promise<Told[]> {
     for (const { machine } of this.members) {
       try {

@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { brokenWords, moving, overflowing, smallTargets, unseen } from './measures.ts';
 import { isDistinct, type State } from './states.ts';
 
-// What no page may do or have, in any state, language and theme, on any screen. There are no exceptions. No picture is
-// compared: fonts differ from machine to machine.
+// Checks of every page, in each state, language and theme, on any screen, without exceptions. Pictures are not compared, because
+// fonts differ between machines.
 
 interface Screen {
   readonly width: number;

@@ -18,7 +18,7 @@ import {
 } from '../support/flow.ts';
 import { Agent, type Answer, readAnswer } from '../support/http/agent.ts';
 import { converse } from '../support/http/rawHttp.ts';
-import { intercept } from '../support/postgres/intercept.ts';
+import { doingBefore } from '../support/postgres/intercept.ts';
 import { type ServerOptions, startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { expireCode, setUserStatus } from '../support/state.ts';
 import { goOn, leaveFor, openWallet, passWallet, type Wallet } from '../support/wallet.ts';
@@ -81,7 +81,7 @@ const pressOn =
     return pageAfter(browser, await around(stage, () => browser.post(action, fields)));
   };
 
-/** What a piece of work is done amid. */
+/** Sends a request during an outage or a change. */
 type Around = (stage: Stage, work: () => Promise<Answer>) => Promise<Answer>;
 
 const whileLocked =
@@ -89,7 +89,7 @@ const whileLocked =
   ({ server }, work) =>
     whileTableLocked(server, table, work);
 
-/** The applications can't be found at all, which is a fault of ours. */
+/** The table of applications is missing, which is our own fault. */
 const whileBroken: Around = async ({ server }, work) => {
   const { pool } = server.database;
   await pool.query('alter table clients rename to clients_elsewhere');
@@ -126,10 +126,8 @@ async function endSessions({ server, anna }: Stage): Promise<void> {
 const blockedAtTheLastMoment: Reach = async (browser, stage) => {
   const { database } = stage.server;
   const user = await stage.server.createUser();
-  const pool = intercept(database.pool, async (statement, run) => {
-    if (statement.name === 'grant-approve') await setUserStatus(stage.server, user.login, 'blocked');
-    return run();
-  });
+  const block = () => setUserStatus(stage.server, user.login, 'blocked');
+  const pool = doingBefore(database.pool, 'grant-approve', block);
   const there = at({ database: { ...database, pool } }, async (agent) =>
     decide(agent, await reachConsent(agent, requestOf(stage.shop), user), 'allow'),
   );
@@ -184,14 +182,14 @@ async function raw({ baseUrl }: TestServer, bytes: string): Promise<Answer> {
   return readAnswer(new Response(answer?.body ?? '', init));
 }
 
-/** A place where a user can't go on as they meant to. */
+/** A page on which a user can't go on as intended. */
 export interface DeadEnd {
   readonly name: string;
   readonly status: number;
   readonly reach: Reach;
   /** Where the sample's note is over the form of another page. */
   readonly page?: Page['name'];
-  /** Of the request came nothing that says its language. */
+  /** The request's language did not arrive. */
   readonly inEnglish?: boolean;
 }
 
@@ -206,10 +204,10 @@ const SCOPE = { code: 'invalid_scope', parameter: 'scope' } as const;
 const SPENDING = { scope: 'payment-shop' };
 /** The wallet's answer when its user presses Cancel. */
 const CANCELLED = { replaced: { callback: { code: undefined, error: 'access_denied' } } };
-/** Of the request nothing is known that is sure. */
+/** No trusted part of the request is known. */
 const AT_WALLET = { nameless: true, again: '/sign-in' };
 
-/** By the type, no error page can be forgotten. */
+/** The type requires every error page. */
 const ERRORS: Record<
   Cause,
   Pick<DeadEnd, 'reach' | 'inEnglish'> & {
@@ -307,7 +305,7 @@ const ERROR_PAGES: WithSample[] = (Object.keys(ERRORS) as Cause[]).map((cause) =
   return { name: `error: ${cause}`, status, reach, inEnglish, sample: errorSample(cause) };
 });
 
-/** 503 after a button: what pressing it may have come to is said besides. */
+/** 503 after a button: the page also has the possible outcomes of pressing it. */
 const unavailable = (action: string, reach: Reach, again?: string): WithSample => ({
   name: `error after ${action}`,
   status: 503,
@@ -342,13 +340,16 @@ const PRESSED: WithSample[] = [
 ];
 
 export const noticeSample = (
-  { title, text }: Pick<Page<'notice'>, 'title' | 'text'>,
+  { title, text }: { readonly title: string; readonly text: string | ((client: string) => string) },
   links: Page<'notice'>['links'],
   passOn: string | null,
-): Page<'notice'> => {
-  const facts = { reference: 'k3v9-7qxp', explained: null };
-  return { name: 'notice', title, text, links, refusal: passOn === null ? null : { passOn, ...facts } };
-};
+): Page<'notice'> => ({
+  name: 'notice',
+  title,
+  text: typeof text === 'string' ? text : text(SHOP),
+  links,
+  refusal: passOn === null ? null : { passOn, reference: 'k3v9-7qxp', explained: null },
+});
 
 const toAccount = ({ account }: Texts) => ({ href: '/account', text: account.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
@@ -366,7 +367,7 @@ const NOTICES: WithSample[] = [
     reach: (browser, { shop }) => browser.get(linkTo(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
   },
   {
-    // What was posted is not read, so there is no address to lead to.
+    // The posted request is not read, so there is no address to link to.
     name: 'notice, embedded form',
     status: 403,
     sample: ({ notices, errors }) => noticeSample(notices.embedded, [], errors.passOn(errors.anApplication)),
@@ -376,11 +377,8 @@ const NOTICES: WithSample[] = [
   {
     name: 'notice, full',
     status: 409,
-    sample: (texts) => {
-      const { title, text } = texts.notices.full;
-      const links = [toAccount(texts), toRequest(texts)];
-      return noticeSample({ title, text: text(SHOP) }, links, texts.errors.tellUs);
-    },
+    sample: (texts) =>
+      noticeSample(texts.notices.full, [toAccount(texts), toRequest(texts)], texts.errors.tellUs),
     reach: async (browser, { shop, vera }) => {
       for (const name of ['phone', 'tablet'])
         await obtainCode(browser, requestOf(shop, { instance_name: name }), vera);
@@ -416,10 +414,9 @@ const NOTICES: WithSample[] = [
     name: 'notice, no payment password',
     status: 403,
     sample: (texts) => {
-      const { title, text } = texts.notices.noPaymentPassword;
-      const setting = { href: '/account/payment-password', text: texts.security.setPaymentPassword };
-      const links = [{ ...setting, inNewTab: true }, toRequest(texts)];
-      return noticeSample({ title, text: text(SHOP) }, links, texts.errors.tellUs);
+      const href = '/account/payment-password';
+      const setting = { href, text: texts.security.setPaymentPassword, inNewTab: true };
+      return noticeSample(texts.notices.noPaymentPassword, [setting, toRequest(texts)], texts.errors.tellUs);
     },
     reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
       const { login, password } = await server.createUser({ paymentPassword: null });
@@ -433,7 +430,7 @@ const NOTICES: WithSample[] = [
 /** Notes over the form of a sign-in page, by the names of their samples. */
 const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   'sign-in after a wrong password': async (browser) =>
-    follow(browser, await signIn(browser, 'nobody', 'wrong')),
+    follow(browser, await signIn(browser, 'unknown', 'wrong')),
   'sign-in after too many tries': async (browser, { server, boris: { login } }) => {
     for (let tries = 0; tries < 5; tries += 1) await signIn(browser, login, 'wrong');
     const { pool } = server.database;
@@ -468,7 +465,7 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   }),
 };
 
-/** What came of the form before, on the page of its request. */
+/** Notes about the previous form, on the page of its request. */
 const OUTCOMES: Record<Note, Reach> = {
   stale: (browser, stage) => {
     const press = pressOn('/account/stop', '/account/stop', (_stage, send) => asAnna(browser, stage, send));

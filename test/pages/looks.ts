@@ -6,7 +6,7 @@ import { contentTypeOf, type Logo } from '../../src/rules/face/logo.ts';
 import { png } from '../support/pictures.ts';
 import { LOGOS_OF_SAMPLES } from './samples.ts';
 
-// Whose pages the samples are, and the pictures on them.
+// The brands of the samples, and their pictures.
 
 export const BASE_URL = 'http://pay.example';
 
@@ -49,7 +49,7 @@ function lookOf(brand: Brand): Branding {
 const assetAt = (path: string, contentType: string, body: Buffer) => [path, { contentType, body }] as const;
 const pictureAt = (path: string, { file, body }: Logo) => assetAt(path, contentTypeOf(file), body);
 
-/** What the pages need besides themselves, by its path. */
+/** The files that the pages load, by their paths. */
 export const ASSETS = new Map([
   ...Object.values(LOOKS).map(({ style: { path, body } }) => assetAt(path, 'text/css', body)),
   ...Object.values(BRANDS).flatMap(({ logo }) => (logo === null ? [] : [pictureAt(logo.path, logo)])),

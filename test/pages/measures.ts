@@ -1,7 +1,6 @@
-// What is wrong with a page as the browser has laid it out. These functions run inside the page, so each has all it needs
-// in itself.
+// Faults of a page as the browser has laid it out. These functions run inside the page, so each is complete in itself.
 
-/** What sticks out of the window, and what a box cuts off. */
+/** Elements that stick out of the window, and contents that a box cuts off. */
 export function overflowing(): string[] {
   const { clientWidth, scrollWidth } = document.documentElement;
   const name = (element: Element) => element.outerHTML.slice(0, 80).replaceAll(/\s+/g, ' ');
@@ -123,7 +122,7 @@ export function unseen(): string[] {
   return [...texts, ...icons, ...edges, ...links, ...rings];
 }
 
-/** What moves on the page or could: a change of colour, of opacity or of what can be pressed is no motion. */
+/** Elements that move or could. Changes of colour, opacity and enabled controls are not motion. */
 export function moving(): string[] {
   const STILL = /^(opacity|pointer-events|color|background-color|border-\w+-(color|style)|visibility)$/;
   const keyframes = [...document.styleSheets]

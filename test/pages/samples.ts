@@ -274,7 +274,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     rights: parseScope(scope),
     disconnectToken: 'disconnect.token',
     scope,
-    // What no page says:
+    // On no page:
     userId: '0a3c7e52-9b1d-4f6e-8a20-5d4c3b2a1908',
     revision: 1,
     codeExpiresAt: new Date('2026-11-20T12:00:50Z'),

@@ -71,7 +71,7 @@ it('outlines/ has only existing pages', () => {
 
 type Outline = readonly [name: string, lines: readonly string[]];
 
-/** What a screen reader finds in some part of a page, without addresses and the ends of long words. */
+/** A screen reader's view of a part of a page, without addresses and the ends of long words. */
 async function outlineOf(page: Page, selector: string): Promise<string[]> {
   const outline = await page.locator(selector).ariaSnapshot();
   return outline
@@ -115,7 +115,7 @@ function asTexts(outlines: readonly Outline[]): string {
   );
 }
 
-/** What follows the role in a line, without attributes and quotes: `- heading "Sign in" [level=1]`, `- text: Login`. */
+/** The text after the role of a line such as `- heading "Sign in" [level=1]` or `- text: Login`. */
 function textIn(line: string): string {
   const text = line.replace(/^\s*- '?[a-z]+:? ?/, '').replaceAll(/ ?\[[a-z]+(=\w+)?\]/g, '');
   return text.replace(/^"(.*)"'?$/, '$1');

@@ -36,7 +36,7 @@ export async function sessionOf(
   { cookies }: Agent,
 ): Promise<Session> {
   const session = await currentSession(context, cookies.get('assent_session') ?? '');
-  if (session === null) throw new Error('nobody is signed in');
+  if (session === null) throw new Error('no user is signed in');
   return session;
 }
 

@@ -49,7 +49,7 @@ export async function useAdmin() {
     database,
     logLines,
     tokenFor,
-    /** @param what method and path, such as `GET /v1/clients`; as an operator who may do all */
+    /** @param what method and path, such as `GET /v1/clients`. By default its operator may do everything. */
     call: (what: string, body?: object, token = own) => callAt(url, what, body, token),
   };
 }

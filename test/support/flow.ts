@@ -39,7 +39,7 @@ export async function pageAfter(agent: Agent, answer: Answer): Promise<Answer> {
   return answer.status === 303 ? agent.get(answer.location ?? '') : answer;
 }
 
-/** What a form with a password came to, by the page that it leads to; another status as a number. */
+/** The outcome of a form with a password, by the page that it leads to; other statuses as numbers. */
 export type Verdict = 'right' | 'wrong' | 'wait' | number;
 
 export async function verdictOn(agent: Agent, answer: Answer): Promise<Verdict> {
@@ -62,7 +62,7 @@ async function submitPassword(agent: Agent, page: Answer, name: string, fields: 
   return answer;
 }
 
-/** Who uses a browser: known from the way to the consent page, for the confirmation behind it. */
+/** The user of each browser, for the confirmation after the consent page. */
 const PEOPLE = new WeakMap<Agent, TestUser>();
 
 /** Sends the request and walks over sign-in as `user`, up to the consent page. */

@@ -77,11 +77,11 @@ async function makeTemplate(postgres: string, name: string): Promise<void> {
   const pool = openDatabase(urlOf(postgres, { database: name }));
   await migrate(pool);
   await pool.end();
-  // A database that somebody is connected to can't be copied.
+  // A database with connections can't be copied.
   await withClient(postgres, (client) => client.query(`alter database ${name} allow_connections false`));
 }
 
-/** Says what the tests run on and what they can't check there. @throws {Error} when they can't run on it at all */
+/** Prints the server's version, and what can't be checked there. @throws {Error} when the tests can't run on it */
 async function examine(postgres: string, run: string): Promise<LogPlace> {
   await requirePasswords(postgres, `${run}_login`);
   return withClient(postgres, async (client) => {

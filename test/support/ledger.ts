@@ -14,7 +14,7 @@ export const KINDS = [
   'signing secret',
   'visit cookie',
 ] as const;
-/** Those of a `DATABASE_URL`, of the metrics and of a sign-in at a provider are some too, where a test has them. */
+/** The others occur in some tests only. */
 export type Kind =
   | (typeof KINDS)[number]
   | 'database password'
@@ -22,37 +22,36 @@ export type Kind =
   | 'operator token'
   | 'sign-in secret';
 
-/** What is shorter could be anything. Everything that we make is as long, or longer. */
+/** Shorter texts occur by chance. All our secrets are at least as long. */
 const MIN_SECRET = 12;
-/** Codes and tokens are known by their beginning, also those that nobody noted. */
+/** Codes and tokens are known by their beginning, also without having been noted. */
 const BEARER = /assent_a[ct]_[\w-]/;
-/** Others write words, and one letter again and again: no test could tell its secret from those. */
+/** Words, or one letter again and again, also occur without a leak. */
 const WORDS = /^\p{L}\p{Ll}+$|^\p{L}+,? \p{L}+$|\p{L},? \p{L}{2,},? \p{L}/u;
 const MIN_LETTERS = 6;
 const PREFIX = /^assent_(a[ct]|op)_/;
-/** How much of a line is shown in front of what was found. */
+/** The length of the shown text before a secret. */
 const SHOWN_LENGTH = 80;
 
-/** A text in one of the ways in which a secret can be written down. */
 interface Needle {
   readonly kind: Kind;
   readonly how: string;
   readonly text: string;
 }
 
-/** The secrets that the tests of a file made and saw: whatever is written meanwhile may hold them hashed only. */
+/** The secrets of a file's tests: logs, metrics and rows may contain only their hashes. */
 export class Ledger {
   readonly #noted = new Map<string, Kind>();
   /** By their first letters, so that a megabyte of log is read once and not once for each secret. */
   readonly #needles = new Map<string, Map<string, Needle>>();
 
-  /** Forgets everything: what one file noted is no secret of the next, which may write it down. */
+  /** Forgets everything: the next file may write down the secrets of the previous one. */
   beginAnew(): void {
     this.#noted.clear();
     this.#needles.clear();
   }
 
-  /** Notes a secret. The first kind that is said of it stays. @throws {Error} when others could write it by chance */
+  /** The first kind that is noted for a secret stays. @throws {Error} when it could occur by chance */
   note(kind: Kind, secret: string | null | undefined): void {
     if (!secret || secret.length < MIN_SECRET || this.#noted.has(secret)) return;
     if (WORDS.test(secret) || new Set(secret.replace(PREFIX, '')).size < MIN_LETTERS)
@@ -63,14 +62,14 @@ export class Ledger {
     for (const spelling of spellingsOf(secret)) this.#add({ ...spelling, kind });
   }
 
-  /** The kinds of which at least one is noted, in the order of the alphabet. */
+  /** The kinds of the noted secrets, sorted. */
   kinds(): Kind[] {
     return [...new Set(this.#noted.values())].sort();
   }
 
   /**
-   * Looks for everything that is noted. @param where whose lines these are, for example "the log"
-   * @returns a sentence for each line that tells a secret, without telling it
+   * @param where the origin of the lines, for example "the log"
+   * @returns a sentence for each line with a secret, without the secret
    */
   search(where: string, lines: readonly string[]): string[] {
     return lines.flatMap((line, index) => {
@@ -112,15 +111,15 @@ export function refuse(findings: readonly string[]): void {
   throw new Error(`${findings.length} lines tell a secret:${shown.join('')}`);
 }
 
-/** The one of this test file: `eachFile.ts` begins it anew. */
+/** The ledger of this test file: `eachFile.ts` clears it. */
 export const ledger = new Ledger();
 
-// What a log cuts short, or takes out of the middle, is a leak too: every 19 characters in a row hold one of these pieces.
+// A part of a secret is a leak, too: every 19 characters in a row contain one of these pieces.
 const PIECE_LENGTH = 16;
 const PIECE_STEP = 4;
 const PIECE_BYTES = 12;
 
-/** How a secret, or a telling part of it, can get into a log, a metric or a row: as it is, encoded, or the bytes behind it. */
+/** Forms of a secret, or of a part of it, in a log, a metric or a row: as it is, encoded, or its bytes. */
 function spellingsOf(secret: string): Omit<Needle, 'kind'>[] {
   const beginning = secret.slice(0, PIECE_LENGTH);
   const end = bytesBehind(secret).subarray(-PIECE_BYTES);
@@ -145,13 +144,13 @@ function piecesOf(secret: string): string[] {
   return Array.from({ length: steps + 1 }, (_, step) => secret.substr(step * PIECE_STEP, PIECE_LENGTH));
 }
 
-/** What a client secret is the hex of, and everything else that we make the base64url. */
+/** The bytes of a secret: client secrets are hex, all others base64url. */
 function bytesBehind(secret: string): Buffer {
   const text = secret.replace(/^assent_a[ct]_/, '');
   return Buffer.from(text, /^[0-9a-f]+$/.test(text) ? 'hex' : 'base64url');
 }
 
-/** What both kinds of base64 make of a text among others, as in HTTP Basic: the letters that don’t depend on neighbours. */
+/** The letters of a text in both kinds of base64 that don’t depend on its neighbours, as in HTTP Basic. */
 function base64Of(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((begin) => {

@@ -2,8 +2,6 @@ import * as cheerio from 'cheerio';
 import { expect } from 'vitest';
 import type { Answer } from './http/agent.ts';
 
-// What a page says.
-
 /** Expects the page of 7.1: the code as text, no other one, and no way back to the application. */
 export function expectErrorPage(answer: Answer, error: string): void {
   const codes = answer.text.match(/invalid_\w+|unauthorized_client|access_denied/g) ?? [];

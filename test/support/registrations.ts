@@ -6,7 +6,7 @@ import * as users from '../../src/operations/users.ts';
 import { ledger } from './ledger.ts';
 import { type NewClient, registerResource } from './operators.ts';
 
-// Whom a test registers, straight in the database; their secrets are noted, to be looked for later.
+// Registers users, applications and resource servers in the database, and notes their secrets.
 
 export interface TestUser {
   readonly userId: string;

@@ -49,7 +49,7 @@ export interface ServerOptions extends Partial<Settings> {
   readonly addresses?: readonly string[];
 }
 
-/** Who asks, where a test calls a verb without HTTP. */
+/** The caller, for a test that calls a verb without HTTP. */
 export const CALLER: Caller = {
   address: '127.0.0.1',
   reference: 'test',
@@ -138,7 +138,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Out of the tree that Fastify prints, the only place where it says what it has. */
+/** Reads the tree that Fastify prints: it has no other list of routes. */
 function routesOf(app: FastifyInstance): string[] {
   const parts: string[] = [];
   const routes = app
@@ -153,5 +153,5 @@ function routesOf(app: FastifyInstance): string[] {
   return routes.toSorted();
 }
 
-/** A place for a log of pino. */
+/** A destination for pino. */
 export const collect = (lines: string[]) => ({ write: (line: string) => void lines.push(line) });

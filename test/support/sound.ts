@@ -4,10 +4,10 @@ import { writeRequest } from './http/rawRequest.ts';
 import type { Sample } from './http/samples.ts';
 import type { TestServer } from './server.ts';
 
-/** Who asked; `anybody` where the address is not one of ours. */
+/** `anybody` for an address that is not one of ours. */
 type Reader = Sample['reader'] | 'anybody';
 
-/** What every answer is, whatever was asked: an answer of ours, complete, that gives nothing away and leads nowhere else. */
+/** Expects the properties of every answer: it is ours and complete, reveals nothing, and leads to no other site. */
 export function expectSound(server: TestServer, answer: RawAnswer, reader: Reader): void {
   const { status, headers, body } = answer;
   expect(status).toBeLessThan(500);
@@ -28,7 +28,7 @@ export function expectSound(server: TestServer, answer: RawAnswer, reader: Reade
   else expectDocument(answer, reader, type);
 }
 
-/** Redirects are empty, what Node answers by itself, and a picture that is not there. */
+/** Redirects, Node's own answers, and missing pictures. */
 function expectEmpty({ status, headers }: RawAnswer): void {
   expect(headers.has('location')).toBe(status === 302 || status === 303);
   expect([302, 303, 400, 404, 417]).toContain(status);
@@ -41,7 +41,7 @@ function expectPage({ headers, body }: RawAnswer, reader: Reader): void {
   expect(body).not.toMatch(
     /<style|<script(?! type="module" src="\/form-[0-9a-f]{32}\.js"><)|<img|<h1>injected/i,
   );
-  // Whoever sends what is not HTTP is told so on a page: nobody can say which route that would have been.
+  // Bytes that are not HTTP have no route, so their answer is a page.
   if (reader === 'program')
     expect(body).toMatch(/This request can’t be read|Запрос не читается|Запрос повреждён/);
 }

@@ -15,12 +15,12 @@ const KIND_OF_FIELD = new Map<string, Kind>([
 
 /** Tests also type words, such as "never issued", and words are in logs. */
 const MIN_TYPED = 16;
-/** No secret is longer than a password may be: what is, is sent for its length. */
+/** The longest password; longer values are sent for their length. */
 const MAX_TYPED = 1_000;
-/** Only people make up a secret with other characters: a test that types an address as a code means no secret. */
+/** Only passwords have other characters: an address typed as a code is no secret. */
 const LOOKS_MADE = /^[\w.~-]+$/;
 
-/** What a request carries in its form and its headers; names in lower case. */
+/** @param headers with names in lower case */
 export function noteRequest(body: unknown, { authorization, cookie = '' }: Record<string, string>): void {
   if (typeof body === 'string') {
     for (const [name, value] of new URLSearchParams(body)) noteTyped(name, value);
@@ -53,7 +53,7 @@ export function noteVariables(variables: Record<string, string>): void {
   }
 }
 
-/** What `assent … create` shows this once, as text or JSON. */
+/** Notes the secrets that `assent … create` shows, as text or JSON. */
 export function noteShown(stdout: string): void {
   for (const [, whose, secret] of stdout.matchAll(/(client|resource)_secret\W+([0-9a-f]{64})/g)) {
     ledger.note(`${whose as 'client' | 'resource'} secret`, secret);
@@ -61,7 +61,7 @@ export function noteShown(stdout: string): void {
   ledger.note('operator token', /operator_token\W+(assent_op_[\w-]{43})/.exec(stdout)?.[1]);
 }
 
-/** What is typed into a field of a form, or at a command. */
+/** Notes the value of a form's field, or of a prompt. */
 export function noteTyped(name: string, value = ''): void {
   const kind = KIND_OF_FIELD.get(name);
   if (kind === undefined || value.length < MIN_TYPED || value.length > MAX_TYPED) return;

@@ -23,20 +23,20 @@ import { freePort } from './server.ts';
 
 // An OpenID provider inside the test's process. It signs in its user at once, without a page.
 
-/** What a test replaces in the provider's answers. */
+/** A test's changes of the provider's answers. */
 interface Replaced {
   readonly claims?: JWTPayload;
   readonly without?: string;
   readonly header?: Partial<JWTHeaderParameters>;
   readonly key?: CryptoKey | Uint8Array;
   readonly idToken?: (claims: JWTPayload, signed: string) => string;
-  /** Of the answer in the callback; undefined leaves one out. */
+  /** Parameters of the callback; undefined leaves one out. */
   readonly callback?: Record<string, string | undefined>;
-  /** Of the token endpoint; null never comes. */
+  /** The answer of the token endpoint; null for none. */
   readonly token?: { readonly status: number; readonly body: string; readonly challenge?: string } | null;
   readonly held?: Promise<unknown>;
   readonly metadata?: Record<string, unknown>;
-  /** Of userinfo, beside the `sub`; null never comes. */
+  /** The answer of userinfo, beside the `sub`; null for none. */
   readonly userInfo?: Record<string, unknown> | null;
   /** A path that is answered by 150 MB, perhaps compressed, or with a length that isn't theirs. */
   readonly huge?: { readonly path: string; readonly headers: Record<string, string> };
@@ -49,7 +49,7 @@ interface Asked {
 
 export type Wallet = Awaited<ReturnType<typeof openWallet>>;
 
-/** Starts one at a port of its own. @param settings of the server whose users sign in there */
+/** @param settings of the server whose users sign in there */
 export async function openWallet(settings: Partial<ProviderSettings> = {}) {
   const port = await freePort();
   const issuer = `http://localhost:${port}`;
@@ -62,7 +62,7 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
     issuer,
     settings: { issuer, clientId, clientSecret, paymentAcr: null, createsUsers: true, ...settings },
     variables: { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId, SIGN_IN_CLIENT_SECRET: clientSecret },
-    /** Who signs in next, with further claims. */
+    /** The next user to sign in, with further claims. */
     user: { sub: 'sub-1' } as JWTPayload & { readonly sub: string },
     replaced: {} as Replaced,
     /** The requests of the token endpoint: its credentials and its form. */
@@ -72,16 +72,29 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
     down,
   };
 
-  const routes: Record<string, (request: IncomingMessage, url: URL) => Promise<Reply | null>> = {
-    '/.well-known/openid-configuration': async () => json(200, metadata()),
-    '/jwks': async () => json(200, { keys: [{ ...(await exportJWK(publicKey)), kid: '1', alg: 'RS256' }] }),
+  const routes: Record<string, (request: IncomingMessage, url: URL) => Promise<Response | null>> = {
+    '/.well-known/openid-configuration': async () =>
+      Response.json({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        userinfo_endpoint: `${issuer}/userinfo`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        authorization_response_iss_parameter_supported: true,
+        ...wallet.replaced.metadata,
+      }),
+    '/jwks': async () =>
+      Response.json({ keys: [{ ...(await exportJWK(publicKey)), kid: '1', alg: 'RS256' }] }),
     '/authorize': async (_request, { searchParams: query }) => {
       for (const name of ['state', 'nonce']) ledger.note('sign-in secret', query.get(name));
       const code = `code-${randomUUID()}`;
       codes.set(code, { query, sub: wallet.user.sub });
       const right = { code, state: query.get('state') ?? '', iss: issuer };
       const answer = new URLSearchParams(change(right, wallet.replaced.callback ?? {}));
-      return { status: 302, location: `${query.get('redirect_uri')}?${answer}`, body: '' };
+      return Response.redirect(`${query.get('redirect_uri')}?${answer}`);
     },
     '/token': async (request) => {
       const form = new URLSearchParams(await text(request));
@@ -89,37 +102,26 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
       wallet.exchanges.push({ authorization: request.headers.authorization, form });
       const { token, held } = wallet.replaced;
       await held;
-      if (token !== undefined) return token && { ...token, location: null };
+      if (token !== undefined) return token && responseOf(token);
       const code = form.get('code') ?? '';
       const asked = codes.get(code);
       codes.delete(code);
       const isProven = asked?.query.get('code_challenge') === s256(form.get('code_verifier') ?? '');
-      if (asked === undefined || !isProven) return json(400, { error: 'invalid_grant' });
+      if (!asked || !isProven) return Response.json({ error: 'invalid_grant' }, { status: 400 });
       const tokens = { access_token: `token-${randomUUID()}`, id_token: await idTokenFor(asked) };
       for (const value of Object.values(tokens)) ledger.note('sign-in secret', value);
       subOf.set(`Bearer ${tokens.access_token}`, asked.sub);
-      return json(200, { ...tokens, token_type: 'Bearer', expires_in: 60 });
+      return Response.json({ ...tokens, token_type: 'Bearer', expires_in: 60 });
     },
     '/userinfo': async ({ headers }) => {
       wallet.questions += 1;
       const { userInfo } = wallet.replaced;
       const sub = subOf.get(headers.authorization ?? '');
-      return userInfo === null ? null : json(sub === undefined ? 401 : 200, { sub, ...userInfo });
+      return userInfo === null
+        ? null
+        : Response.json({ sub, ...userInfo }, { status: sub === undefined ? 401 : 200 });
     },
   };
-
-  const metadata = () => ({
-    issuer,
-    authorization_endpoint: `${issuer}/authorize`,
-    token_endpoint: `${issuer}/token`,
-    jwks_uri: `${issuer}/jwks`,
-    userinfo_endpoint: `${issuer}/userinfo`,
-    response_types_supported: ['code'],
-    subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
-    authorization_response_iss_parameter_supported: true,
-    ...wallet.replaced.metadata,
-  });
 
   async function idTokenFor({ query, sub }: Asked): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
@@ -137,8 +139,10 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
     const url = new URL(request.url ?? '', issuer);
     const { huge } = wallet.replaced;
     if (huge?.path === url.pathname) return sendHuge(response, huge.headers);
-    const reply = await (routes[url.pathname] ?? (async () => json(404, {})))(request, url);
-    if (reply !== null) send(response, reply);
+    const route = routes[url.pathname] ?? (async () => Response.json({}, { status: 404 }));
+    const reply = await route(request, url);
+    if (reply === null) return;
+    response.writeHead(reply.status, Object.fromEntries(reply.headers)).end(await reply.text());
   });
 
   async function up(): Promise<void> {
@@ -155,7 +159,7 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
   return wallet;
 }
 
-/** A wallet for all tests of a file. What one replaced is right again for the next. */
+/** A wallet for all tests of a file. Each test begins without replacements. */
 export async function useWallet(settings: Partial<ProviderSettings> = {}): Promise<Wallet> {
   const wallet = await openWallet(settings);
   afterAll(() => wallet.down());
@@ -209,22 +213,10 @@ export async function goOn({ issuer }: At, agent: Agent, from: string | Answer):
   return answer;
 }
 
-interface Reply {
-  readonly status: number;
-  readonly body: string;
-  readonly location: string | null;
-  readonly challenge?: string;
-}
-
-function json(status: number, value: unknown): Reply {
-  return { status, body: JSON.stringify(value), location: null };
-}
-
-function send(response: ServerResponse, { status, body, location, challenge }: Reply): void {
-  const isJson = body.startsWith('{');
-  const type = { 'content-type': isJson ? 'application/json' : 'text/html' };
-  if (challenge !== undefined) response.setHeader('www-authenticate', challenge);
-  response.writeHead(status, { ...type, ...(location === null ? {} : { location }) }).end(body);
+function responseOf({ status, body, challenge }: NonNullable<Replaced['token']>): Response {
+  const type = body.startsWith('{') ? 'application/json' : 'text/html';
+  const headers = { 'content-type': type, ...(challenge && { 'www-authenticate': challenge }) };
+  return new Response(body, { status, headers });
 }
 
 async function sendHuge(response: ServerResponse, headers: Record<string, string>): Promise<void> {

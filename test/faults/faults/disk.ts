@@ -5,7 +5,7 @@ import type { OwnPostgres } from '../../support/postgres/ownPostgres.ts';
 import type { Faults, Place } from '../faults.ts';
 import { losing } from './make.ts';
 
-// A disk that runs full: a file system in memory, in the place of the data, and a file that takes all that is left.
+// A small file system in memory holds the data, and a file takes all the room that is left.
 
 const ROOM_MB = 48;
 const FILLER = 'filler';
@@ -60,16 +60,9 @@ async function whileStopped(postgres: OwnPostgres, work: (cluster: string) => vo
   await postgres.start();
 }
 
-export const DISK_FAULTS: Faults = {
-  diskFull: {
-    ...losing(
-      'no room on the disk of PostgreSQL, for tables and then for WAL; room again, and a start where it ended',
-      runFull,
-    ),
-    whyNot: whyNoSmallDisk,
-  },
-};
+export const DISK_FAULTS: Faults = { diskFull: { ...losing(runFull), whyNot: whyNoSmallDisk } };
 
+/** There is no room for tables, and then for WAL; then there is room again, and PostgreSQL starts if it has ended. */
 async function runFull({ site, home: { postgres }, hold }: Place): Promise<void> {
   await whileStopped(postgres, moveToSmallDisk);
   try {

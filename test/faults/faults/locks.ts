@@ -2,6 +2,7 @@ import { runAssent } from '../../support/process/process.ts';
 import type { Faults, Place } from '../faults.ts';
 import { repeat } from './make.ts';
 
+/** A transaction of another program that has done `statement`, and stays open. */
 const held =
   (statement: string) =>
   ({ site, hold }: Place) =>
@@ -14,20 +15,13 @@ const held =
 
 export const LOCK_FAULTS: Faults = {
   lockedRows: {
-    what: 'somebody holds the rows of some users and grants, for update',
     happen: held(`select from (select user_id from users limit 2 for update) u,
       lateral (select from grants where user_id = u.user_id for update) g`),
   },
-  lockedTable: {
-    what: 'somebody holds the table of grants, in access exclusive mode',
-    happen: held('lock table grants in access exclusive mode'),
-  },
-  lockedTrail: {
-    what: 'somebody holds the trail against writes, in share mode',
-    happen: held('lock table audit_events in share mode'),
-  },
+  lockedTable: { happen: held('lock table grants in access exclusive mode') },
+  lockedTrail: { happen: held('lock table audit_events in share mode') },
   migration: {
-    what: 'a schema change holds its tables in a transaction, and `assent migrate` runs beside',
+    /** A schema change holds its tables in a transaction, and `assent migrate` runs beside. */
     async happen(place) {
       const variables = { DATABASE_URL: place.home.ownerUrl };
       const migrates = repeat(place, 4, () =>
@@ -38,7 +32,6 @@ export const LOCK_FAULTS: Faults = {
     },
   },
   vacuumFull: {
-    what: 'VACUUM FULL of grants and sessions, again and again',
     happen: (place) =>
       place.site.ask((client) =>
         repeat(place, 5, async () => {

@@ -1,11 +1,10 @@
 import type { Fault, Place } from '../faults.ts';
-import type { EmbeddedHome, Home } from '../home.ts';
+import type { EmbeddedHome, Home } from '../site.ts';
 
 /** A fault in which answers of PostgreSQL can be lost or late. */
 export const losing = <PlacesHome extends Home = EmbeddedHome>(
-  what: string,
   happen: Fault<PlacesHome>['happen'],
-): Fault<PlacesHome> => ({ what, losesAnswers: true, happen });
+): Fault<PlacesHome> => ({ losesAnswers: true, happen });
 
 export async function repeat(
   { hold }: Pick<Place, 'hold'>,

@@ -21,7 +21,7 @@ async function backends({ site }: Place): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** What writes WAL and checkpoints beside the server processes. */
+/** The processes that write WAL and checkpoints beside the server processes. */
 async function writers(place: Place): Promise<number[]> {
   const servers = await backends(place);
   return place.home.postgres.family().filter((pid, index) => index > 0 && !servers.includes(pid));
@@ -39,71 +39,49 @@ const freeze = (choose: (place: Place) => number[] | Promise<number[]>) => async
 };
 
 export const POSTGRES_FAULTS: Faults = {
-  killPostgres: losing(
-    'kill -9 of the postmaster, crash recovery',
-    restart((postgres) => postgres.kill('SIGKILL')),
+  killPostgres: losing(restart((postgres) => postgres.kill('SIGKILL'))),
+  /** An immediate stop, as the next start recovers from a crash. */
+  stopImmediately: losing(restart((postgres) => postgres.kill('SIGQUIT'))),
+  restartPostgres: losing(restart((postgres) => postgres.stop())),
+  /** PostgreSQL ends all its other server processes, and recovers by itself. */
+  killBackend: losing((place) =>
+    repeat(place, 2, async () => signal((await backends(place)).slice(0, 1), 'SIGKILL')),
   ),
-  stopImmediately: losing(
-    'an immediate stop of PostgreSQL (SIGQUIT), crash recovery',
-    restart((postgres) => postgres.kill('SIGQUIT')),
-  ),
-  restartPostgres: losing(
-    'a fast stop of PostgreSQL (SIGINT), and its start',
-    restart((postgres) => postgres.stop()),
-  ),
-  killBackend: losing(
-    'kill -9 of one server process: PostgreSQL ends all others and recovers by itself',
-    (place) => repeat(place, 2, async () => signal((await backends(place)).slice(0, 1), 'SIGKILL')),
-  ),
-  freezePostgres: losing(
-    'SIGSTOP of all of PostgreSQL, then SIGCONT',
-    freeze(({ home }) => home.postgres.family()),
-  ),
+  freezePostgres: losing(freeze(({ home }) => home.postgres.family())),
   freezeBackends: losing(
-    'SIGSTOP of half of the server processes, then SIGCONT',
     freeze(async (place) => (await backends(place)).filter((_pid, index) => index % 2 === 0)),
   ),
-  freezeWriters: losing(
-    'SIGSTOP of what writes WAL and checkpoints beside the server processes, then SIGCONT',
-    freeze(writers),
-  ),
-  killUnflushed: losing(
-    'SIGSTOP of what writes WAL beside the server processes, then kill -9 of all, crash recovery',
-    async (place) => {
-      const { postgres } = place.home;
-      const others = await writers(place);
-      signal(others, 'SIGSTOP');
-      try {
-        await place.hold();
-      } finally {
-        signal(others, 'SIGKILL');
-        await postgres.kill('SIGKILL');
-        await postgres.start();
-      }
-    },
-  ),
-  terminate: losing('pg_terminate_backend of all connections, again and again', storm(TERMINATE)),
-  cancel: {
-    what: 'pg_cancel_backend of all statements, again and again',
-    happen: storm(`select pg_cancel_backend(pid) ${BACKENDS}`),
-  },
-  readOnly: losing(
-    'the role takes no writes (default_transaction_read_only), for connections old and new',
-    async ({ home, hold }) => {
-      const alter = (how: string) => home.postgres.run(`alter role assent_server ${how}`, TERMINATE);
-      await alter('set default_transaction_read_only = on');
-      await hold();
-      await alter('reset default_transaction_read_only');
-    },
-  ),
-  standby: losing('PostgreSQL comes back as a standby, and is promoted', async ({ home, hold }) => {
+  freezeWriters: losing(freeze(writers)),
+  killUnflushed: losing(async (place) => {
+    const { postgres } = place.home;
+    const others = await writers(place);
+    signal(others, 'SIGSTOP');
+    try {
+      await place.hold();
+    } finally {
+      signal(others, 'SIGKILL');
+      await postgres.kill('SIGKILL');
+      await postgres.start();
+    }
+  }),
+  terminate: losing(storm(TERMINATE)),
+  cancel: { happen: storm(`select pg_cancel_backend(pid) ${BACKENDS}`) },
+  readOnly: losing(async ({ home, hold }) => {
+    const alter = (how: string) => home.postgres.run(`alter role assent_server ${how}`, TERMINATE);
+    await alter('set default_transaction_read_only = on');
+    await hold();
+    await alter('reset default_transaction_read_only');
+  }),
+  /** PostgreSQL comes back as a standby, and is promoted later. */
+  standby: losing(async ({ home, hold }) => {
     await home.postgres.stop();
     home.postgres.becomeStandby();
     await home.postgres.start();
     await hold();
     await home.postgres.run('select pg_promote()');
   }),
-  noConnections: losing('all connections that PostgreSQL has are taken by others', async (place) => {
+  /** Others take all connections that PostgreSQL has. */
+  noConnections: losing(async (place) => {
     const others: pg.Client[] = [];
     do {
       const taking = takeConnections(place.home.serverUrl(0), others);

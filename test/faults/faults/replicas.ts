@@ -5,6 +5,7 @@ import { losing, repeat, signal } from './make.ts';
 
 const pidsOf = (replica: Replica | undefined) => (replica?.process ? [replica.process.pid] : []);
 
+/** Each replica in turn. */
 const restart =
   (by: NodeJS.Signals, expected: number | null) =>
   async ({ site, hold }: Place) => {
@@ -18,12 +19,9 @@ const restart =
   };
 
 export const REPLICA_FAULTS: Faults = {
-  rollingRestart: {
-    what: 'SIGTERM of each replica in turn, and its restart',
-    happen: restart('SIGTERM', 0),
-  },
-  killReplica: losing('kill -9 of each replica in turn, and its restart', restart('SIGKILL', null)),
-  freezeReplica: losing('SIGSTOP of each replica in turn, then SIGCONT', async ({ site, hold }) => {
+  rollingRestart: { happen: restart('SIGTERM', 0) },
+  killReplica: losing(restart('SIGKILL', null)),
+  freezeReplica: losing(async ({ site, hold }) => {
     for (const replica of site.replicas) {
       signal(pidsOf(replica), 'SIGSTOP');
       await hold(0.4);
@@ -31,12 +29,9 @@ export const REPLICA_FAULTS: Faults = {
       await hold(0.1);
     }
   }),
-  clockStep: {
-    what: 'the clock of one replica an hour ahead, then an hour back, then right',
-    happen: (place) => repeat(place, 3, () => signal(pidsOf(place.site.replicas[1]), 'SIGUSR2')),
-  },
+  clockStep: { happen: (place) => repeat(place, 3, () => signal(pidsOf(place.site.replicas[1]), 'SIGUSR2')) },
   lostReplies: {
-    what: 'answers of both replicas lost on their way to the caller, every other half second',
+    /** Answers of the replicas are lost on their way to callers, in every other period. */
     async happen(place) {
       const { replicas } = place.site;
       const lines = await Promise.all(replicas.map(({ port }) => openLine({ host: 'localhost', port })));

@@ -1,6 +1,6 @@
 import type { Rule } from '../auditor.ts';
 
-/** How a log looks when something happened that nobody thought of. Errors that are foreseen have no stack. */
+/** Signs of an unexpected error in a log. Errors that are foreseen have no stack. */
 const UNFORESEEN = /"level":"fatal"|"stack":|Uncaught|UnhandledPromise|node:internal/;
 
 export const ANSWER_RULES: Rule[] = [
@@ -19,12 +19,12 @@ export const ANSWER_RULES: Rule[] = [
         .map(({ act, ref }) => `${act} (${ref}) was answered 503 without Retry-After`),
   },
   {
-    name: 'no process ends that nobody ended',
+    name: 'no process ends by itself',
     find: ({ lives }) =>
       lives.filter(({ runs, killed }) => !runs && !killed).map(({ name }) => `${name} ended by itself`),
   },
   {
-    name: 'no error comes that nobody thought of',
+    name: 'no unexpected error is logged',
     find: ({ lives }) =>
       lives.flatMap(({ name, output }) =>
         output
@@ -33,5 +33,5 @@ export const ANSWER_RULES: Rule[] = [
           .map((line) => `${name} logged: ${line.slice(0, 500)}`),
       ),
   },
-  { name: 'no log tells a secret', find: ({ leaks }) => [...leaks] },
+  { name: 'no log contains a secret', find: ({ leaks }) => [...leaks] },
 ];

@@ -1,14 +1,16 @@
 import type { Rule } from '../auditor.ts';
-import { decidedBy, type Evidence } from '../evidence.ts';
-import type { Entry } from '../journal.ts';
+import { type Act, decidedBy, type Entry, type Evidence } from '../evidence.ts';
 
-// What callers were told, against what they were told later: the database is not asked.
+// Answers against later answers, without the database.
 
-/** Until when what was asked could be done: nobody knows that of what got no answer. */
+/** The last moment at which a request can have been carried out: unknown if it got no answer. */
 function endOf(evidence: Evidence, entry: Entry): number {
   if (entry.told === 'unavailable') return decidedBy(evidence, entry);
   return entry.told === 'nothing' ? Number.POSITIVE_INFINITY : entry.toldAt;
 }
+
+/** Acts that end each token that they reach. */
+const ENDING: readonly Act[] = ['disconnect', 'disconnectAll', 'stop', 'revokeByOperator'];
 
 function reaches(entry: Entry, issue: Entry): boolean {
   if (entry.act === 'stop') return entry.userId === issue.userId;
@@ -17,22 +19,6 @@ function reaches(entry: Entry, issue: Entry): boolean {
   }
   return entry.key === issue.key;
 }
-
-function ends({ act, code, token }: Entry, issue: Entry): boolean {
-  if (act === 'approve') return code !== issue.code;
-  if (act === 'revoke') return token === issue.token;
-  return act === 'disconnect' || act === 'disconnectAll' || act === 'stop' || act === 'revokeByOperator';
-}
-
-/** Whether an act may end this token: also the second exchange of its code, whatever that was told. */
-function mayEnd(entry: Entry, issue: Entry): boolean {
-  if (entry === issue || entry.told === 'unreached') return false;
-  if (entry.act === 'exchange') return entry.code === issue.code;
-  return ends(entry, issue) && entry.told !== 'refused';
-}
-
-const isReplay = ({ act, code, body, told, why }: Entry, issue: Entry): boolean =>
-  [act, told, why].join() === 'exchange,refused,invalid_grant' && code === issue.code && body === issue.body;
 
 export function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
@@ -48,7 +34,7 @@ export function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undef
 export const issues = (entries: readonly Entry[]): Entry[] =>
   entries.filter(({ act, told }) => act === 'exchange' && told === 'done');
 
-/** Each token that a caller was given, and all that can have ended it. */
+/** Each token that was issued, with all requests that can have ended it. */
 function livesOf(evidence: Evidence) {
   const { entries, codeLifetimeMs } = evidence;
   const byUser = groupBy(entries, ({ userId }) => userId);
@@ -58,36 +44,43 @@ function livesOf(evidence: Evidence) {
     act === 'introspect' && told === 'done' ? token : undefined,
   );
   return issues(entries).map((issue) => {
-    // A press without an answer may be the one that wrote the code which a later press of the same form was told.
+    // A press without an answer may have written the code that a later press of the same form returned.
     const allowed = (approvals.get(issue.code ?? '') ?? []).flatMap(
       ({ form }) => presses.get(form ?? '') ?? [],
     );
-    // A confirmation is told no code: the way back is, for the same page.
     const own = new Set(allowed.map(({ form }) => form));
-    const endsIt = (entry: Entry) => ends(entry, issue) && !(entry.act === 'approve' && own.has(entry.form));
     const since = Math.min(issue.askedAt, ...allowed.map(({ askedAt }) => askedAt));
-    const others = (byUser.get(issue.userId ?? '') ?? []).filter((entry) => reaches(entry, issue));
+    const others = (byUser.get(issue.userId ?? '') ?? []).filter(
+      (entry) => entry !== issue && reaches(entry, issue),
+    );
+    const again = others.filter(({ act, code }) => act === 'exchange' && code === issue.code);
+    const ending = others.filter(
+      ({ act, form, token }) =>
+        ENDING.includes(act) ||
+        (act === 'approve' && !own.has(form)) ||
+        (act === 'revoke' && token === issue.token),
+    );
     return {
       issue,
-      /** What may have ended it, whether or not the caller was told so. */
-      mayEnd: others.filter(
-        (entry) =>
-          mayEnd(entry, issue) &&
-          (entry.act === 'exchange' || endsIt(entry)) &&
-          endOf(evidence, entry) >= since,
+      /** Requests that may have ended it, whether or not their callers were told so. */
+      mayEnd: [...again, ...ending.filter(({ told }) => told !== 'refused')].filter(
+        (entry) => entry.told !== 'unreached' && endOf(evidence, entry) >= since,
       ),
-      /** What ended it for sure: asked after the token was told, and told to be done. */
-      ended: others.filter(
-        (entry) => endsIt(entry) && entry.told === 'done' && entry.askedAt >= issue.toldAt,
+      /** Requests that ended it for sure: sent after the token was issued, and confirmed. */
+      ended: ending.filter(({ told, askedAt }) => told === 'done' && askedAt >= issue.toldAt),
+      /** The same exchange once more, refused while the code was valid. */
+      replays: again.filter(
+        ({ told, why, body, toldAt }) =>
+          `${told} ${why}` === 'refused invalid_grant' &&
+          body === issue.body &&
+          toldAt < since + codeLifetimeMs,
       ),
-      /** Its very exchange once more, while the code was good, evaluated and refused. */
-      replays: others.filter((entry) => isReplay(entry, issue) && entry.toldAt < since + codeLifetimeMs),
       questions: questions.get(issue.token ?? '') ?? [],
     };
   });
 }
 
-/** What ended a block first, of what was told so. */
+/** The first end of a block that got one of these answers. */
 const unblockOf = (entries: readonly Entry[], block: Entry, told: readonly Entry['told'][]) =>
   entries.find(
     (entry) =>

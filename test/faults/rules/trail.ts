@@ -1,11 +1,10 @@
 import type { Rule } from '../auditor.ts';
-import { decidedBy, type EventRow, type Evidence, SLACK_MS } from '../evidence.ts';
-import type { Act, Entry } from '../journal.ts';
+import { type Act, decidedBy, type Entry, type EventRow, type Evidence, SLACK_MS } from '../evidence.ts';
 import { groupBy } from './tokens.ts';
 
 // The audit trail against what callers were told.
 
-/** Which acts leave which rows. What is not here (a user's registration, say) is no transition that drivers ask for. */
+/** The acts that leave each kind of row. Drivers don't ask for others, such as a user's registration. */
 const CAUSES: Readonly<Record<string, readonly Act[]>> = {
   approved: ['approve'],
   approved_again: ['approve'],
@@ -25,8 +24,8 @@ const causesOf = ({ kind }: EventRow): readonly Act[] => CAUSES[kind] ?? [];
 const OF_MANY: readonly Act[] = ['stop', 'disconnectAll'];
 
 /**
- * Finds the entry that asked for each row, null where none did: by the reference that the answer told, else one row each, the last of those who had asked by then
- * and were told none. Rows of what drivers don't do are left out.
+ * Finds the entry that asked for each row: by the reference of its answer, else the last earlier one without an answer, each
+ * for one row; null if there is none. Rows that drivers don't cause are left out.
  */
 export function causes({ entries, events }: Evidence) {
   // Of 100,000 references of 40 bits two may be the same.
@@ -61,10 +60,7 @@ export function doneAllTheSame(evidence: Evidence, told: Entry['told']): Entry[]
   return [...new Set(done)];
 }
 
-/**
- * Whether an exchange was undone before it was answered: the first answer of PostgreSQL was lost, the same code came once more
- * meanwhile and revoked the token, and the server, which asked again, was told so.
- */
+/** Whether a replay revoked the token before the exchange, whose first answer from PostgreSQL was lost, was answered. */
 function wasReplayed({ events }: Evidence, { act, key, askedAt, toldAt }: Entry): boolean {
   return (
     act === 'exchange' &&
@@ -75,7 +71,7 @@ function wasReplayed({ events }: Evidence, { act, key, askedAt, toldAt }: Entry)
   );
 }
 
-/** Entries that were told "done", each of which has one row of its own; posts of one form have one in common. */
+/** Each confirmed entry has one row of its own; posts of one form share one. */
 function expectRows(evidence: Evidence): string[] {
   const decisionOf = ({ form, ref }: Entry) => form ?? ref ?? '';
   const rows = groupBy(causes(evidence), ({ entry }) => entry?.form ?? entry?.ref ?? undefined);
@@ -95,19 +91,19 @@ export const TRAIL_RULES: Rule[] = [
         .filter(({ entry }) => entry === null)
         .map(
           ({ event: { kind, grantId, userId, reference } }) =>
-            `nobody asked for ${kind} of ${grantId ?? userId} (${reference})`,
+            `no request for ${kind} of ${grantId ?? userId} (${reference})`,
         ),
   },
-  { name: 'everything that was told has its row in the trail', find: expectRows },
+  { name: 'each confirmed action has its row in the trail', find: expectRows },
   {
-    name: 'what was refused was not done',
+    name: 'a refused request is not carried out',
     find: (evidence) =>
       doneAllTheSame(evidence, 'refused')
         .filter((entry) => !(evidence.losing.has(entry.during) && wasReplayed(evidence, entry)))
         .map(({ act, ref, why }) => `${act} (${ref}) was refused (${why}) and done`),
   },
   {
-    name: 'what was answered 503 was not done, unless an answer was lost, and is not done later',
+    name: 'a request answered 503 is not carried out, unless an answer was lost, and never later',
     find: (evidence) =>
       causes(evidence)
         .filter(({ event, entry }) => entry?.told === 'unavailable' && event.at > decidedBy(evidence, entry))

@@ -14,16 +14,16 @@ export interface Answer {
   readonly headers: Headers;
   readonly body: string;
   readonly location: string | null;
-  /** The `data-page` of the page, null when it is none. */
+  /** The `data-page` of the page; null for other answers. */
   readonly page: string | null;
-  /** What a person reads on the page. */
+  /** The visible text of the page. */
   readonly text: string;
   readonly forms: Form[];
 }
 
 type Fields = Record<string, string>;
 
-/** A browser without a screen: keeps cookies, reads forms, and follows nothing that it was not told to. */
+/** A browser without a screen: keeps cookies, reads forms, and follows no redirect by itself. */
 export class Agent {
   readonly baseUrl: string;
   readonly cookies = new Map<string, string>();

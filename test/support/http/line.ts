@@ -4,13 +4,13 @@ import { inject } from 'vitest';
 import type { TestDatabase } from '../postgres/database.ts';
 import { listen } from '../process/program.ts';
 
-/** A line to PostgreSQL, or anywhere else, on which what networks do can be done. */
+/** A line to PostgreSQL, or elsewhere, with the faults of networks. */
 export type Line = Awaited<ReturnType<typeof openLine>>;
 
 interface Connection {
   readonly near: Socket;
   readonly far: Socket;
-  /** What is held back of it; undefined while it flows. */
+  /** Held back; undefined while data flow. */
   kept?: Buffer[] | undefined;
 }
 
@@ -55,28 +55,28 @@ export async function openLine(farEnd: { host: string; port: number } = new pg.C
       return url.href;
     },
     port: ownPort,
-    /** Both ends of what is connected now hear nothing more of each other, and are not told. */
+    /** Present connections carry nothing more, and neither end is told. */
     cut: () => connections.forEach(cut),
     /** Ends all connections by RST, as a firewall does that was restarted. */
     reset: () => connections.forEach(reset),
-    /** Until `false`: also what connects now hears nothing. */
+    /** Until `false` also new connections carry nothing. */
     silence(on: boolean) {
       isSilent = on;
       if (on) connections.forEach(cut);
     },
-    /** Until `false`: what the far end answers is lost, and the connection with it. */
+    /** Until `false` each answer of the far end is lost, and the connection with it. */
     loseAnswers(on: boolean) {
       losesAnswers = on;
     },
     delay(ms: number) {
       delayMs = ms;
     },
-    /** Keeps statements of these names on their way, and what else comes on their connections. */
+    /** Keeps statements of these names on their way, and all later ones on their connections. */
     holdBack(given: readonly string[]) {
       names = given;
     },
     held: () => holding().length,
-    /** Lets arrive what was held back. Resolves when PostgreSQL has answered all of it. */
+    /** Resolves when PostgreSQL has answered all that was held back. */
     async letThrough() {
       names = [];
       await Promise.all(holding().map(deliver));
@@ -99,7 +99,7 @@ function reset({ near, far }: Connection): void {
   far.destroy();
 }
 
-/** What comes afterwards flows again. The last byte of an answer is the state in which PostgreSQL waits for more: idle. */
+/** Later data flow again. An answer of PostgreSQL ends with its state, idle. */
 async function deliver(connection: Connection): Promise<void> {
   const { near, far, kept = [] } = connection;
   connection.kept = undefined;

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { noteAnswer } from '../traffic.ts';
 
-// HTTP as bytes: what `fetch` would never send, and answers read so strictly that nothing in them is overlooked.
-// Bytes are held as text with one character up to U+00FF for each.
+// HTTP as bytes: requests that `fetch` would never send, and answers that are read strictly. Each byte is one character up to
+// U+00FF.
 
 export interface RawAnswer {
   readonly status: number;
@@ -59,7 +59,7 @@ export function converse(
       if (readAnswers(received, manner.methods, false).answers.length >= manner.answers) finish(false);
     });
     socket.on('end', () => finish(true));
-    // Who closes without having read all that we sent resets the connection; the answer is here all the same.
+    // A server that closes before it has read everything resets the connection; its answer has arrived.
     socket.on('error', () => finish(true));
     void send(socket, typeof pieces === 'string' ? [pieces] : pieces, manner.hangUp ?? false);
   });

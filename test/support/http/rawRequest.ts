@@ -7,7 +7,7 @@ export interface Edit {
   readonly splice: Splice;
 }
 
-/** Every header that the server, or Node for it, makes something of, each with a value that it can read. */
+/** Every header that the server or Node reads, each with a valid value. */
 const HEADERS: Readonly<Record<string, string>> = {
   host: 'localhost',
   cookie: 'assent_session=x; assent_visit=x',
@@ -37,7 +37,7 @@ export const FUZZED_HEADERS = Object.keys(HEADERS);
 
 const CREDENTIALS = 'credentials';
 
-/** Every place of a request that an edit may change. What it does not have begins empty. */
+/** Every place of a request that an edit may change. A missing one begins empty. */
 export function placesOf({ fields }: Sample): string[] {
   const names = [...Object.keys(fields), 'unknown'];
   return [
@@ -50,7 +50,7 @@ export function placesOf({ fields }: Sample): string[] {
 
 export type RawRequest = ReturnType<typeof writeRequest>;
 
-/** Writes a request with some places changed, true to its own length unless that is changed. */
+/** Writes a request with some places changed. Its length is right unless that is changed. */
 export function writeRequest(route: string, sample: Sample, edits: readonly Edit[] = []) {
   const edit = (place: string, value: string) =>
     edits.filter((one) => one.place === place).reduce((text, one) => spliced(text, one.splice), value);
@@ -84,7 +84,7 @@ export function writeRequest(route: string, sample: Sample, edits: readonly Edit
   const sent = chunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
   return {
     text: head + sent,
-    /** Whether its bytes say plainly where it ends and hold nothing that HTTP forbids. */
+    /** Whether its end is clear and it has no bytes that HTTP forbids. */
     plain:
       verb === method &&
       head.length < MAX_HEAD &&
@@ -97,10 +97,10 @@ export function writeRequest(route: string, sample: Sample, edits: readonly Edit
 /** Less than what the server reads of headers and address together. */
 const MAX_HEAD = 32_000;
 
-/** With these changed it is not plain any more where a request ends, or whether its answer is the last. */
+/** Changes of these make it unclear where a request ends, or whether its answer is the last. */
 const FRAMING = ['host', 'content-length', 'transfer-encoding', 'expect', 'connection'];
 
-/** Fills up whatever a request announces, and then is no HTTP: no parser waits on behind it. */
+/** Longer than any announced body, and then not HTTP, so that no parser waits for more. */
 export const FILLER = `\r\n\r\n${'x'.repeat(40_000)}\r\n\r\n`;
 
 /** Sends a request. @returns its answer; none, or the first of several, only when it is not plain what was asked */
@@ -111,13 +111,13 @@ export async function sendRequest(baseUrl: string, { text, plain }: RawRequest):
   return [...answers];
 }
 
-/** What is looked at last of all, so that a request with nothing else wrong gets far. */
+/** Checked last of all: a request in which only one of these is wrong gets far. */
 const LOOKED_AT_LAST = [
   ...['password', 'decision_token', 'form_token', 'payment_password', 'decision'],
   ...['code', 'token', 'header authorization'],
 ];
 
-/** The sample with one thing altered that it needs: nothing may come of it any more, whatever else is changed. */
+/** The sample with one need altered: it may not be carried out, whatever else is changed. */
 export function spoiled(sample: Sample): Sample {
   const need = LOOKED_AT_LAST.find((name) => sample.needs.includes(name));
   return need === undefined ? sample : withNeed(sample, need, alter(needOf(sample, need)));

@@ -19,7 +19,7 @@ import { Agent, type Answer } from './agent.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-/** A request that is right in every way, and what it gets. */
+/** A valid request, and its answer. */
 export interface Sample {
   /** Programs are answered in JSON, people with pages. */
   readonly reader: 'program' | 'person';
@@ -27,13 +27,13 @@ export interface Sample {
   readonly fields: Values;
   readonly headers: Values;
   readonly status: number;
-  /** What an answer holds, in its headers or its body, only when the request is right in all that it `needs`. */
+  /** In the headers or the body of an answer, only if the request is valid in all that it `needs`. */
   readonly gives?: RegExp;
-  /** Fields, and headers as `header cookie`, that have to be what they are. */
+  /** Fields, and headers as `header cookie`, that must not change. */
   readonly needs: readonly string[];
 }
 
-/** The answer's cookie remembers it, as JSON in base64url. The field `what` is only repeated to its user. */
+/** The answer's cookie remembers it, as JSON in base64url. */
 const ofDisconnecting = (field: string) => ({
   gives: new RegExp(`assent_outcome=${Buffer.from('["disconnected"').toString('base64url')}`),
   needs: [field, 'form_token', 'header cookie'],
@@ -42,7 +42,7 @@ const VERIFIER = newSecret();
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
 const OF_DECISION = { needs: ['decision', 'header cookie'] };
 
-/** A right request to every route, with each parameter that is read there. In this order none takes away what another needs. */
+/** A valid request to every route, with each parameter that is read there. In this order none spoils another. */
 const SAMPLES = {
   'GET /': () => person({}, 303),
   'GET /oauth/authorize': ({ look, session }) => person(look, 200, session),
@@ -76,22 +76,14 @@ const SAMPLES = {
     form(account, '/account/disconnect-all', {}, { ...session, ...ofDisconnecting('client_id') }),
   'GET /account/history': (stage) => ownPage(stage, { from: 'x' }),
   'GET /account/security': (stage) => ownPage(stage),
-  'POST /account/sessions/end': (stage) => ownForm(stage, '/account/security', '/account/sessions/end'),
+  'POST /account/sessions/end': (stage, path) => ownForm(stage, path, '/account/security'),
   'GET /account/stop': (stage) => ownPage(stage),
-  'POST /account/stop': (stage) => ownForm(stage, '/account/stop', '/account/stop'),
-  'POST /account/warnings': (stage) => ownForm(stage, '/account', '/account/warnings'),
+  'POST /account/stop': ownForm,
+  'POST /account/warnings': (stage, path) => ownForm(stage, path, '/account'),
   'GET /account/password': (stage) => ownPage(stage),
-  'POST /account/password': (stage) =>
-    ownForm(stage, '/account/password', '/account/password', ({ password }) => ({
-      password,
-      new_password: newSecret(),
-    })),
+  'POST /account/password': ownForm,
   'GET /account/payment-password': (stage) => ownPage(stage),
-  'POST /account/payment-password': (stage) =>
-    ownForm(stage, '/account/payment-password', '/account/payment-password', ({ paymentPassword }) => ({
-      payment_password: paymentPassword ?? '',
-      new_password: newSecret(),
-    })),
+  'POST /account/payment-password': ownForm,
   'POST /sign-out': ({ account, session }) =>
     form(account, '/sign-out', {}, { ...session, gives: /assent_session=;/ }),
   'POST /language': ({ account }) =>
@@ -107,7 +99,7 @@ const SAMPLES = {
   'GET /health/live': () => program(),
   'GET /health/ready': () => program(),
   'GET /metrics': () => program(),
-} satisfies Record<string, (stage: Stage) => Sample | Promise<Sample>>;
+} satisfies Record<string, (stage: Stage, path: string) => Sample | Promise<Sample>>;
 
 export type Route = keyof typeof SAMPLES;
 export type Samples = Readonly<Record<Route, Sample>>;
@@ -115,13 +107,13 @@ export type Samples = Readonly<Record<Route, Sample>>;
 /** Every route; what `GET` answers, `HEAD` answers too. */
 export const ROUTES = Object.keys(SAMPLES) as Route[];
 
-/** Whether it looks at a password, which is slow on purpose, and where a wrong one makes others wait. */
+/** Whether it checks a password, which is slow on purpose; a wrong one makes others wait. */
 export const isSlow = (route: Route) => /^POST .*(sign-in|confirm|account\/.*password)$/.test(route);
 
 export async function prepareSamples(server: TestServer): Promise<Samples> {
   const stage = await setStage(server);
   const samples: [string, Sample][] = [];
-  for (const route of ROUTES) samples.push([route, await SAMPLES[route](stage)]);
+  for (const route of ROUTES) samples.push([route, await SAMPLES[route](stage, route.replace('POST ', ''))]);
   return Object.fromEntries(samples) as Samples;
 }
 
@@ -175,13 +167,8 @@ async function ownPage({ server }: Stage, fields: Values = {}): Promise<Sample> 
   return person(fields, 200, cookieOf(await signedIn(server, await server.createUser()), 'assent_session'));
 }
 
-/** A form that changes what a user is signed in with, of a user of its own who is warned and has another session. */
-async function ownForm(
-  { server }: Stage,
-  page: string,
-  action: string,
-  typed: (user: TestUser) => Values = () => ({}),
-): Promise<Sample> {
+/** The form that posts to `path` on the page `at`, of a user of its own who has a warning and another session. */
+async function ownForm({ server }: Stage, path: string, at = path): Promise<Sample> {
   const user = await server.createUser();
   const [, agent] = [await signedIn(server, user), await signedIn(server, user)];
   const warn = `insert into audit_events (kind, user_id) values ('user_password_set', $1)`;
@@ -192,7 +179,12 @@ async function ownForm(
   );
   const gives = new RegExp(`assent_outcome=(${outcomes.join('|')})|assent_seen=`);
   const session = cookieOf(agent, 'assent_session');
-  return form(await agent.get(page), action, typed(user), { ...session, gives });
+  const page = await agent.get(at);
+  const { inputs = [] } = page.forms.find(({ action }) => action === path) ?? {};
+  const passwords = { password: user.password, payment_password: user.paymentPassword ?? '' };
+  const typed = Object.entries({ ...passwords, new_password: newSecret() });
+  const asked = Object.fromEntries(typed.filter(([name]) => inputs.includes(name)));
+  return form(page, path, asked, { ...session, gives });
 }
 
 function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
@@ -200,7 +192,7 @@ function everythingAsked(client: TestClient, instance_name: string): Record<stri
   return requestOf(client, { instance_name, state: 's t/a+t%e', ui_locales: 'en', ...challenge });
 }
 
-/** The one cookie that counts: others that the browser has are noise. */
+/** The one cookie that matters, without the browser's others. */
 function cookieOf(agent: Agent, name: string): { headers: Values } {
   return { headers: { cookie: `${name}=${agent.cookies.get(name)}` } };
 }

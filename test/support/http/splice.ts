@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What tends to mean something to somebody on the way: framing, encodings, quoting, markup, templates, SQL, the log. */
+/** Bytes with a meaning for framing, encodings, quoting, markup, templates, SQL or the log. */
 const TELLING = [
   ...['\r\n', '\n', '\r', '\0', '\t', ' ', '\r\n\r\n', '\r\nX-Injected: yes', '\r\n\r\n<h1>injected</h1>'],
   ...['%0d%0aX-Injected:%20yes', '%00', '%', '%F', '%FF', '%C0%AF', '%ED%A0%80', '%u0000', '%E2%80%AE', '+'],
@@ -11,13 +11,13 @@ const TELLING = [
   ...['0', '-1', '9'.repeat(30), '1e9', 'NaN', 'null', 'undefined', 'true', '{}'],
 ];
 
-/** As long as something is refused for at the latest: a request's query, a body, the headers. */
+/** Longer than the limits of a request's query, a body and the headers. */
 const LONG = ['x'.repeat(6_100), '%41'.repeat(3_000), '&a=b'.repeat(3_000), 'x'.repeat(33_000)];
 
 const byte = fc.nat(0xff);
 const anyBytes = (as: (byte: number) => string) => fc.string({ unit: byte.map(as), maxLength: 12 });
 
-/** Any bytes, as they are or percent-encoded, with some that mean something among them. */
+/** Any bytes, raw or percent-encoded, and some with a meaning. */
 export const bytes = fc.oneof(
   { weight: 6, arbitrary: anyBytes((value) => String.fromCharCode(value)) },
   { weight: 6, arbitrary: anyBytes((value) => `%${value.toString(16).padStart(2, '0')}`) },

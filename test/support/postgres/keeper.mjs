@@ -7,13 +7,13 @@ import pg from 'pg';
 import { joinEmbeddedPostgres } from '../../../dist/trial/postgres/join.js';
 
 // Keeps the PostgreSQL of a test run, in a process of its own: standard input ends with the run, however the run ends,
-// and then nothing of it is left, neither in somebody's PostgreSQL nor an embedded one.
+// and then the keeper removes all its traces, from a given PostgreSQL or with the embedded one.
 //
 //   TEST_DATABASE_URL=… node keeper.mjs RUN     prints where PostgreSQL is: {"url":"…","logFile":"…" or null}
 
 const [run] = process.argv.slice(2);
 const url = process.env.TEST_DATABASE_URL;
-/** Whatever has this age was left by a run whose keeper was killed too. */
+/** Databases and roles of this age were left by a run whose keeper was killed, too. */
 const OLD_S = 24 * 60 * 60;
 const POLL_MS = 20;
 const LINGER_MS = 500;
@@ -63,7 +63,7 @@ async function configure(url) {
   while ((await loadTime())[0].loaded === loaded) await sleep(POLL_MS);
 }
 
-/** Drops the databases and roles of this run, and of earlier ones that nobody could clean up after. @returns how many */
+/** Drops the databases and roles of this run, and those that earlier runs left behind. @returns how many */
 async function sweep(url) {
   const client = new pg.Client(url);
   await client.connect();

@@ -10,12 +10,8 @@ import { withClient } from './postgres.ts';
 
 /** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
 export class OwnPostgres {
-  readonly #dataDir: string;
+  readonly #dataDir = makeDataDir();
   #member: Awaited<ReturnType<typeof joinEmbeddedPostgres>> | undefined;
-
-  constructor(dataDir = makeDataDir()) {
-    this.#dataDir = dataDir;
-  }
 
   async start(): Promise<void> {
     this.#member = await joinEmbeddedPostgres(this.#dataDir);
@@ -29,7 +25,7 @@ export class OwnPostgres {
     await vi.waitUntil(() => !running(), PATIENCE);
   }
 
-  /** Ends it without a word to anybody, and waits until nothing of it runs. */
+  /** Ends it without notice, and waits until all its processes have ended. */
   async kill(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
     const family = this.family();
     process.kill(postmasterOf(this.#dataDir), signal);
@@ -57,7 +53,7 @@ export class OwnPostgres {
     return { host, port };
   }
 
-  /** Has it admit no more connections, and wait until those that are there have ended. */
+  /** Has it refuse new connections, and wait for the end of the present ones. */
   async beginToStop(): Promise<void> {
     process.kill(postmasterOf(this.#dataDir), 'SIGTERM');
     await vi.waitUntil(
@@ -68,7 +64,7 @@ export class OwnPostgres {
 
   /** For `DATABASE_URL`; the same after each start. */
   url(database = 'postgres', role = 'assent'): string {
-    const { host = '', port } = this.#member?.connection ?? {};
+    const { host, port } = this.place;
     return `postgres://${role}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   }
 
@@ -89,7 +85,7 @@ export class OwnPostgres {
     this.becomeStandby();
   }
 
-  /** Puts a line in front of the rules of pg_hba.conf, which let everybody in without a password. */
+  /** Puts a line in front of the rules of pg_hba.conf, which need no password. */
   async admit(rule: string): Promise<void> {
     const file = this.#file('pg_hba.conf');
     writeFileSync(file, `${rule}\n${readFileSync(file, 'utf8')}`);

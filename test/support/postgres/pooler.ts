@@ -47,7 +47,7 @@ ${poolerKeepsNames ? 'max_prepared_statements = 100' : ''}`,
   return {
     url: (database: string) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
     async stop() {
-      await pooler.stop('SIGKILL'); // at once, whoever is connected
+      await pooler.stop('SIGKILL'); // at once, despite connections
       rmSync(folder, { recursive: true });
     },
   };

@@ -18,7 +18,7 @@ export async function logSizes(client: pg.Client, place: LogPlace): Promise<LogS
   return Object.fromEntries(rows.map(({ name, size }) => [name, size]));
 }
 
-/** What was logged since then by anyone. @throws when it can't be read */
+/** The log since then. @throws when it can't be read */
 export async function logSince(client: pg.Client, place: LogPlace, then: LogSizes): Promise<string> {
   if (place === 'nowhere') return '';
   const mark = `read until ${randomBytes(8).toString('hex')}`;

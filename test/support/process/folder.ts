@@ -5,7 +5,6 @@ import { afterAll } from 'vitest';
 
 export const CHECKOUT = resolve(import.meta.dirname, '../../..');
 
-/** A file of the checkout. */
 export const readFile = (name: string) => readFileSync(join(CHECKOUT, name), 'utf8');
 
 export function makeDataDir(): string {
@@ -22,7 +21,7 @@ export function postmasterOf(dataDir: string): number {
   return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
 }
 
-/** Removes a `DATA_DIR` that nobody uses any more, and the cluster that root's is kept outside of it. */
+/** Removes a `DATA_DIR` and its cluster, which may be elsewhere. */
 export function removeDataDir(dataDir: string): void {
   rmSync(clusterOf(dataDir), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });

@@ -16,13 +16,24 @@ export type { Run };
 
 type Variables = Record<string, string>;
 
-/** Runs `assent …` with no environment but the path: in this process, unless it serves, joins a trial, or is told about Node. */
-export function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
+/**
+ * Runs `assent …` with no environment but the path: in this process, unless it serves, joins a trial, or is told about Node.
+ * Notes the secrets that it is given and shows. @throws {Error} when it prints one that was known before
+ */
+export async function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
+  const [password, paymentPassword] = args.includes('--password-stdin') ? stdin.split('\n') : [];
+  noteTyped('password', password);
+  noteTyped('payment_password', paymentPassword);
+  noteVariables(variables);
   const { DATABASE_URL, DATABASE_URL_FILE } = variables;
   const isTrial = DATABASE_URL === undefined && DATABASE_URL_FILE === undefined;
   const isOfNode = Object.keys(variables).some((name) => name.startsWith('NODE_'));
   const run = args.includes('serve') || isTrial || isOfNode ? spawnAssent : callAssent;
-  return noting(run, args, variables, stdin);
+  const done = await run(args, { ...surroundings(), ...variables }, stdin);
+  const lines = `${done.stdout}\n${done.stderr}`.split('\n');
+  refuse(ledger.search(`what assent ${args.join(' ')} printed`, lines));
+  noteShown(done.stdout);
+  return done;
 }
 
 /** Runs it as a process of its own: for signals, pipes, memory, and exit codes as the shell has them. */
@@ -35,7 +46,7 @@ export async function spawnAssent(
   return outcomeOf(start(args, variables, executable), stdin);
 }
 
-async function callAssent(args: readonly string[], env: Variables, stdin = ''): Promise<Run> {
+async function callAssent(args: readonly string[], env: Variables, stdin: string): Promise<Run> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout), text(stderr)]);
   const code = await main(args, { stdin: Readable.from([stdin]), stdout, stderr, env });
@@ -43,24 +54,6 @@ async function callAssent(args: readonly string[], env: Variables, stdin = ''): 
   stderr.end();
   const [out, err] = await printed;
   return { code, stdout: out, stderr: err };
-}
-
-/** Notes the secrets that a command is given and shows. @throws {Error} when it tells one that was known before */
-async function noting(
-  run: typeof spawnAssent,
-  args: readonly string[],
-  variables: Variables,
-  stdin: string,
-): Promise<Run> {
-  const [password, paymentPassword] = args.includes('--password-stdin') ? stdin.split('\n') : [];
-  noteTyped('password', password);
-  noteTyped('payment_password', paymentPassword);
-  noteVariables(variables);
-  const done = await run(args, { ...surroundings(), ...variables }, stdin);
-  const lines = `${done.stdout}\n${done.stderr}`.split('\n');
-  refuse(ledger.search(`what assent ${args.join(' ')} printed`, lines));
-  noteShown(done.stdout);
-  return done;
 }
 
 export type ServerProcess = Awaited<ReturnType<typeof spawnServer>>;

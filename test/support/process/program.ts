@@ -13,17 +13,17 @@ import { vi } from 'vitest';
 /** Against hanging only: on a busy machine everything takes long. */
 export const PATIENCE = { timeout: 60_000, interval: 10 };
 
-/** Where programs of others are found: Debian keeps some where only root's path leads. */
+/** For programs of others: Debian keeps some in folders of root's path only. */
 export const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
-/** What a program says of its version, by the group of a pattern; undefined where it is not installed. */
+/** The version of a program, by the group of a pattern; undefined if it is not installed. */
 export function versionOf([program = '', ...args]: readonly string[], pattern = /(.+)/): string | undefined {
   const env = { ...process.env, PATH };
   const { status, stdout, stderr } = spawnSync(program, args, { env, encoding: 'utf8' });
   return status === 0 ? pattern.exec(stdout + stderr)?.[1] : undefined;
 }
 
-/** What a process has printed so far, as it comes. */
+/** @returns gives all that a process has printed so far */
 export function outputOf({ stdout, stderr }: ChildProcess): () => string {
   let output = '';
   for (const stream of [stdout, stderr]) {
@@ -78,7 +78,7 @@ export async function startProgram(
   return { stop };
 }
 
-/** Has a server of the test listen on 127.0.0.1. @returns its port */
+/** @returns the port that the system chose */
 export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   await once(server.listen(0, host), 'listening');
   return (server.address() as AddressInfo).port;

@@ -16,7 +16,7 @@ export async function startTrial(variables: Record<string, string>): Promise<Ser
   return server;
 }
 
-/** Starts it for all tests of a file. @returns what it says besides */
+/** Trial mode for all tests of a file. */
 export async function useTrial(variables: Record<string, string> = {}) {
   const dataDir = useFolder();
   const server = await startTrial({ PORT: String(await freePair()), DATA_DIR: dataDir, ...variables });
@@ -24,7 +24,7 @@ export async function useTrial(variables: Record<string, string> = {}) {
   return { baseUrl: server.baseUrl, dataDir, ...credentials(server) };
 }
 
-/** Trial mode keeps what it made in files, so that it can show it again. */
+/** Trial mode keeps its secrets in files, to show them again. */
 function noteFiles(dataDir: string): void {
   ledger.note('signing secret', readFileSync(join(dataDir, 'secrets'), 'utf8'));
   const file = join(dataDir, 'demo.json');
@@ -53,7 +53,7 @@ async function isFree(port: number): Promise<boolean> {
   return listened !== null;
 }
 
-/** What a person reads in the output; empty where nothing was said. */
+/** The credentials in the output; empty if it has none. */
 export type Credentials = ReturnType<typeof credentials>;
 
 export function credentials(server: ServerProcess) {

@@ -5,9 +5,9 @@ import { launchChromium } from './chromium.ts';
 
 const PATIENCE_MS = 110_000;
 
-/** Starts it for all tests of a file. @param standard what each window is, where its test says nothing else */
+/** A browser for all tests of a file. @param standard the defaults of each window */
 export function useBrowser(standard: BrowserContextOptions = {}) {
-  /** What a window complained of: nothing of ours may throw, or break our own policy. A test fails that leaves any. */
+  /** Exceptions and violations of our own policy. They fail their test. */
   const complaints: string[] = [];
   let browser: Browser;
   let context: BrowserContext | undefined;
@@ -33,7 +33,7 @@ export function useBrowser(standard: BrowserContextOptions = {}) {
       if (context === undefined) throw new Error('no window is open');
       return context;
     },
-    /** Opens a window with cookies of its own; the one before is closed. */
+    /** Opens a window with cookies of its own, and closes the previous one. */
     async open(options?: BrowserContextOptions) {
       await close();
       context = await browser.newContext({ ...standard, ...options });

@@ -9,13 +9,13 @@ export interface ProxyKind {
   readonly name: string;
   readonly version: string | undefined;
   readonly file: string;
-  /** Whether it asks replicas if they are ready. */
+  /** Whether it checks that replicas are ready. */
   readonly checks: boolean;
-  /** What an operator changes in it, and what a test besides. */
+  /** The changes of an operator, and those of a test. */
   changes(place: Place): readonly (readonly [from: string, to: string])[];
   /** The command that runs it, with the changed file. */
   command(file: string, place: Place): string[];
-  /** What has it take a caller's address from the first line of the connection (PROXY protocol); absent if it limits nobody. */
+  /** Makes it read a caller's address from the PROXY protocol; absent if it limits no callers. */
   readonly takesAddress?: readonly [from: string, to: string];
 }
 
@@ -120,7 +120,7 @@ export async function startProxy(
   };
 }
 
-/** Each change is to be found, so that the tests prove the file that operators get. */
+/** Every text to change must exist: the tests check the file that operators get. */
 function change(text: string, changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((changed, [from, to]) => {
     if (!changed.includes(from)) throw new Error(`the configuration has no "${from}"`);
