@@ -50,7 +50,7 @@ function importsOf(file: string): string[] {
 }
 
 describe('the layout', () => {
-  it.each(files)('lets src/%s import only what its part may', (file) => {
+  it.each(files)('lets src/%s import only the parts that architecture.md allows', (file) => {
     const part = partOf(file);
     const allowed = MAY_IMPORT[part];
     expect(allowed, `${part} is not in the layout`).toBeDefined();
@@ -89,7 +89,7 @@ describe('the layout', () => {
     },
   );
 
-  it('keeps the demo application separate: it has the sample client, and nothing of src', () => {
+  it('keeps the demo application separate: it imports the sample client, and nothing of src', () => {
     const others = demoFiles.flatMap(importsOf).filter((file) => !demoFiles.includes(file));
     expect([...new Set(others)]).toEqual(['../examples/oauthClient.mjs']);
   });
@@ -105,11 +105,11 @@ describe('the layout', () => {
     expect(files.filter((file) => pattern.test(text(file)) && !allowed.test(file))).toEqual([]);
   });
 
-  it('loads the operators’ API only where ADMIN_PORT is set', () => {
+  it('loads the operators’ API only if ADMIN_PORT is set', () => {
     expect(text('process/server.ts')).toMatch(/adminPort !== null\) await openAdmin/);
   });
 
-  it('imports no packages into rules/ but pure ones', () => {
+  it('imports only packages without I/O into rules/', () => {
     const packages = files
       .filter((file) => file.startsWith('rules/'))
       .flatMap((file) => namesIn(file, /(?:from |\(import\.meta\.url\)\()'([^.][^']*)'/g));

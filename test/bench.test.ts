@@ -27,11 +27,11 @@ it('a comparison names each figure that became worse, and adds up the CPU of bot
 });
 
 it.each([
-  ['three windows alike', [103, 103, 103], false],
-  ['six windows alike', [103, 103, 103, 105, 101, 103], true],
-  ['a late gain', [103, 103, 103, 103, 103, 240], false],
-  ['the same rate for as long as before the gain', [103, 103, 103, 103, 240, 240, 240, 240, 240, 240], true],
-  ['a slow rise', [100, 104, 108, 112, 116, 120, 124, 128], false],
-])('a server is warm once it runs twice as long without a gain: %s', (_, rates, warm) => {
+  ['not after three equal windows', [103, 103, 103], false],
+  ['after six equal windows', [103, 103, 103, 105, 101, 103], true],
+  ['not after a late gain', [103, 103, 103, 103, 103, 240], false],
+  ['after half of the windows at the new rate', [103, 103, 103, 103, 240, 240, 240, 240, 240, 240], true],
+  ['not during a slow rise', [100, 104, 108, 112, 116, 120, 124, 128], false],
+])('a server is warm once the later half of its windows brings no gain: %s', (_, rates, warm) => {
   expect(isWarm(rates)).toBe(warm);
 });

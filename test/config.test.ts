@@ -42,8 +42,8 @@ function expectProblems(
   expect(problems).toEqual(said);
 }
 
-describe('the environment', () => {
-  it('may be empty, which is trial mode', () => {
+describe('the configuration', () => {
+  it('may be empty, which means trial mode', () => {
     expect(readConfig({})).toMatchObject({
       databaseUrl: null,
       host: 'localhost',
@@ -63,7 +63,7 @@ describe('the environment', () => {
     });
   });
 
-  it('requires an address and secrets with a database, and then has no demo', () => {
+  it('requires BASE_URL and SECRETS with DATABASE_URL, and then has no demo', () => {
     expectProblems({ DATABASE_URL }, [
       'BASE_URL is required when DATABASE_URL is set.',
       'SECRETS is required when DATABASE_URL is set.',
@@ -72,7 +72,7 @@ describe('the environment', () => {
   });
 
   it.each(['WORKERS', 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'])(
-    'refuses the removed %s at the start, with a remedy',
+    'refuses the removed variable %s, with a remedy',
     (name) => {
       expectProblems({ ...COMPLETE, [name]: '1' }, [
         new RegExp(`^${name} is no longer read: .+\\. Unset it.+; see docs/operate/upgrade\\.md#100\\.$`),
@@ -115,7 +115,7 @@ describe('the environment', () => {
       ]);
   });
 
-  it('accepts the secret of docker-compose.yml on this machine only', () => {
+  it('accepts the secret published in docker-compose.yml only on localhost', () => {
     const [published = ''] = find('docker-compose.yml', /SECRETS: \$\{SECRETS:-(.+)\}/g);
     const environment = { ...COMPLETE, SECRETS: published };
     expectProblems({ ...environment, BASE_URL: 'http://localhost:3000' }, []);
@@ -153,7 +153,7 @@ describe('the environment', () => {
 });
 
 describe('SIGN_IN_ISSUER', () => {
-  it('is read with its other variables', () => {
+  it('is read with the other SIGN_IN variables', () => {
     const { SIGN_IN_ISSUER: issuer, SIGN_IN_CLIENT_ID: clientId, SIGN_IN_CLIENT_SECRET } = AT_WALLET;
     const provider = { issuer, clientId, clientSecret: SIGN_IN_CLIENT_SECRET };
     expect(readConfig(AT_WALLET).provider).toEqual({ ...provider, paymentAcr: null, createsUsers: true });
@@ -163,7 +163,7 @@ describe('SIGN_IN_ISSUER', () => {
     expect(readConfig({ ...COMPLETE, SIGN_IN_ISSUER: '' }).provider).toBeNull();
   });
 
-  it('requires a client, and the other variables require it', () => {
+  it('requires a client id and secret, and the other SIGN_IN variables require it', () => {
     const { SIGN_IN_ISSUER } = AT_WALLET;
     expectProblems({ ...COMPLETE, SIGN_IN_ISSUER }, [
       'SIGN_IN_CLIENT_ID is required when SIGN_IN_ISSUER is set.',
@@ -208,12 +208,12 @@ describe('trial mode', () => {
     },
   );
 
-  it.each(['0.0.0.0', '::', 'pay.example'])('does not listen to others at HOST=%s', (HOST) => {
+  it.each(['0.0.0.0', '::', 'pay.example'])('does not listen to other machines at HOST=%s', (HOST) => {
     expectProblems({ HOST }, [/^DATABASE_URL is required: .+HOST/]);
     expect(readDatabaseConfig({ HOST }).databaseUrl).toBeNull(); // a command listens nowhere
   });
 
-  it('is not asked about with a complete configuration', () => {
+  it('does not restrict a complete configuration', () => {
     expectProblems({ ...COMPLETE, NODE_ENV: 'production', HOST: '0.0.0.0' }, []);
   });
 });
@@ -231,11 +231,11 @@ describe('a mistyped variable', () => {
     ['TRUST_PROXIES', null],
     ['MAX_CONECTION', 'MAX_CONNECTIONS'],
     ['PG_PASSWORD', 'PGPASSWORD'],
-  ])('is a warning with the similar name: %s, %s', (written, meant) => {
+  ])('gives a warning with the similar name, if there is one: %s, %s', (written, meant) => {
     expect(readConfig({ [written]: 'x' }).warnings).toEqual(meant === null ? [] : [told(written, meant)]);
   });
 
-  it('is an error of commands if it resembles the database’s, because they would use other data', () => {
+  it('is an error in commands if it resembles DATABASE_URL, because they would use other data', () => {
     expectProblems({ DATABSE_URL: 'x' }, [told('DATABSE_URL', 'DATABASE_URL')], readDatabaseConfig);
   });
 
@@ -253,7 +253,7 @@ describe('a mistyped variable', () => {
     expect(readConfig({ DATABSE_URL: '' }).warnings).toEqual([]);
   });
 
-  it('does not include ordinary variables with a less similar or short name', () => {
+  it('is not suspected in ordinary variables with a less similar or a short name', () => {
     const ordinary =
       'PORTS DEMOS BRANDS HOSTNAME SSH_CONNECTION PGDATABASE DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_SSL METRICS_HOST METRICS_PATH API_URL APP_URL SITE_URL BASE_PATH ASSENT_PORT ASSENT_OPERATOR';
     const environment = Object.fromEntries(ordinary.split(' ').map((name) => [name, '1']));
@@ -315,7 +315,7 @@ describe('the effective configuration', () => {
 });
 
 describe('a secret in a file', () => {
-  it('equals the variable, without its final newline', () => {
+  it('is read like the variable, without the final newline of the file', () => {
     const secret = ` it's ${'x'.repeat(32)}\n$HOME `;
     for (const end of ['', '\n', '\r\n']) {
       const file = write('secret', secret + end);
@@ -335,7 +335,7 @@ describe('a secret in a file', () => {
   });
 
   const NAMES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'SIGN_IN_CLIENT_SECRET'];
-  it.each(NAMES)('is refused in one line as %s_FILE', (name) => {
+  it.each(NAMES)('is refused if %s_FILE is unreadable or empty, or its variable is set too', (name) => {
     const others = { ...AT_WALLET, [name]: '' };
     const missing = join(folder, 'missing');
     const variable = `${name}_FILE`;
@@ -348,7 +348,7 @@ describe('a secret in a file', () => {
     expectProblems(both, [`${name} and ${variable} are both set: unset one of them.`]);
   });
 
-  it('is unset when the variable is empty', () => {
+  it('is unset if its _FILE variable is empty', () => {
     const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };
     expect(readConfig({ ...COMPLETE, ...empty })).toEqual(readConfig(COMPLETE));
   });
@@ -361,7 +361,7 @@ describe('a secret in a file', () => {
     expectProblems({ DATABASE_URL, BASE_URL, SECRETS_FILE: known }, [/^SECRETS must be your own/]);
   });
 
-  it('of the server is not read by a command', () => {
+  it('that only the server needs is not read by a command', () => {
     expect(readDatabaseConfig({ DATABASE_URL, SECRETS_FILE: '/nowhere' }).databaseUrl).toBe(DATABASE_URL);
   });
 });
@@ -379,7 +379,7 @@ describe('BRAND', () => {
     expect([accent, support?.url]).toEqual([expect.anything(), expect.stringMatching(/\.example/)]);
   });
 
-  it('is a file, with the logo beside it', () => {
+  it('is read from a file, with the logo in the same folder', () => {
     const body = png(32, 32);
     write('face.png', body);
     const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
@@ -415,7 +415,7 @@ describe('DIRECTORY and CATALOGUE', () => {
     expect(readConfig({}).directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
   });
 
-  it('are files, whose mistakes are reported with those of the others', () => {
+  it('are read from files, whose mistakes are reported together', () => {
     const DIRECTORY = write('names.json', '{"shops":{"1":"One"}}');
     expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.shop.get('1')?.en).toBe('One');
     write('names.json', '{"more":1}');

@@ -12,12 +12,12 @@ it.each([
   ['26.10.0', '9.4.3', true],
   ['30.0.0', '9.10.0', true],
   ['32.0.0', '10.0.0', true],
-])('Node %s with llhttp %s is accepted, or refused by name: %s', (node, llhttp, isTaken) => {
+])('Node %s with llhttp %s is accepted: %s', (node, llhttp, isTaken) => {
   const sentence = `this is ${node}, whose HTTP parser (llhttp ${llhttp ?? 'unknown'})`;
   expect(refuseNode({ node, llhttp })).toEqual(isTaken ? null : expect.stringContaining(sentence));
 });
 
-it('a command on an unsupported Node prints that sentence, and does nothing', async () => {
+it('a command on an unsupported Node prints the reason to stderr, and does nothing', async () => {
   const preload = `Object.defineProperty(process, 'versions', { value: { node: '20.19.1', llhttp: '8.1.2' } })`;
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(preload)}`;
   const { code, stdout, stderr } = await runAssent(['serve'], { NODE_OPTIONS });
@@ -25,7 +25,7 @@ it('a command on an unsupported Node prints that sentence, and does nothing', as
   expect(stderr).toBe(`${refuseNode({ node: '20.19.1', llhttp: '8.1.2' })}\n`);
 });
 
-it('package.json, the README and the sentence have the same lowest version', () => {
+it('package.json, README.md and the refusal name the same lowest Node version', () => {
   const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   const [, lowest] = /"node": "\^([\d.]+)/.exec(read('package.json')) ?? [];
   expect(refuseNode({ node: 'x' })).toContain(`Node ${lowest}`);

@@ -11,7 +11,7 @@ const SHOP = { name: 'Tea Shop', redirect_uri: 'https://shop.example/callback' }
 const problem = (status: number, more: object) => ({ status, body: { status, ...more } });
 
 describe('an application in the operators’ API', () => {
-  it('can be created with a secret that is shown once, changed, blocked and deleted', async () => {
+  it('can be created, changed, blocked and deleted, and its secret is shown once', async () => {
     const created = await call('POST /v1/clients', { ...SHOP, verified: true });
     const { client_id: id, client_secret: secret } = created.body;
     expect(created).toMatchObject({
@@ -35,7 +35,7 @@ describe('an application in the operators’ API', () => {
     expect(await call(`GET /v1/clients/${id}`)).toMatchObject(problem(404, { rule: 'not_found' }));
   });
 
-  it('is created once when 50 requests have one id at the same time', async () => {
+  it('is created once by 50 concurrent requests with the same id', async () => {
     const asked = Array.from({ length: 50 }, () => call('POST /v1/clients', { ...SHOP, id: 'once' }));
     const refused = (await Promise.all(asked)).filter(({ status }) => status !== 201);
     const taken = problem(409, { rule: 'state', detail: 'the client id once is taken' });
@@ -43,14 +43,14 @@ describe('an application in the operators’ API', () => {
   });
 });
 
-describe('the support role', () => {
-  it('can use names with any letters in a path', async () => {
+describe('the operators’ API', () => {
+  it('accepts logins with any characters in a path', async () => {
     const { userId } = await createUser(pool, { login: 'Вера / "a"?&%' });
     const answer = await call(`GET /v1/users/${encodeURIComponent('Вера / "a"?&%')}`);
     expect(answer.body).toMatchObject({ user_id: userId });
   });
 
-  it('can read and follow the trail, which has the operator of each act', async () => {
+  it('returns the audit trail, at once or by a cursor, with the operator of each event', async () => {
     const { cursor } = (await call('GET /v1/audit/next')).body;
     const { clientId } = await createClient(pool);
     const operator = (await call('POST /v1/operators', { name: 'pipeline 7', role: 'changes', days: 1 }))
@@ -87,7 +87,7 @@ describe('operators', () => {
     expect((await call('DELETE /v1/operators/crm?confirm=true')).status).toBe(404);
   });
 
-  it('can’t give others a role or a time beyond their own', async () => {
+  it('can’t give others a role or an expiry time beyond their own', async () => {
     const token = await admin.tokenFor('changes', 10);
     const create = (role: string, days: number) =>
       call('POST /v1/operators', { name: `by another ${role} ${days}`, role, days }, token);
@@ -101,7 +101,7 @@ describe('operators', () => {
 });
 
 describe('a list', () => {
-  it('is paged by at most 1,000 entries, each page with the position of the next', async () => {
+  it('is paged by at most 1,000 entries, each page with the cursor of the next', async () => {
     await pool.query(
       `insert into users (login, login_key, name)
        select l, l, 'Page' from (select 'page-' || lpad(n::text, 5, '0') as l from generate_series(1, 1_200) n) s`,

@@ -19,12 +19,12 @@ describe('a request without an operator’s token', () => {
   const VALID = 'assent_op_';
 
   it.each([
-    ['none', {}],
-    ['another scheme', { authorization: 'Basic abc' }],
-    ['a token of another kind', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }],
-    ['an unknown token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }],
-    ['a token that is too long', { authorization: `Bearer ${VALID}${'a'.repeat(44)}` }],
-  ])('is refused with 401, also at unknown addresses: %s', async (_what, headers) => {
+    ['no Authorization header', {}],
+    ['the Basic scheme', { authorization: 'Basic abc' }],
+    ['an access token', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }],
+    ['an unknown operator token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }],
+    ['an operator token that is too long', { authorization: `Bearer ${VALID}${'a'.repeat(44)}` }],
+  ])('is refused with 401, also at unknown paths: %s', async (_what, headers) => {
     for (const path of ['/v1/clients', '/nothing']) {
       const answer = await fetch(`${admin.url}${path}`, { headers });
       const said = [answer.status, answer.headers.get('www-authenticate'), (await answer.json()).rule];
@@ -39,7 +39,7 @@ describe('a request without an operator’s token', () => {
     expect((await call('GET /v1/clients', undefined, token)).status).toBe(401);
   });
 
-  it('is refused with the token in the query or the body, which is not logged', async () => {
+  it('is refused with the token in the query, and the token is not logged', async () => {
     const token = await admin.tokenFor('reads');
     const answer = await fetch(`${admin.url}/v1/clients?access_token=${token}`);
     expect(answer.status).toBe(401);
@@ -49,7 +49,7 @@ describe('a request without an operator’s token', () => {
     expect(logLines.join('')).not.toContain(token);
   });
 
-  it('is counted: more than 20 in a minute from one address get 429, while a valid token still works', async () => {
+  it('is counted: more than 20 in a minute from one address get 429 with Retry-After', async () => {
     const other = await ownDatabase();
     const url = await openAdmin(other.pool, [], onTestFinished);
     const answers = [];
@@ -64,12 +64,12 @@ const HALF = '{"name":"A","redirect_uri":"https://a.example/","allowed_rights":[
 
 describe('an invalid operator request', () => {
   it.each<[what: string, status: number, field?: string | undefined, asked?: string, body?: string]>([
-    ['half of a character in a list', 422, 'allowed_rights', NEW, HALF],
-    ['10,000 brackets', 400, undefined, NEW, '['.repeat(10_000) + ']'.repeat(10_000)],
-    ['10,000 open brackets', 400, undefined, NEW, '['.repeat(10_000)],
-    ['10,000 objects', 422, 'name', NEW, `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
+    ['an unpaired surrogate in a list', 422, 'allowed_rights', NEW, HALF],
+    ['10,000 nested arrays', 400, undefined, NEW, '['.repeat(10_000) + ']'.repeat(10_000)],
+    ['10,000 unclosed arrays', 400, undefined, NEW, '['.repeat(10_000)],
+    ['10,000 nested objects', 422, 'name', NEW, `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
     ['null', 422, 'name', NEW, 'null'],
-    ['a prototype', 400, undefined, NEW, '{"__proto__":{"name":"A"}}'],
+    ['the field __proto__', 400, undefined, NEW, '{"__proto__":{"name":"A"}}'],
     ['GET /v1/users?limit=0', 422, 'limit'],
     ['GET /v1/users?limit=1e3', 422, 'limit'],
     ['GET /v1/users?login=a&login=b', 422, 'login'],
@@ -83,7 +83,7 @@ describe('an invalid operator request', () => {
     [`GET /v1/audit/next?after=${'9'.repeat(18)}.1.1.1.1`, 400, 'after'],
     ['GET /v1/audit/next?after=1.1.1.1.1', 400, 'after'],
     ['GET /v1/nothing', 404],
-  ])('is refused with its field: %s', async (what, status, field, asked = what, body) => {
+  ])('is refused, with the field if one is wrong: %s', async (what, status, field, asked = what, body) => {
     const answer = await send(asked, body);
     expect([answer.status, answer.body.status, answer.body.field]).toEqual([status, status, field]);
     expect(answer.body.reference).toMatch(/^[0-9a-f]{10}$/);
@@ -91,7 +91,7 @@ describe('an invalid operator request', () => {
     expect(rows).toEqual([]);
   });
 
-  it('with an announced but empty body is treated as one without a body, as generated clients send', async () => {
+  it('with a Content-Type and an empty body is treated as one without a body', async () => {
     expect((await send('POST /v1/clients/x/block', '')).status).toBe(404);
     expect((await send('PUT /v1/clients', '')).status).toBe(405);
     expect((await send('PUT /v1/clients', '{')).status).toBe(405);
@@ -104,7 +104,7 @@ describe('an invalid operator request', () => {
 });
 
 describe('the log of operators’ requests', () => {
-  it('has a line for each request, with the operator, and without names or texts of it', async () => {
+  it('has a line for each request, with the operator, and without values of its fields', async () => {
     const login = 'vera.ivanova';
     await call(`GET /v1/users/${login}?x=${login}`, undefined, own);
     await call('POST /v1/users', { login, name: login, password: login }, own);

@@ -48,7 +48,7 @@ describe('a valid request', () => {
   });
 
   it.each(OPERATIONS.filter(({ effect }) => effect === 'destroys'))(
-    'without confirmation returns what would be lost: $id',
+    'gets 409 without confirmation if something would be lost: $id',
     async (operation) => {
       const asked = leastRequest(operation, things);
       const { status, body } = await answerTo(operation, asked);
@@ -86,20 +86,24 @@ function spoilingsOf({ parameters, body }: Described): Spoiling[] {
 const LOWER = { reads: [''], changes: ['reads'], destroys: ['reads', 'changes'] };
 
 describe('an invalid request', () => {
-  it.each(OPERATIONS)('is refused if the document forbids it, with its field: $id', async (operation) => {
-    let right = leastRequest(operation, await ownThings(operation));
-    for (const { where, name, value } of spoilingsOf(operation)) {
-      const asked = { ...right, [where]: { ...(right[where] as object), [name]: value } };
-      const { status, body } = await answerTo(operation, asked);
-      const isUnstorable = where !== 'query' && UNSTORABLE.includes(String(value));
-      const isWrong = isUnstorable || !isAllowed(operation, asked);
-      expect(isWrong && status < 400, `${status} ${JSON.stringify(asked).slice(0, 500)}`).toBe(false);
-      if (value === undefined || name === UNKNOWN.name) expect([status, body.field]).toEqual([422, name]);
-      if (name === 'new_login' && status === 200) right = leastRequest(operation, await ownThings(operation));
-    }
-  });
+  it.each(OPERATIONS)(
+    'is refused if it violates docs/openapi.json, with its field: $id',
+    async (operation) => {
+      let right = leastRequest(operation, await ownThings(operation));
+      for (const { where, name, value } of spoilingsOf(operation)) {
+        const asked = { ...right, [where]: { ...(right[where] as object), [name]: value } };
+        const { status, body } = await answerTo(operation, asked);
+        const isUnstorable = where !== 'query' && UNSTORABLE.includes(String(value));
+        const isWrong = isUnstorable || !isAllowed(operation, asked);
+        expect(isWrong && status < 400, `${status} ${JSON.stringify(asked).slice(0, 500)}`).toBe(false);
+        if (value === undefined || name === UNKNOWN.name) expect([status, body.field]).toEqual([422, name]);
+        if (name === 'new_login' && status === 200)
+          right = leastRequest(operation, await ownThings(operation));
+      }
+    },
+  );
 
-  it.each(OPERATIONS)('is refused with an unreadable body: $id', async (operation) => {
+  it.each(OPERATIONS)('is refused with a malformed, oversized or non-JSON body: $id', async (operation) => {
     if (operation.method === 'GET') return;
     const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
     for (const [type, sent, status] of [

@@ -15,8 +15,8 @@ const OWNERS: readonly unknown[] = [
 
 const admin = await useAdmin();
 
-describe('the routes of operators', () => {
-  it('are the operations, except those of the owner of the tables', () => {
+describe('the routes of the operators’ API', () => {
+  it('cover every operation except those of the owner of the tables', () => {
     const placed = PLACES.map(({ operation }) => operation);
     expect(new Set([...placed, ...OWNERS])).toEqual(new Set(ALL_OPERATIONS));
     expect(placed).toHaveLength(ALL_OPERATIONS.length - OWNERS.length);

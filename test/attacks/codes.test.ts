@@ -77,7 +77,7 @@ const challengeOf = (verifier: string) => ({
 const MINE = newSecret();
 const THEIRS = newSecret();
 
-describe.each([true, false])('a code of an application that uses PKCE (verified: %s)', (verified) => {
+describe.each([true, false])('a code of an application that uses PKCE (confidential: %s)', (verified) => {
   let client: TestClient;
 
   beforeAll(async () => {
@@ -92,7 +92,7 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
     expect(await logOf(server, answer)).toMatchObject({ rule: `${rule}; the code stays usable` });
   }
 
-  it('requires the verifier of its own request: none, an empty one, the challenge and another one are refused', async () => {
+  it('requires the verifier of its own request, not a missing, empty or different one, nor the challenge', async () => {
     const code = await obtainCode(browser, requestOf(client, challengeOf(MINE)), victim);
     for (const code_verifier of [undefined, ''])
       await expectRefused(
@@ -141,7 +141,7 @@ it('a code goes only to the browser that decided, not to others that know the re
   expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
 });
 
-it('a code with an open receipt is returned only to the session that allowed it, until it has expired', async () => {
+it('a code is returned from its receipt only to the session that allowed it, until the code expires', async () => {
   const payer = await server.createUser();
   const tabs = await signedIn(server, payer);
   const consent = await reachConsent(tabs, requestOf(shop, { scope: 'payment-shop' }), payer);
@@ -155,8 +155,8 @@ it('a code with an open receipt is returned only to the session that allowed it,
   for (const url of [receipt, onward]) expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
 });
 
-describe('a token after its end', () => {
-  it('is invalid once its application is deleted, as is a code, for good', async () => {
+describe('an access token', () => {
+  it('is invalid once its application is deleted, as is a code', async () => {
     const client = await server.createClient();
     const token = await obtainToken(browser, client, victim);
     const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);

@@ -30,7 +30,7 @@ const attacker = await server.createUser({ paymentPassword: null });
 const resource = await server.createResource();
 const browser = await signedIn(server, victim);
 
-it('parameters sent with the consent form don’t change what is allowed, in the body or in the URL', async () => {
+it('extra parameters of the consent form don’t change what is allowed, in the body or in the URL', async () => {
   const [shop, evil] = [
     await server.createClient(),
     await server.createClient({ redirectUri: 'https://evil.example/' }),
@@ -96,8 +96,8 @@ async function expectUseless(at: Pressed, paths = ['/confirm', '/receipt', '/ret
   expect(await rowsOf(server.database)).toBe(before);
 }
 
-describe('the payment password without a decision of this user on this request', () => {
-  it('allows nothing: with another token, or a decision of another user, session or application', async () => {
+describe('the payment password', () => {
+  it('allows nothing without a decision of this session on this request', async () => {
     const at = await pressed();
     const { decision_token = '' } = formWith(at.page, 'decision').fields;
     const { form_token = '' } = fieldsFor(at.page, '/sign-out');
@@ -117,7 +117,7 @@ describe('the payment password without a decision of this user on this request',
     codeOf(await returnFrom(at.tabs, await confirmed(at)));
   });
 
-  it('confirms only the decided sums, whatever other fields are sent', async () => {
+  it('confirms only the amounts of the decision, whatever other fields are sent', async () => {
     const at = await pressed();
     const { action, fields } = formWith(at.page, 'decision');
     const higher = decisionIn(await at.tabs.post(action, { ...fields, limit_0: '1500', decision: 'allow' }));
@@ -175,8 +175,8 @@ describe('Allow and Reject of one page', () => {
 
   it.each([
     ['Allow', 'account-info'],
-    ['the payment password after it', 'payment-shop'],
-  ])('have the effect of the first, also when both wait in the database: %s', async (_what, scope) => {
+    ['the payment password after Allow', 'payment-shop'],
+  ])('have the effect of the first one sent, even if both wait for a lock: %s', async (_what, scope) => {
     const at = await people();
     const { pool } = server.database;
     for (const first of ['reject', 'allow'] as const) {
@@ -198,7 +198,7 @@ describe('Allow and Reject of one page', () => {
 });
 
 it.each([true, false])(
-  'an application that is already allowed is never allowed again without the user, whatever it sends (verified: %s)',
+  'an allowed application is never allowed again without the user, whatever it sends (confidential: %s)',
   async (verified) => {
     const client = await server.createClient({ verified });
     await obtainToken(browser, client, victim);

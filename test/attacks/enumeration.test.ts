@@ -35,7 +35,7 @@ async function attempt(login: string, password: string) {
   return [answer.location, toldBy(answer), toldBy(await follow(stranger, answer))];
 }
 
-it('an account is not revealed: existing, unknown and blocked logins get one answer, in any spelling', async () => {
+it('an account is not revealed: existing, unknown and blocked logins get the same answer in any case', async () => {
   const blocked = await server.createUser();
   await setUserStatus(server, blocked.login, 'blocked');
   const answers = [
@@ -55,7 +55,7 @@ it('an account is not revealed: existing, unknown and blocked logins get one ans
   expect(answers[0]).toMatchObject([expect.anything(), { status: 303 }, { status: 200 }]);
 });
 
-it('an application is not revealed: unknown and blocked ones get the same answer, as does a wrong secret', async () => {
+it('an application is not revealed: an unknown, a blocked one and a wrong secret get the same answer', async () => {
   const blocked = await server.createClient();
   await setClientStatus(server, blocked, 'blocked');
   const stranger = new Agent(server.baseUrl);
@@ -73,7 +73,7 @@ it('an application is not revealed: unknown and blocked ones get the same answer
   }
 });
 
-it('an application reveals nothing of its registration: no response has its secret, its address or its rights', async () => {
+it('an application reveals nothing of its registration: no response has its secret, redirect URI or rights', async () => {
   const allowedRights = ['account-info'];
   const client = await server.createClient({ redirectUri: 'https://internal.example/', allowedRights });
   const id = client.clientId;
@@ -88,7 +88,7 @@ it('an application reveals nothing of its registration: no response has its secr
   }
 });
 
-it('an authorization is shown only to its user, without a secret, in every form', async () => {
+it('an authorization is shown only to its user, without secrets, whatever the Accept header is', async () => {
   const client = await server.createClient({ name: 'Corner Shop' });
   const browser = new Agent(server.baseUrl);
   const token = await obtainToken(browser, client, user, { instance_name: 'of the user' });

@@ -56,7 +56,7 @@ function forgeriesOf(signed: string): Record<string, string> {
   };
 }
 
-it('a decision is refused with a missing, empty, foreign, truncated or extended signature', async () => {
+it('a consent form is refused with a missing, empty-key, foreign or extended signature', async () => {
   const form = formWith(await open(browser, shop), 'decision');
   const before = await rowsOf(server.database);
   for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
@@ -69,7 +69,7 @@ it('a decision is refused with a missing, empty, foreign, truncated or extended 
   expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
 });
 
-it('a decision is refused where it is confirmed or answered, also with the payment password', async () => {
+it('a forged decision gives no payment page, receipt or code, even with the payment password', async () => {
   const page = await open(browser, shop, { scope: 'payment-shop' });
   const { fields } = formWith(await follow(browser, await press(browser, page, 'allow')), 'payment_password');
   const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };

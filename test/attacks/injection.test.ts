@@ -48,7 +48,7 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/account')];
 }
 
-it('markup and templates are text on every page: names, logins, targets and states add no element', async () => {
+it('HTML and templates are text on every page: names, logins, states and targets add no element', async () => {
   const [harmless, hostile] = [await pagesWith(HARMLESS), await pagesWith(HOSTILE)];
   const names = ['sign-in', 'sign-in', 'consent', 'confirm', 'confirm', 'receipt', 'account'];
   expect(hostile.map(({ page }) => page)).toEqual(names);
@@ -78,7 +78,7 @@ it('SQL and wildcards are text in a login: none finds a user, even with the righ
 const NAME =
   /^(level|time|pid|hostname|ref|method|path|status|address|ms|client_id|outcome|error|rule|rule_id|msg)$/;
 
-it('a log line is one JSON object with Assent’s own names, whatever is sent', async () => {
+it('a log line is one JSON object with Assent’s own keys, whatever a request contains', async () => {
   const forged = '\r\n{"level":30,"ref":"forged","msg":"approved"}\r\n\u001b[2Kforged\u2028';
   const stranger = new Agent(server.baseUrl);
   const from = server.logLines.length;

@@ -44,7 +44,7 @@ function changed(callback: string, changes: Record<string, string | undefined>):
 
 const parameter = (callback: string, name: string) => new URL(callback).searchParams.get(name) ?? '';
 
-it('sign-in uses new secrets each time, and sends nothing of the request to the provider', async () => {
+it('each sign-in has new state, nonce and challenge, and hides the request from the provider', async () => {
   const agent = new Agent(server.baseUrl);
   const request = linkTo(requestOf(shop, { state: 'the-state-of-the-shop' }));
   const [first, second] = [await leaveFor(wallet, agent, request), await leaveFor(wallet, agent, request)];
@@ -61,27 +61,27 @@ const text = new TextEncoder();
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const now = Math.floor(Date.now() / 1000);
 const REPLACED: Record<string, readonly [reason: RegExp, replaced: typeof wallet.replaced]> = {
-  'of another issuer': [/"iss"/, { claims: { iss: 'https://wallet.example' } }],
-  'of no issuer': [/"iss"/, { without: 'iss' }],
+  'from another issuer': [/"iss"/, { claims: { iss: 'https://wallet.example' } }],
+  'without iss': [/"iss"/, { without: 'iss' }],
   'for another client': [/"aud"/, { claims: { aud: 'another' } }],
-  'for no client': [/"aud"/, { without: 'aud' }],
-  'for several clients, without azp': [/"aud"/, { claims: { aud: ['assent', 'another'] } }],
+  'without aud': [/"aud"/, { without: 'aud' }],
+  'for two clients, without azp': [/"aud"/, { claims: { aud: ['assent', 'another'] } }],
   'for two clients, with another azp': [/"azp"/, { claims: { aud: ['assent', 'another'], azp: 'another' } }],
   'with another nonce': [/"nonce"/, { claims: { nonce: 'another' } }],
-  'with no nonce': [/"nonce"/, { without: 'nonce' }],
-  'of no user': [/"sub"/, { without: 'sub' }],
+  'without nonce': [/"nonce"/, { without: 'nonce' }],
+  'without sub': [/"sub"/, { without: 'sub' }],
   'expired a minute ago': [/"exp"/, { claims: { exp: now - 60 } }],
-  'that never expires': [/"exp"/, { without: 'exp' }],
-  'of the future': [/"nbf"/, { claims: { nbf: now + 600 } }],
-  'not signed': [/"alg"/, { idToken: (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` }],
-  'signed by our client secret': [
+  'without exp': [/"exp"/, { without: 'exp' }],
+  'with nbf in the future': [/"nbf"/, { claims: { nbf: now + 600 } }],
+  'unsigned, alg none': [/"alg"/, { idToken: (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` }],
+  'signed with the client secret (HS256)': [
     /"alg"/,
     { header: { alg: 'HS256' }, key: text.encode(wallet.settings.clientSecret) },
   ],
-  'signed by a key that is not the wallet’s': [/key/, { header: { kid: '2' }, key: other.privateKey }],
-  'signed by another key under the name of the wallet’s': [/signature/, { key: other.privateKey }],
-  'with another letter in it': [/signature/, { idToken: (_claims, signed) => withAnotherSub(signed) }],
-  'that is missing': [
+  'signed by a key outside the provider’s JWKS': [/key/, { header: { kid: '2' }, key: other.privateKey }],
+  'signed by another key with the kid of the provider’s key': [/signature/, { key: other.privateKey }],
+  'with a sub changed after signing': [/signature/, { idToken: (_claims, signed) => withAnotherSub(signed) }],
+  'absent from the token response': [
     /"id_token"/,
     { token: { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' } },
   ],
@@ -92,31 +92,31 @@ const withAnotherSub = (signed: string) => {
   return [header, encoded({ ...claims, sub: 'another' }), signature].join('.');
 };
 
-it.each(Object.entries(REPLACED))('an ID token is refused: one %s', async (_name, [reason, replaced]) => {
+it.each(Object.entries(REPLACED))('an invalid ID token is refused: %s', async (_name, [reason, replaced]) => {
   const { agent, callback } = await returning();
   wallet.replaced = replaced;
   await refuse(agent, callback, 'sign_in_failed', reason);
   expect(wallet.exchanges).toHaveLength(1);
 });
 
-describe('a response that this browser did not request', () => {
+describe('a forged or replayed authorization response', () => {
   it.each([
-    ['no iss, though the wallet says that it sends it', { iss: undefined }],
-    ['the iss of another wallet (mix-up)', { iss: 'https://wallet.example' }],
+    ['no iss, though the provider’s metadata announce it', { iss: undefined }],
+    ['the iss of another provider (mix-up)', { iss: 'https://wallet.example' }],
     [
-      'an error of another wallet',
+      'an error from another provider',
       { iss: 'https://wallet.example', error: 'access_denied', code: undefined },
     ],
     ['no code', { code: undefined }],
-    ['an ID token in front', { id_token: 'x.y.z' }],
-    ['a signed response', { response: 'x.y.z' }],
+    ['an id_token parameter (hybrid flow)', { id_token: 'x.y.z' }],
+    ['a response parameter (JARM)', { response: 'x.y.z' }],
   ])('is refused before its code is used: %s', async (_what, changes) => {
     const { agent, callback } = await returning();
     await refuse(agent, changed(callback, changes), 'sign_in_failed');
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('is refused with a duplicate parameter, and without a request if state is duplicate', async () => {
+  it('is refused with a duplicate code, iss or state; for state, the page names no client', async () => {
     for (const name of ['code', 'iss', 'state']) {
       const { agent, callback } = await returning(linkTo(requestOf(shop)));
       const twice = `${callback}&${name}=${parameter(callback, name)}`;
@@ -129,9 +129,9 @@ describe('a response that this browser did not request', () => {
   it.each([
     ['another state', { state: 'another' }],
     ['no state', { state: undefined }],
-    ['an error without its state', { error: 'access_denied', code: undefined, state: 'another' }],
+    ['an error with another state', { error: 'access_denied', code: undefined, state: 'another' }],
     ['an error without state', { error: 'access_denied', code: undefined, state: undefined }],
-  ])('is refused with %s, shows no request, and keeps the sign-in pending', async (_what, changes) => {
+  ])('is refused with %s: the page names no client, the sign-in stays pending', async (_what, changes) => {
     const { agent, callback } = await returning(linkTo(requestOf(shop)));
     const answer = await refuse(agent, changed(callback, changes), 'sign_in_lost');
     expect(answer.body).not.toContain(shop.clientId);
@@ -146,14 +146,14 @@ describe('a response that this browser did not request', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('is refused in a browser with another sign-in, which stays pending', async () => {
+  it('is refused in a browser with a pending sign-in of its own, which stays pending', async () => {
     const { callback } = await returning();
     const victim = await returning();
     await refuse(victim.agent, callback, 'sign_in_lost', /state/);
     expect((await victim.agent.get(victim.callback)).status).toBe(303);
   });
 
-  it('is refused with a code of the attacker’s own sign-in, whose verifier is in the other browser', async () => {
+  it('is refused with the attacker’s code, which does not match the victim’s code_verifier', async () => {
     const [attacker, victim] = [await returning(), await returning()];
     const planted = changed(victim.callback, { code: parameter(attacker.callback, 'code') });
     await refuse(victim.agent, planted, 'sign_in_failed', /token endpoint answered invalid_grant$/);
@@ -189,7 +189,7 @@ describe('the sign-in cookie', () => {
     expect(wallet.exchanges).toHaveLength(1);
   });
 
-  it('is refused when changed anywhere, truncated or empty', async () => {
+  it('is refused when changed, truncated, extended or unsigned', async () => {
     const { agent, callback } = await returning();
     const name = signInCookie(callback) ?? '';
     const cookie = agent.cookies.get(name) ?? '';
@@ -202,7 +202,7 @@ describe('the sign-in cookie', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('leads only to a valid request, which is checked again on return', async () => {
+  it('leads only to a valid authorization request, which is validated again on return', async () => {
     const refusedRequest = linkTo(requestOf(shop, { redirect_uri: 'https://evil.example/' }));
     const answer = await new Agent(server.baseUrl).get(
       refusedRequest.replace('/oauth/authorize', '/sign-in'),
@@ -214,7 +214,7 @@ describe('the sign-in cookie', () => {
     await refuse(agent, callback, 'redirect_uri_unregistered');
   });
 
-  it('leads only to pages of Assent, whatever the callback contains', async () => {
+  it('leads only to pages of Assent, whatever parameters the callback URL contains', async () => {
     const { agent, callback } = await returning(linkTo(requestOf(shop)));
     const evil = 'https://evil.example/';
     const more = { redirect_uri: evil, back: evil, client_id: evil, target_link_uri: evil };
@@ -249,7 +249,7 @@ describe('an error response of the provider', () => {
     [`${'w_'.repeat(20)}w`, /^the provider answered an error$/],
     ['<script>alert(1)</script>', /^the provider answered an error$/],
     ['a\nforged line', /^the provider answered an error$/],
-  ])('is refused, and logged as one safe word only: %j', async (error, rule) => {
+  ])('is refused, and its error code is logged only if short and safe: %j', async (error, rule) => {
     wallet.replaced = answering(error);
     const { agent, callback } = await returning();
     const answer = await refuse(agent, callback, 'sign_in_failed', rule);
@@ -257,7 +257,7 @@ describe('an error response of the provider', () => {
   });
 });
 
-describe('the user of a `sub`', () => {
+describe('the user for a `sub` of the provider', () => {
   /** Signs a user in at the wallet. @returns the users with that `sub` */
   async function arrive(user: typeof wallet.user = wallet.user, agent = new Agent(server.baseUrl)) {
     wallet.user = user;
@@ -267,7 +267,7 @@ describe('the user of a `sub`', () => {
 
   const newSub = () => `s-${randomUUID()}`;
 
-  it('is never an existing user with the same login, name or id', async () => {
+  it('is never an existing user with the same login', async () => {
     const victim = await server.createUser({ login: `anna-${randomUUID()}` });
     const before = await usersWith(server, { login: victim.login });
     const claims = { preferred_username: victim.login.toUpperCase(), name: 'Anna' };
@@ -279,7 +279,7 @@ describe('the user of a `sub`', () => {
     expect((await agent.get('/account')).text).not.toContain(victim.login);
   });
 
-  it('gets a new login if both preferred_username and sub are logins of other users', async () => {
+  it('gets a login with a suffix if its `sub` and preferred_username are another user’s login', async () => {
     const victim = await server.createUser({ login: `v-${randomUUID()}` });
     const [made] = await arrive({ sub: victim.login, preferred_username: victim.login });
     expect(made?.login).toMatch(new RegExp(`^${victim.login}-[0-9a-f]{8}$`));
@@ -297,14 +297,14 @@ describe('the user of a `sub`', () => {
   });
 
   it.each([
-    ['of 255 characters', 'sub'.repeat(85), true],
-    ['of 256 characters', `${'sub'.repeat(85)}s`, false],
-    ['of no character', '', false],
-    ['with spaces inside', 'uid=vera, ou=people,  o=Wallet Ltd', true],
-    ['that begins with a space', ' sub', false],
-    ['with another white space', 'sub\u00a01', false],
-    ['with an invisible character', 'sub\u200b1', false],
-  ])('is created, or refused, for a `sub` %s', async (_what, sub, isMade) => {
+    ['of 255 characters is created', 'sub'.repeat(85), true],
+    ['of 256 characters is refused', `${'sub'.repeat(85)}s`, false],
+    ['that is empty is refused', '', false],
+    ['with spaces inside is created', 'uid=vera, ou=people,  o=Wallet Ltd', true],
+    ['that begins with a space is refused', ' sub', false],
+    ['with a no-break space is refused', 'sub\u00a01', false],
+    ['with a zero-width space is refused', 'sub\u200b1', false],
+  ])('with a `sub` %s', async (_what, sub, isMade) => {
     wallet.user = { sub };
     const { agent, callback } = await returning();
     if (isMade) expect((await agent.get(callback)).status).toBe(303);
@@ -312,7 +312,7 @@ describe('the user of a `sub`', () => {
     expect(await usersWith(server, { external_id: sub })).toHaveLength(isMade ? 1 : 0);
   });
 
-  it('gets no login or name that registration would refuse', async () => {
+  it('gets its `sub` as login and name if those from the provider are invalid', async () => {
     for (const bad of ['', ' ', 'sub-'.repeat(33), 'e\u0301'.repeat(9_999), 'a\u200db', 7, ['a'], null]) {
       const sub = newSub();
       expect(await arrive({ sub, preferred_username: bad, name: bad })).toMatchObject([
@@ -321,7 +321,7 @@ describe('the user of a `sub`', () => {
     }
   });
 
-  it('gets another login if preferred_username resembles another login, the service or the id of a user', async () => {
+  it('gets its `sub` as login if preferred_username resembles a login, the service or a user id', async () => {
     const id = randomUUID().replaceAll(/[^a-f]/g, '');
     await server.createUser({ login: `cacao${id}` });
     const looks = [`сасао${id}`, `са${id}`, `CАCAO${id}`, `ｃａｃａｏ${id}`, `cacao${id}\u200b`];
@@ -339,7 +339,7 @@ describe('the user of a `sub`', () => {
     }
   });
 
-  it('gets a generated login if no other fits', async () => {
+  it('gets a generated login if its `sub` is invalid as a login', async () => {
     for (const sub of [`-${randomUUID()}`, `${randomUUID()} `.repeat(4).trim()])
       expect(await arrive({ sub })).toMatchObject([{ login: expect.stringMatching(/^user-[0-9a-f]{16}$/) }]);
   });
@@ -364,7 +364,7 @@ describe('the user of a `sub`', () => {
     expect(answer.text).toContain('You can’t sign in here with this account.');
   });
 
-  it('is checked, with its status, by the statement that opens the session', async () => {
+  it('is checked again, by `sub` and status, in the SQL statement that creates the session', async () => {
     const [{ user_id } = {}] = await arrive();
     const origin = { browser: null, system: null, network: null, knownDevice: false, earlierHash: null };
     const open = async (externalId: string | null) => {

@@ -48,7 +48,7 @@ async function approvals(): Promise<unknown[]> {
 }
 
 describe('a right that spends', () => {
-  it('redirects to the provider after Allow, which must confirm this payment', async () => {
+  it('redirects after Allow to the provider, which must confirm the payment', async () => {
     const before = await rowsOf(server.database);
     const answer = await allow();
     expect(leadsTo(answer, '/sign-in')).toBe(true);
@@ -60,7 +60,7 @@ describe('a right that spends', () => {
     expect(await approvals()).toEqual(['provider']);
   });
 
-  it('is not confirmed by a sign-in, also with a stronger acr or just before', async () => {
+  it('is not confirmed by the sign-in just before, even if that had the acr for payments', async () => {
     agent = new Agent(server.baseUrl);
     wallet.replaced = { claims: { acr: 'payment' } };
     const { searchParams } = new URL(await leaveFor(wallet, agent, spending()));
@@ -87,7 +87,7 @@ describe('a right that spends', () => {
     expect(await rowsOf(server.database)).toBe(before);
   });
 
-  it('needs no confirmation if it only reads', async () => {
+  it('needs a confirmation, unlike rights that only read', async () => {
     expect(codeOf(await allow(linkTo(requestOf(shop))))).toMatch(/^assent_ac_/);
     expect(await approvals()).toEqual([null]);
   });
@@ -97,7 +97,7 @@ describe('an invalid confirmation of the provider', () => {
   it.each([
     ['no acr', { without: 'acr' }, /acr/],
     ['another acr', { claims: { acr: 'login' } }, /acr/],
-    ['several of them in one', { claims: { acr: 'login payment' } }, /acr/],
+    ['several acr values in one claim', { claims: { acr: 'login payment' } }, /acr/],
     ['no auth_time', { without: 'auth_time' }, /auth_time/],
   ])('is refused: %s', async (_what, replaced, rule) => {
     const session = sessionOf(agent);
@@ -106,7 +106,7 @@ describe('an invalid confirmation of the provider', () => {
     expect([sessionOf(agent), (await agent.get('/account')).page]).toEqual([session, 'account']);
   });
 
-  it('is refused if auth_time is over 10 seconds before the redirect: clocks may differ by that', async () => {
+  it('is refused if auth_time is over 10 seconds before the redirect, or in the future', async () => {
     const answered = async (secondsBefore: number) => {
       const callback = await confirming();
       const left = Math.ceil(begunIn(server, agent).at / 1000);
@@ -121,14 +121,14 @@ describe('an invalid confirmation of the provider', () => {
     expect(await approvals()).toEqual(['provider']);
   });
 
-  it('is refused for another user of the provider, and changes neither', async () => {
+  it('is refused if it is for another user, and the session stays', async () => {
     const session = sessionOf(agent);
     wallet.user = { sub: 'another' };
     await refuse(await confirming(), 'sign_in_other_user');
     expect(sessionOf(agent)).toBe(session);
   });
 
-  it('is refused when the requesting session has ended or is another one', async () => {
+  it('is refused if the session that asked for it has ended or was replaced by another', async () => {
     const ended = await confirming();
     const cookie = sessionOf(agent) ?? '';
     await pool.query('delete from sessions where session_hash = $1', [sha256(cookie)]);
@@ -142,7 +142,7 @@ describe('an invalid confirmation of the provider', () => {
     await refuse(callback, 'sign_in_lost', /session/);
   });
 
-  it('is refused when the session signs out during the check', async () => {
+  it('is refused if the session ends while the provider’s code is exchanged', async () => {
     const callback = await confirming();
     const gate = new EventEmitter();
     wallet.exchanges.length = 0;
@@ -154,7 +154,7 @@ describe('an invalid confirmation of the provider', () => {
     expect([(await sent).status, await approvals()]).toEqual([400, []]);
   });
 
-  it('is a sign-in response under a payment cookie, or the reverse', async () => {
+  it('is refused with the cookie of a sign-in, as is a sign-in with its cookie', async () => {
     const payment = await confirming();
     const session = sessionOf(agent) ?? '';
     agent.cookies.delete('assent_session');
@@ -167,7 +167,7 @@ describe('an invalid confirmation of the provider', () => {
     await refuse(signIn, 'sign_in_lost', /state/);
   });
 
-  it('is for a page that was rejected meanwhile: the application gets access_denied', async () => {
+  it('is ignored if the page was rejected meanwhile: the application gets access_denied', async () => {
     const page = await agent.get(spending());
     const callback = await callbackOf(
       agent,
@@ -178,7 +178,7 @@ describe('an invalid confirmation of the provider', () => {
     expect(await approvals()).toEqual([]);
   });
 
-  it('is for a grant that changed meanwhile: the request is shown again', async () => {
+  it('is ignored if the grant was changed meanwhile: the request is shown again', async () => {
     const callback = await confirming();
     codeOf(await goOn(wallet, agent, await allow(spending({ state: 'newer' }))));
     expect(leadsTo(await agent.get(callback), '/oauth/authorize')).toBe(true);
@@ -187,7 +187,7 @@ describe('an invalid confirmation of the provider', () => {
 });
 
 describe('a confirmation by the provider', () => {
-  it('is for one approval: its callback shows the same receipt again, and a second Allow redirects again', async () => {
+  it('counts for one approval: a repeated callback shows its receipt, a second Allow redirects again', async () => {
     const callback = await confirming();
     for (let times = 0; times < 2; times += 1)
       expect(leadsTo(await agent.get(callback), '/receipt')).toBe(true);
@@ -200,7 +200,7 @@ describe('a confirmation by the provider', () => {
     expect(await leaveFor(wallet, agent, await allow())).toContain('acr_values=payment');
   });
 
-  it('in each of two tabs is for the request of that tab', async () => {
+  it('in each of two tabs approves the request of that tab', async () => {
     const states = ['one', 'other'];
     const callbacks: string[] = [];
     for (const state of states) callbacks.push(await confirming(spending({ state, instance_name: state })));
@@ -211,7 +211,7 @@ describe('a confirmation by the provider', () => {
     expect(await approvals()).toHaveLength(2);
   });
 
-  it('can’t be started for another request, nor by the decision of another session or without one', async () => {
+  it('can’t be started for a changed request, or with a made-up or another session’s decision', async () => {
     const decision = decisionIn(await allow());
     const own = agent;
     const thief = new Agent(server.baseUrl);
@@ -232,7 +232,7 @@ describe('a confirmation by the provider', () => {
   });
 });
 
-it('a user with passwords of Assent must sign in again, because the provider can’t confirm for that user', async () => {
+it('a user who signed in with a local password must sign in at the provider before a payment', async () => {
   const own = await startServer({ database: server.database });
   agent = copyOf(await signedIn(own, payer), server.baseUrl);
   await own.close();

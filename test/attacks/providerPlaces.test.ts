@@ -29,7 +29,7 @@ async function returning(address: string, agent = at(address)) {
 
 const withCode = (callback: string, code: string) => callback.replace(/code=[^&]*/, `code=${code}`);
 
-it('a sign-in ends after three codes, however often its cookie is sent, with an empty error or none', async () => {
+it('a sign-in exchanges at most three codes, even if its cookie is copied and sent concurrently', async () => {
   const { agent, callback } = await returning(newNetwork());
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -43,7 +43,7 @@ it('a sign-in ends after three codes, however often its cookie is sent, with an 
   expect((await copyOf(agent).get(callback)).status).toBe(400);
 });
 
-it('throttles a network with too many refused codes, but no other network and no known device in it', async () => {
+it('throttles a network after too many refused codes, but not its known devices or other networks', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');
@@ -68,7 +68,7 @@ it('throttles a network with too many refused codes, but no other network and no
     expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
 });
 
-it('limits one network to ten concurrent codes: other networks and a known device get in, the rest later', async () => {
+it('limits one network to ten concurrent code exchanges; other networks and known devices don’t wait', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');
@@ -87,7 +87,7 @@ it('limits one network to ten concurrent codes: other networks and a known devic
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(many.map(() => 303));
 });
 
-it('reserves the last tenth of all places for known devices', async () => {
+it('reserves a tenth of the concurrent code exchanges for known devices', async () => {
   const [turns, gate] = [new ProviderTurns(), new EventEmitter()];
   const held = once(gate, 'open');
   const from = (network: number) => ({

@@ -44,32 +44,32 @@ const LOOPBACK = 'http://127.0.0.1:9000/cb';
 
 /** Attacks that succeeded elsewhere; test/rules/redirectUri.test.ts tries every difference. */
 const NOT_TAKEN: [what: string, registered: string, address: string][] = [
-  ['percent-encoded as a user name', SHOP, 'https://shop%2eexample%2fcb%2f:y@evil.example/'],
-  ['with two user names in front of the host', SHOP, 'https://a@b@evil.example/cb'],
-  ['as a user name', SHOP, 'https://shop.example:443@evil.example/cb'],
-  ['with a path that climbs', APP, `${APP}../other`],
-  ['with a path that climbs, percent-encoded twice', APP, `${APP}%252e%252e%252fother`],
-  ['with a backslash', SHOP, 'https://shop.example\\@evil.example/cb'],
-  ['with a line break', SHOP, `${SHOP}?a=b\r\nLocation: https://evil.example/`],
-  ['with letters that look the same', SHOP, 'https://ѕhop.example/cb'],
-  ['with letters that become the same when they are normalised', SHOP, 'https://shop.example／cb'],
-  ['with a path in the other case', CASE, 'https://shop.example/CALLBACK/%d0'],
-  ['with an escape in the other case', CASE, 'https://shop.example/callback/%D0'],
-  ['with a host in the other case', CASE, 'https://SHOP.example/callback/%d0'],
-  ['taken for a pattern, by its dot', STAR, 'https://*.shop.example/cbx*'],
-  ['taken for a pattern, by its star', STAR, 'https://evil.shop.example/cb.*'],
-  ['at a sub-domain', SHOP, 'https://evil.shop.example/cb'],
-  ['at a host that only begins the same', SHOP, 'https://shop.example.evil.com/cb'],
-  ['at a host that only ends the same', SHOP, 'https://evilshop.example/cb'],
-  ['at the loopback', SHOP, 'http://127.0.0.1/cb'],
-  ['as a user name, at the loopback', LOOPBACK, 'http://127.0.0.1:9000@evil.example/cb'],
-  ['at another port of the loopback', LOOPBACK, 'http://127.0.0.1:9001/cb'],
-  ['at another name of the loopback', LOOPBACK, 'http://localhost:9000/cb'],
-  ['with more of a path', SHOP, `${SHOP}/evil`],
+  ['with the registered URI encoded as user name', SHOP, 'https://shop%2eexample%2fcb%2f:y@evil.example/'],
+  ['with two user names before the host', SHOP, 'https://a@b@evil.example/cb'],
+  ['with the registered host as user name', SHOP, 'https://shop.example:443@evil.example/cb'],
+  ['with dot segments in the path', APP, `${APP}../other`],
+  ['with dot segments, percent-encoded twice', APP, `${APP}%252e%252e%252fother`],
+  ['with a backslash after the registered host', SHOP, 'https://shop.example\\@evil.example/cb'],
+  ['with a line break and a Location header', SHOP, `${SHOP}?a=b\r\nLocation: https://evil.example/`],
+  ['with a Cyrillic letter that looks the same', SHOP, 'https://ѕhop.example/cb'],
+  ['with a full-width slash, which normalizes to a slash', SHOP, 'https://shop.example／cb'],
+  ['with the path in upper case', CASE, 'https://shop.example/CALLBACK/%d0'],
+  ['with a percent-escape in upper case', CASE, 'https://shop.example/callback/%D0'],
+  ['with the host in upper case', CASE, 'https://SHOP.example/callback/%d0'],
+  ['that matches the registered one as a regular expression', STAR, 'https://*.shop.example/cbx*'],
+  ['that matches the registered one as a wildcard pattern', STAR, 'https://evil.shop.example/cb.*'],
+  ['at a subdomain', SHOP, 'https://evil.shop.example/cb'],
+  ['at a host that begins with the registered one', SHOP, 'https://shop.example.evil.com/cb'],
+  ['at a host that ends with the registered one', SHOP, 'https://evilshop.example/cb'],
+  ['at the loopback address', SHOP, 'http://127.0.0.1/cb'],
+  ['with the registered loopback address as user name', LOOPBACK, 'http://127.0.0.1:9000@evil.example/cb'],
+  ['at another port of the loopback address', LOOPBACK, 'http://127.0.0.1:9001/cb'],
+  ['at localhost instead of 127.0.0.1', LOOPBACK, 'http://localhost:9000/cb'],
+  ['with a longer path', SHOP, `${SHOP}/evil`],
   ['with a fragment', SHOP, `${SHOP}?a=b#evil`],
-  ['with a code', SHOP, `${SHOP}?code=mine`],
-  ['with a code that is percent-encoded', SHOP, `${SHOP}?a;%63ode=mine`],
-  ['with a token', SHOP, `${SHOP}?a=b&access_token=mine&token_type=bearer&expires_in=9&scope=all`],
+  ['with a code parameter', SHOP, `${SHOP}?code=mine`],
+  ['with a percent-encoded code parameter', SHOP, `${SHOP}?a;%63ode=mine`],
+  ['with token parameters', SHOP, `${SHOP}?a=b&access_token=mine&token_type=bearer&expires_in=9&scope=all`],
 ];
 
 describe('a redirect_uri that resembles the registered one, or is parsed differently by a browser', () => {
@@ -77,7 +77,7 @@ describe('a redirect_uri that resembles the registered one, or is parsed differe
     await expectNoneTaken(await knownClient(registered), [address]);
   });
 
-  it('is refused if it belongs to another application, although its user allowed both', async () => {
+  it('is refused if it belongs to another application, although the user allowed both', async () => {
     const [one, other] = [
       await knownClient('https://one.example/cb'),
       await knownClient('https://two.example/cb'),
@@ -87,7 +87,7 @@ describe('a redirect_uri that resembles the registered one, or is parsed differe
   });
 });
 
-it('the redirect from a receipt goes only to the address that is registered at that moment', async () => {
+it('the redirect from a receipt goes only to the redirect URI that is registered by then', async () => {
   const client = await server.createClient({ redirectUri: SHOP });
   const payer = await server.createUser();
   const tabs = await signedIn(server, payer);
@@ -109,7 +109,7 @@ it.each([
   'data:text/html,<script>alert(1)</script>',
   'javascript:*',
   'data:*',
-])('an executable address is neither registered nor accepted: %s', async (redirectUri) => {
+])('a redirect URI that runs a script is neither registered nor accepted: %s', async (redirectUri) => {
   await expectNoneTaken(await knownClient(SHOP), [redirectUri]);
   const registering = server.createClient({ redirectUri });
   await expect(registering).rejects.toThrow("the redirect URI can't be registered");
@@ -122,7 +122,7 @@ it.each([
   '/\t/evil.example',
   'javascript:alert(1)',
 ])(
-  'the return address of Assent’s own forms leads only to Assent, whatever the form and the URL contain: %j',
+  'signing in or out leads only to Assent, whatever address the form and the URL contain: %j',
   async (address) => {
     const names = ['next', 'return_to', 'redirect', 'rd', 'url', 'continue', 'redirect_uri'];
     const query = new URLSearchParams(names.map((name) => [name, address]));

@@ -53,7 +53,7 @@ describe('the end of a session', () => {
   });
 
   it.each([
-    ['the operator blocks the user, also once unblocked', ['block', 'unblock'], ''],
+    ['the operator blocks and unblocks the user', ['block', 'unblock'], ''],
     ['the password is changed', ['set-password --password-stdin'], `${newSecret()}\n`],
   ])('is final when %s: in every browser, and for every open form', async (_what, acts, stdin) => {
     const user = await server.createUser({ paymentPassword: null });
@@ -71,7 +71,7 @@ it.each([
   ['a sign-out', true],
   ['a loss of the cookies', false],
 ])(
-  'two people at one browser share nothing after %s: the second has other sessions, tokens and forms',
+  'two people at one browser share nothing after %s: the second gets a new session, token and forms',
   async (_what, signsOut) => {
     const browser = new Agent(server.baseUrl);
     await signIn(browser, await open(browser, shop), victim);
@@ -118,7 +118,7 @@ describe('a form of Assent', () => {
     expect((await browser.get('/account')).text).toContain(user.login);
   });
 
-  it('is bound to its session: with the token of another one, even of the same user, it does nothing', async () => {
+  it('is bound to its session: in another one, even of the same user, its CSRF token is refused', async () => {
     const token = await obtainToken(new Agent(server.baseUrl), shop, victim);
     const [one, other] = [await signedIn(server, victim), await signedIn(server, victim)];
     const mallory = await signedIn(server, attacker);
@@ -157,7 +157,7 @@ it('the cookies contain no part of the request, the user, the application or a f
   for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{35,140}$/);
 });
 
-it('URLs contain no token or secret: tokens are only in bodies, and no address of Assent has a fragment', async () => {
+it('URLs contain no token or secret: tokens are only in response bodies, and no redirect has a fragment', async () => {
   const browser = await signedIn(server, victim);
   const page = await open(browser, shop, { state: 's' });
   const answer = await decide(browser, page, 'allow');

@@ -44,7 +44,7 @@ async function answerAfter(work: () => Promise<void>): Promise<string> {
 const decide = (button: 'Allow' | 'Reject') => answerAfter(() => press(button));
 
 it.each([true, false])(
-  'rejecting a payment needs no payment password, also on its page, by keyboard (with scripts: %s)',
+  'a payment can be rejected without the payment password, by keyboard (JavaScript: %s)',
   async (javaScriptEnabled) => {
     page = await web.open({ javaScriptEnabled });
     await ask();
@@ -72,7 +72,7 @@ it.each([true, false])(
 
 describe('the whole authorization in a browser', () => {
   it.each([true, false])(
-    'leads from the application through sign-in, consent and payment password to a token, by keyboard alone (with scripts: %s)',
+    'leads from the application through sign-in, consent and payment password to a token, by keyboard (JavaScript: %s)',
     async (javaScriptEnabled) => {
       page = await web.open({ javaScriptEnabled });
       await ask({ instance: `dana@shop ${javaScriptEnabled}` });
@@ -101,7 +101,7 @@ describe('the whole authorization in a browser', () => {
     },
   );
 
-  it('keeps the session for a form of the application’s site, until another user is to sign in', async () => {
+  it('keeps the user signed in for forms of the application’s site until “Not you?” is pressed', async () => {
     await ask({ scope: 'account-info', instance: 'first' });
     await signIn();
     await decide('Allow');

@@ -53,7 +53,7 @@ async function confirmAs({ paymentPassword }: TestUser): Promise<void> {
 /** The id or the kind of the focused element. */
 const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 
-it('a logo with a script is drawn by a page, and runs no script when opened alone', async () => {
+it('an SVG logo with a script is drawn by a page, and runs no script when opened alone', async () => {
   const script = '<script>document.documentElement.id = "ran"</script>';
   const logo = logoOf(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
   const drawn = await server.createClient({ logo });
@@ -86,7 +86,7 @@ describe('the button that shows a password', () => {
     expect(await field().inputValue()).toBe('secre-t');
   });
 
-  it('follows the field in keyboard order, and keeps its focus', async () => {
+  it('comes after the field in tab order, and keeps the focus when pressed', async () => {
     await page.goto(request());
     await field().focus();
     await page.keyboard.press('Tab');
@@ -98,7 +98,7 @@ describe('the button that shows a password', () => {
     await expectPage('sign-in');
   });
 
-  it.each(['en', 'ru'])('keeps its width with either word: %s', async (locale) => {
+  it.each(['en', 'ru'])('has the same width before and after a click: %s', async (locale) => {
     await open({ locale });
     await page.goto(request());
     const button = page.locator('.password button');
@@ -121,7 +121,7 @@ describe('the button that shows a password', () => {
     expect(await page.evaluate(() => sessionStorage.getItem('type'))).toBe('password');
   });
 
-  it('is missing without its script, and the forms still work', async () => {
+  it('is hidden if its script does not load, and the forms still work', async () => {
     await page.route('**/form-*.js', (route) => route.abort());
     await page.goto(request());
     expect(await page.locator('.password button').isVisible()).toBe(false);
@@ -159,7 +159,7 @@ it.each([
   },
 );
 
-it('the payment password is stored by browsers under a separate name, which is neither posted nor visible', async () => {
+it('browsers store the payment password under a separate user name, neither posted nor visible', async () => {
   await reachConsent('payment-p2p');
   await allowIt();
   await page.getByRole('button', { name: 'Show password', exact: true }).click();
@@ -197,7 +197,7 @@ describe('a wrong password', () => {
     });
 
   it.each([true, false])(
-    'returns the focus to its field, which shows the error, as does the title (JavaScript: %s)',
+    'puts the focus in its field, and shows the error there and in the title (JavaScript: %s)',
     async (javaScriptEnabled) => {
       await open({ javaScriptEnabled });
       await page.goto(request());
@@ -218,7 +218,7 @@ describe('a wrong password', () => {
   const application = createServer((_request, response) => response.end('the application'));
   afterAll(() => void application.close());
 
-  it('is not sent again by a reload or by Back after a correction', async () => {
+  it('is not posted again by a reload, or by Back after it was corrected', async () => {
     const redirectUri = `http://127.0.0.1:${await listen(application)}/callback`;
     await page.goto(request('payment-p2p', await server.createClient({ redirectUri })));
     await page.locator('[name=login]').fill(user.login);
@@ -242,7 +242,7 @@ describe('a wrong password', () => {
   });
 });
 
-describe('Allow during its first moment', () => {
+describe('the Allow button in its first moment', () => {
   const allow = () => page.locator('[value=allow]');
   const isResting = () => allow().evaluate((button) => getComputedStyle(button).pointerEvents === 'none');
 
@@ -265,7 +265,7 @@ describe('Allow during its first moment', () => {
     { reducedMotion: 'no-preference', javaScriptEnabled: true },
     { reducedMotion: 'reduce', javaScriptEnabled: true },
     { reducedMotion: 'no-preference', javaScriptEnabled: false },
-  ] as const)('ignores clicks, and keys meant for something else: %j', async (options) => {
+  ] as const)('ignores clicks, and keys meant for another element: %j', async (options) => {
     await open(options);
     await reachSleeping();
     for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
@@ -286,7 +286,7 @@ describe('Allow during its first moment', () => {
     await answered;
   });
 
-  it.each(['light', 'dark'] as const)('has a contrast of 3 or more, %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('has a contrast of 3 or more in %s mode', async (colorScheme) => {
     await open({ colorScheme });
     await reachSleeping();
     // Of its text with it, and of it with the page around it.
@@ -302,7 +302,7 @@ describe('Allow during its first moment', () => {
     expect(Math.min(contrast(text, button), contrast(button, around))).toBeGreaterThanOrEqual(3);
   });
 
-  it('waits again for a pointer that has just entered the page, and keeps the focus', async () => {
+  it('ignores clicks again when the pointer has just entered the page, and keeps the focus', async () => {
     await reachConsent();
     await page.mouse.move(-10, -10);
     await expect.poll(isResting).toBe(false);
@@ -336,7 +336,7 @@ describe('Allow during its first moment', () => {
 });
 
 it.each(['en', 'ru'])(
-  'Reject and Allow are beside each other, or stacked in large text, of one size, with icons that scale: %s',
+  'Reject and Allow have the same size, are stacked only in large text, and have icons that scale: %s',
   async (locale) => {
     await open({ locale });
     await reachConsent();
@@ -363,7 +363,7 @@ it.each(['en', 'ru'])(
   },
 );
 
-describe('the fields of limits, without script on a small screen,', () => {
+describe('the limit fields, without JavaScript on a small screen,', () => {
   let payer: TestUser;
 
   beforeEach(async () => {
@@ -390,7 +390,7 @@ describe('the fields of limits, without script on a small screen,', () => {
     return rows.map(({ scope }) => scope);
   }
 
-  it('have the focus where a value is invalid', async () => {
+  it('get the focus if their value is invalid', async () => {
     await shops().fill('a lot');
     expect((await decide('Allow')).status()).toBe(303);
     await page.locator('[aria-invalid]').waitFor();
@@ -399,7 +399,7 @@ describe('the fields of limits, without script on a small screen,', () => {
     expect(await grants()).toEqual([]);
   });
 
-  it('decide nothing when Enter is pressed in them', async () => {
+  it('don’t submit the form when Enter is pressed in them', async () => {
     const posts: string[] = [];
     page.on('request', (sent) => sent.method() === 'POST' && posts.push(sent.url()));
     await shops().fill('9 000,50');

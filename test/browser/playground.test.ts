@@ -85,7 +85,7 @@ describe('the playground of trial mode', () => {
     expect(await ticked()).toBe(5);
   });
 
-  it('copies a password and a message', async () => {
+  it('copies a password and a message to the clipboard', async () => {
     await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
     await press('Copy: Payment password');
@@ -95,7 +95,7 @@ describe('the playground of trial mode', () => {
     await expect.poll(copied).toMatch(/^POST \S+\/oauth\/authorize\n.+\ncode_challenge_method=S256$/s);
   });
 
-  it.each(['light', 'dark'] as const)('has no findings of axe, %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('has no axe violations in %s mode', async (colorScheme) => {
     await open({ colorScheme });
     const expectNone = async () => {
       await page.evaluate(source);
@@ -117,7 +117,7 @@ describe('the playground of trial mode', () => {
   it.each([
     { width: 390, colorScheme: 'dark' },
     { width: 1280, colorScheme: 'light' },
-  ] as const)('separates a verdict from the picture, at $width', async ({ width, colorScheme }) => {
+  ] as const)('keeps a warning from overlapping the diagram, $width px', async ({ width, colorScheme }) => {
     await open({ colorScheme, viewport: { width, height: 900 } });
     await connect();
     await next();
@@ -129,7 +129,7 @@ describe('the playground of trial mode', () => {
     expect(isBeside || y + size.height <= top || top + other.height <= y).toBe(true);
   });
 
-  it('shows a call as a program, in the last chosen language', async () => {
+  it('shows HTTP requests as code in the programming language chosen last', async () => {
     await open();
     await connect();
     await page.getByRole('radio', { name: 'HTTP' }).locator('visible=true').first().focus();
@@ -153,7 +153,7 @@ describe('the playground of trial mode', () => {
     expect(await page.locator('#own dd').allTextContents()).toHaveLength(5);
   });
 
-  it.each([320, 1280])('fits a window %d wide without horizontal scrolling', async (width) => {
+  it.each([320, 1280])('fits a window of %d px without horizontal scrolling', async (width) => {
     await open({ viewport: { width, height: 800 } });
     const fits = async () => {
       await page.waitForLoadState();

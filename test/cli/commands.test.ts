@@ -13,7 +13,7 @@ const rows = Object.entries(COMMANDS).map(([usage, row]) => ({
 const commands = rows.filter(({ run }) => run !== undefined);
 
 describe('operations and commands', () => {
-  it('are the same, except for commands about the program itself', () => {
+  it('correspond to each other, except for serve, migrate and config show', () => {
     const carriedOut = commands.flatMap(({ operations = [] }) => operations);
     expect(carriedOut).toHaveLength(ALL_OPERATIONS.length);
     expect(new Set(carriedOut)).toEqual(new Set(ALL_OPERATIONS));
@@ -21,7 +21,7 @@ describe('operations and commands', () => {
     expect(own.map(({ usage }) => usage)).toEqual(OWN);
   });
 
-  it.each(ALL_OPERATIONS)('are usable by an interface with JSON: $summary', ({ input, output, summary }) => {
+  it.each(ALL_OPERATIONS)('have a JSON schema with descriptions: $summary', ({ input, output, summary }) => {
     expect(summary).toMatch(/^[a-z].*[^.]$/);
     const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
     const { properties = {}, additionalProperties } = schema;
@@ -34,7 +34,7 @@ describe('operations and commands', () => {
   });
 
   it.each(commands)(
-    'have --yes if something is lost, and only then: $usage',
+    'have --yes if and only if they destroy something: $usage',
     ({ options = [], operations = [] }) => {
       const destroys = operations.some(({ effect }) => effect === 'destroys');
       expect(options.some(({ long }) => long === '--yes')).toBe(destroys);

@@ -175,7 +175,7 @@ describe('assent user import', () => {
     ]);
   });
 
-  it('recognises users that it imported as unchanged, even after their first sign-in, but not others', async () => {
+  it('leaves imported users unchanged, even after a sign-in, and refuses logins of other users', async () => {
     const [moved, native] = [userOf(), await server.createUser({ name: USER.name })];
     const twice = [moved, { ...moved }];
     expect(await counts('user', twice)).toEqual({ imported: 1, unchanged: 1 });
@@ -221,7 +221,7 @@ describe('assent user import', () => {
     expect(await sql('select from users where login = $1', row.login)).toEqual([]);
   });
 
-  it('refuses a whole file that is an array, with a sentence', async () => {
+  it('refuses a file that is one JSON array, with a sentence', async () => {
     const row = userOf();
     for (const text of [`\ufeff\n [${JSON.stringify(row)}]`, `[\n${JSON.stringify(row)}\n]`])
       expect(await assent(`user import ${fileOf([text])}`)).toMatchObject({
@@ -237,7 +237,7 @@ describe('assent user import', () => {
     for (const more of ['', '--force']) await expectProblems('user', cases, more);
   });
 
-  it('accepts a costly hash only with --force, and names it', async () => {
+  it('accepts a hash that is slow to check only with --force, and reports its line', async () => {
     const row = userOf({ password_hash: BCRYPT.replace('$10$', '$13$') });
     const refused = 'password_hash: is slow to check: pass `force` to accept that';
     await expectProblems('user', [[row, refused]]);
@@ -277,7 +277,7 @@ describe('assent user import', () => {
     await expectProblems('user', [[wrong, takenWithAnother('name')]]);
   });
 
-  it('skips users deleted by login or external_id according to the trail, without revealing them', async () => {
+  it('skips logins and external_ids of deleted users, which the trail doesn’t have in plain text', async () => {
     const [one, other, never] = [userOf({ external_id: some('x') }), userOf(), userOf()];
     await imports('user', [one, other]);
     for (const { login } of [one, other]) await json(`user delete ${login} --yes`);
@@ -290,7 +290,7 @@ describe('assent user import', () => {
       for (const name of [one.login, one.external_id, other.login]) expect(detail).not.toContain(name);
   });
 
-  it('skips a former login of a user, existing or deleted, and treats one with another name as unchanged', async () => {
+  it('skips former logins of existing and deleted users, and leaves a renamed user unchanged', async () => {
     const [there, gone] = [userOf({ external_id: some('x') }), userOf({ external_id: some('x') })];
     await imports('user', [there, gone]);
     for (const { login } of [there, gone])
@@ -317,7 +317,7 @@ describe('assent user import', () => {
 });
 
 describe('assent client import', () => {
-  it('keeps client_id and secret, which then work', async () => {
+  it('keeps client_id and secret, with which the application gets tokens', async () => {
     const secret = some('a secret of another service');
     const row = clientOf({
       secret,
@@ -397,7 +397,7 @@ describe('assent client import', () => {
     ]);
   });
 
-  it('refuses names that resemble another one in the database or in earlier lines, and names forced ones', async () => {
+  it('refuses names that resemble one in the database or the file, and reports forced ones', async () => {
     const name = `Kiosk ${some('n').replaceAll(/[0-9]/g, 'k')}`;
     const [there, first] = [clientOf({ name }), clientOf({ name: `Other ${name}` })];
     await imports('client', [there]);
@@ -473,7 +473,7 @@ describe('assent grant import', () => {
     expect(trail).toContainEqual({ kind: 'imported', scope: rows[0]?.scope, instance_name: null });
   });
 
-  it('grants only what its application may request', async () => {
+  it('refuses scopes that the application may not request, even with --force', async () => {
     const { grantOf } = await ground();
     const rights = ['payment-shop', 'payment-p2p', 'payment.to-account'];
     const bounded = clientOf({ rights, most: '7,2000' });
@@ -504,7 +504,7 @@ describe('assent grant import', () => {
     expect(await counts('grant', [first])).toEqual({ unchanged: 1 });
   });
 
-  it('accepts a login only of a user without external_id or imported; login and external_id must match', async () => {
+  it('refuses a wrong external_id, and a login alone if its user has one and wasn’t imported', async () => {
     const { user, grantOf } = await ground();
     const other = userOf({ external_id: some('x') });
     await imports('user', [other]);
@@ -571,7 +571,7 @@ describe('assent grant import', () => {
     }
   });
 
-  it('refuses an unknown authorization, or one that the token does not belong to', async () => {
+  it('refuses unknown users and applications, tokens of other authorizations, and wrong fields', async () => {
     const { grantOf } = await ground();
     const first = grantOf();
     const ours = `assent_at_${'A'.repeat(64)}`;
@@ -594,7 +594,7 @@ describe('assent grant import', () => {
     ]);
   });
 
-  it.each(['in one batch', 'in two'])(
+  it.each(['in one batch', 'in two batches'])(
     'uses the later of two tokens of one authorization, %s',
     async (when) => {
       const { user, grantOf, userId } = await ground();
@@ -614,11 +614,11 @@ describe('assent grant import', () => {
       }
       const list = 'select revision from grants where user_id = $1 order by instance_name';
       const revisions = await sql<Fields>(list, userId);
-      expect(revisions.map(({ revision }) => revision)).toEqual(when === 'in two' ? [1, 2] : [1, 1]);
+      expect(revisions.map(({ revision }) => revision)).toEqual(when === 'in two batches' ? [1, 2] : [1, 1]);
     },
   );
 
-  it('keeps what was granted or revoked here meanwhile', async () => {
+  it('keeps authorizations that were granted or revoked at Assent meanwhile', async () => {
     const agent = new Agent(server.baseUrl);
     const [user, client] = [await server.createUser(), await server.createClient()];
     const grantOf = (instance_name: string, age: number) => ({
@@ -638,7 +638,7 @@ describe('assent grant import', () => {
     for (const { token } of [old, gone, ...later]) expect(await isActive(token)).toBe(false);
   });
 
-  it('skips expired tokens, exact to the day', async () => {
+  it('skips tokens issued three years ago or earlier, exact to the minute', async () => {
     const { grantOf } = await ground();
     const yearsAgo = (years: number, ms: number) => {
       const date = new Date(Date.now() + ms);

@@ -41,7 +41,7 @@ it('the guide has exactly the tested commands', () => {
 
 function testWebExample(command: string, file: string): void {
   it.each(KINDS)(
-    `the example ${file}, %s, connects an account, and survives every other answer`,
+    `the example ${file} connects an account as %s, and handles errors and forged responses`,
     async (_kind, verified) => {
       const port = await freePort();
       const home = `http://localhost:${port}/`;
@@ -91,7 +91,7 @@ function testWebExample(command: string, file: string): void {
 testWebExample(process.execPath, 'shop.mjs');
 describeWith(['python3'], 'Python', () => testWebExample('python3', 'shop.py'));
 
-describeWith(['bash', 'curl'], 'The commands', () => {
+describeWith(['bash', 'curl'], 'The curl commands of the guide', () => {
   it('show what a token allows, as printed in the guide', async () => {
     const printed = JSON.parse(block('answer: introspect')) as Record<string, unknown>;
     const client = await server.createClient();
@@ -148,8 +148,8 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
   });
 
   it.each([
-    ['the user says no', reject, 'You said no.'],
-    ['the answer has a foreign state', forge, 'not the answer to this request'],
+    ['the user rejects the request', reject, 'You said no.'],
+    ['the response has another state', forge, 'not the answer to this request'],
   ])('gets no token when %s', async (_what, decide, said) => {
     const client = await server.createClient({ redirectUri: REDIRECT_URI });
     const outcome = await run(client, decide);

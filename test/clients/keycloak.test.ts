@@ -42,7 +42,7 @@ const SPENDING = { scope: 'payment-shop.limit(7,5000) money-source("wallet")' };
 const PROGRAM = /^<!-- example: keycloak -->\n```python\n(.*?)^```$/ms;
 const [, program = ''] = PROGRAM.exec(readFile('docs/operate/moving-in.md')) ?? [];
 
-describeWith([KC, 'python3'], 'Keycloak', async () => {
+describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
   const keycloak = await useKeycloak(REALMS);
   const serverWith = (given: Partial<ProviderSettings> = {}) =>
     useServer({ provider: { ...keycloak.settings, paymentAcr: 'payment', ...given } });
@@ -81,7 +81,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     return { ours, theirs, goOn, open, ask, type, enter, allow };
   }
 
-  it('signs in, and registers the user under the Keycloak id, which payment APIs receive', async () => {
+  it('signs users in, and registers them under the Keycloak id, which payment APIs receive', async () => {
     const { ours, ask, enter } = browserAt(server);
     const code = codeOf(await decide(ours, await enter(await ask(), alice), 'allow'));
     const answer = await ours.post('/oauth/token', tokenRequestOf(client, code));
@@ -92,7 +92,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(await introspect(server, await server.createResource(), access_token)).toMatchObject(active);
   });
 
-  it('asks the signed-in user for the password again after Allow of a right that spends', async () => {
+  it('asks the signed-in user for the password again after Allow for a payment right', async () => {
     const { open, ask, enter, allow } = browserAt(server);
     expect((await enter(await open('/account'), alice)).page).toBe('account');
     const again = await allow(await ask(SPENDING));
@@ -100,7 +100,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(codeOf(await enter(again, alice))).toMatch(/^assent_ac_/);
   });
 
-  it('refuses another user at the confirmation', async () => {
+  it('refuses the confirmation of a payment right by another user', async () => {
     const { ours, theirs, goOn, open, ask, type, enter, allow } = browserAt(server);
     await enter(await open('/account'), alice);
     const { body } = await allow(await ask(SPENDING));
@@ -130,7 +130,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect(formWith(await open(back), 'password').inputs).toContain('username');
   });
 
-  it('signs in by the Keycloak session, and asks again after the user signed out here', async () => {
+  it('signs in by the Keycloak session, and asks again after the user signed out of Assent', async () => {
     const { theirs, open, enter } = browserAt(server);
     await enter(await open('/account'), alice);
     const other = browserAt(server, theirs);
@@ -141,7 +141,7 @@ describeWith([KC, 'python3'], 'Keycloak', async () => {
     expect((await other.enter(form, alice)).page).toBe('account');
   });
 
-  it('exports its users, who sign in at Assent with their existing passwords', async () => {
+  it('imports users exported from Keycloak, who sign in with their existing passwords', async () => {
     const files = await keycloak.exportUsers();
     const { stdout: lines } = await promisify(execFile)('python3', ['-c', program, ...files]);
     const own = await useServer();

@@ -61,7 +61,7 @@ async function mostIn(grant: string, days: number): Promise<string> {
 
 // Of 180 and 240 days, one has an hour more or less in Berlin's calendar, on whichever day the test runs.
 it.each([1, 30, 180, 240, 9999])(
-  'docs/integrate/resources.md: a limit for %s days looks back from the payment, exact to the microsecond',
+  'docs/integrate/resources.md: a limit counts the last %s days before a payment, exact to the microsecond',
   async (days) => {
     for (const [more, verdict] of [
       ['-1 microsecond', 'refused'],
@@ -107,7 +107,7 @@ describe('docs/integrate/resources.md: a one-time payment', () => {
     expect(await reserve({ ...once, grant, key: '3', iat: 2 })).toBe('refused');
   });
 
-  it('passes once when it is sent many times at once', async () => {
+  it('is accepted once when it is sent 20 times at once under different keys', async () => {
     const grant = randomUUID();
     const verdicts = await Promise.all(
       Array.from({ length: 20 }, (_, index) => reserve({ ...once, grant, key: `${index}` })),
@@ -130,7 +130,7 @@ const load = fc.record({
   ),
 });
 
-it('docs/integrate/resources.md: many payments at once never exceed a limit, and are not refused if they fit', async () => {
+it('docs/integrate/resources.md: concurrent payments never exceed a limit, and are not refused if they fit', async () => {
   const anyLoad = fc.asyncProperty(load, async ({ days, most, waves }) => {
     const all = { grant: randomUUID(), days, most };
     for (const [number, { amounts, released, hoursAfter }] of waves.entries()) {

@@ -58,7 +58,7 @@ const messages = (login: string) =>
 const UNKNOWN =
   'Somebody signed in to your account in a browser that we did not recognise (unknown on an unknown system).';
 
-it('notifies users of events on their accounts, each once', async () => {
+it('examples/notifyUsers.mjs notifies users once of each event on their accounts', async () => {
   const user = await server.createUser();
   start();
   await expect.poll(() => existsSync(STATE_FILE)).toBe(true);
@@ -84,7 +84,7 @@ it('notifies users of events on their accounts, each once', async () => {
   expect(delivered).toHaveLength(told.length + 1);
 });
 
-it('loses nothing in a crash: events in progress are repeated, and the rest follows', async () => {
+it('examples/notifyUsers.mjs loses no event in a crash, and repeats at most one', async () => {
   delivered.length = 0;
   const users = await Promise.all([1, 2, 3, 4].map(() => server.createUser()));
   for (const { login, password } of users) await signIn(new Agent(server.baseUrl), login, password);
@@ -101,7 +101,7 @@ it('loses nothing in a crash: events in progress are repeated, and the rest foll
   expect(toThem.length).toBeLessThanOrEqual(users.length + 1);
 });
 
-it('has a role that writes nothing, and reads no password and no code', async () => {
+it('the role of examples/notifyUsers.mjs writes nothing, and reads no password and no code', async () => {
   const { rows } = await server.database.pool.query(
     `select table_name || '.' || column_name as column, privilege_type as right
        from information_schema.role_column_grants

@@ -74,21 +74,21 @@ const PAID = '200 paid';
 const LIMIT = '403 limit_exceeded';
 const NO_RIGHT = '403 insufficient_scope';
 
-describe('the page about payment APIs', () => {
+describe('docs/integrate/resources.md', () => {
   const statements = ['ledger', 'reserve', 'release'];
 
   it('has exactly the tested examples', () => {
     expect(exampleNames('resources.md')).toEqual([...statements, 'pay']);
   });
 
-  it.each(statements)('prints %s as in examples/payments/', (name) => {
+  it.each(statements)('prints the SQL statement %s as in examples/payments/', (name) => {
     const file = readFileSync(exampleFile(`payments/${name}.sql`), 'utf8');
     expect(block(`example: ${name}`, 'resources.md')).toBe(file);
   });
 });
 
-describe('the payment API', () => {
-  it('enforces the default limit of a right without one', async () => {
+describe('the example payment API', () => {
+  it('enforces the default limit for a right without a limit', async () => {
     const token = await authorize('payment-p2p');
     expect(await pay(token, { shop: undefined, to: '1', amount: '3000.01' })).toBe(LIMIT);
     expect(await pay(token, { shop: undefined, to: '1', amount: '3000.00' })).toBe(PAID);
@@ -125,7 +125,7 @@ describe('the payment API', () => {
     expect(await pay(token, { ...to, type: 'account' })).toBe(LIMIT);
   });
 
-  it('counts one payee for one right, and other payees together', async () => {
+  it('counts the payments of each right separately', async () => {
     const token = await authorize('payment.to-pattern("337").limit(1,100) payment-p2p.limit(1,150)');
     expect(await pay(token)).toBe(PAID);
     expect(await pay(token, { shop: undefined, to: '337', amount: '150' })).toBe(PAID);
@@ -134,14 +134,14 @@ describe('the payment API', () => {
 
   it.each([
     ['another currency', { currency: 'USD' }],
-    ['another source', { source: 'card' }],
+    ['another money source', { source: 'card' }],
     ['a person instead of a shop', { shop: undefined, to: '337' }],
   ])('refuses %s', async (_, change) => {
     const token = await authorize('payment-shop');
     expect(await pay(token, change)).toBe(NO_RIGHT);
   });
 
-  it('refuses an invalid token, a revoked one and one that spends nothing', async () => {
+  it('refuses an invalid token, a revoked one and one without a payment right', async () => {
     const token = await authorize('account-info');
     expect(await pay(token)).toBe(NO_RIGHT);
     expect(await pay('nothing')).toBe('401 invalid_token');
@@ -154,7 +154,7 @@ describe('the payment API', () => {
 });
 
 describe('a new authorization', () => {
-  it('counts earlier payments, against its own limit', async () => {
+  it('counts earlier payments against its own limit', async () => {
     const earlier = await authorize('payment-shop.limit(1,500)', 'again');
     expect(await pay(earlier, { amount: '400' })).toBe(PAID);
     const lower = await authorize('payment-shop.limit(30,300)', 'again');
@@ -173,7 +173,7 @@ describe('a new authorization', () => {
     expect(await pay(wide, { shop: '１２' })).toBe(LIMIT);
   });
 
-  it('of another instance or user has separate budgets', async () => {
+  it('of another instance or user has its own budget', async () => {
     const scope = 'payment-shop.limit(1,100)';
     const ofUser = [await authorize(scope, 'a'), await authorize(scope, 'b')];
     const tokens = [...ofUser, await authorize(scope, 'a', other)];
@@ -194,7 +194,7 @@ describe('a new authorization', () => {
 });
 
 describe('a payment', () => {
-  it('that is sent again is the same payment, also by a new authorization', async () => {
+  it('with a repeated key is made only once, also under a new authorization', async () => {
     const payment = { key: 'order-7' };
     const token = await authorize('payment-shop.limit(1,100)', 'repeat');
     const results = await Promise.all([pay(token, payment), pay(token, payment), pay(token, payment)]);
@@ -208,7 +208,7 @@ describe('a payment', () => {
 
   const ONE_OF_100 = ['payment-shop.limit(,100)', 'payment-shop.limit(2,100)'];
 
-  it.each(ONE_OF_100)('that failed restores its budget, and its key stays used: %s', async (scope) => {
+  it.each(ONE_OF_100)('that failed restores its budget, and its key can’t be reused: %s', async (scope) => {
     const token = await authorize(scope);
     const closed = { key: 'order-1', shop: 'closed' };
     expect(await pay(token, closed)).toBe('402 released');
@@ -223,23 +223,23 @@ describe('a payment', () => {
     ...AMOUNTS.map((amount) => ({ amount })),
     ...[{ key: '' }, { key: 'k'.repeat(129) }, { shop: undefined }, { to: '1' }, { source: null }],
     ...['', 'null', '[]', '{', '"x"'],
-  ])('is validated: %j', async (payment) => {
+  ])('is refused if it is invalid: %j', async (payment) => {
     const token = await authorize('payment-shop.limit(9999,999999999999.99)', 'bad');
     const before = await payments();
     expect(await pay(token, payment as object)).toBe('400 invalid_request');
     expect(await payments()).toBe(before);
   });
 
-  it('has a limited length', async () => {
+  it('is refused with 413 if it is too long', async () => {
     expect(await pay('nothing', { shop: 'x'.repeat(5_000) })).toBe('413 too_large');
   });
 });
 
-describe('without an answer from Assent', () => {
+describe('the example payment API, when introspection fails', () => {
   it.each([
-    ['is not there', { ASSENT_URL: unused }],
-    ['does not know the payment API', { RESOURCE_SECRET: 'f'.repeat(64) }],
-  ])('that %s no payment is permitted', async (_, settings) => {
+    ['is unreachable', { ASSENT_URL: unused }],
+    ['refuses the API’s credentials', { RESOURCE_SECRET: 'f'.repeat(64) }],
+  ])('permits no payment if Assent %s', async (_, settings) => {
     const token = await authorize('payment-shop', 'away');
     const before = await payments();
     expect(await pay(token, {}, await start(settings))).toBe('503 temporarily_unavailable');
@@ -249,7 +249,7 @@ describe('without an answer from Assent', () => {
   it.each([
     [2, PAID],
     [3, '503 temporarily_unavailable'],
-  ])('the payment API tries again: its answer after %s answers of 503 is %s', async (busy, result) => {
+  ])('retries introspection: after %s responses of 503 a payment gets %s', async (busy, result) => {
     const token = await authorize('payment-shop', 'busy');
     const [reached, address] = await startBusy(busy);
     expect(await pay(token, {}, await start({ ASSENT_URL: address }))).toBe(result);
@@ -274,8 +274,8 @@ describe('without an answer from Assent', () => {
   }
 });
 
-describeWith(['bash', 'curl'], 'The command', () => {
-  it('pays', async () => {
+describeWith(['bash', 'curl'], 'The curl command of docs/integrate/resources.md', () => {
+  it('makes a payment', async () => {
     const variables = { PAYMENTS_URL: api, ACCESS_TOKEN: await authorize('payment-shop', 'curl') };
     expect(await runBlock('pay', variables, 'resources.md')).toEqual({ result: 'paid' });
   });

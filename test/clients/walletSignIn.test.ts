@@ -49,7 +49,7 @@ const ask = (fields: Record<string, string> = {}) =>
   agent.post('/oauth/authorize', requestOf(client, fields));
 
 describe('the example identity provider', () => {
-  it('signs in, and its user gets a token, whose external id a payment API reads', async () => {
+  it('signs a user in, whose external_id a payment API gets by introspection', async () => {
     const consent = await fillIn(await ask(), ANNA);
     expect([consent.page, consent.text.includes('Anna Petrova')]).toEqual(['consent', true]);
     const code = codeOf(await decide(agent, consent, 'allow'));
@@ -81,7 +81,7 @@ describe('the example identity provider', () => {
     expect(codeOf(answer)).toMatch(/^assent_ac_/);
   });
 
-  it('redirects back without a sign-in when its user presses Cancel', async () => {
+  it('redirects back without a sign-in when the user presses Cancel', async () => {
     const notice = await fillIn(await ask(), { cancel: 'yes' });
     expect([notice.page, notice.text.includes('The sign-in is not complete')]).toEqual(['notice', true]);
     expect(agent.cookies.has('assent_session')).toBe(false);
@@ -93,7 +93,7 @@ describe('the example identity provider', () => {
     expect((await agent.post(elsewhere.href, ANNA)).location).toBeNull();
   });
 
-  it('gives an ID token once for a code, to Assent only and for the browser that began', async () => {
+  it('issues an ID token once per code, only to Assent and for the right code_verifier', async () => {
     const address = new URL(await leaveFor({ issuer }, agent, '/account'));
     const verifier = newSecret();
     address.searchParams.set('code_challenge', s256(verifier));

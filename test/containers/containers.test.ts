@@ -80,7 +80,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
 
     const isReady = async () => expect((await fetch(`${baseUrl}/health/ready`)).status).toBe(200);
 
-    it('starts, and the command ends when all is ready', async () => {
+    it('starts, and docker compose up ends when it is ready', async () => {
       await service.run(block('up --detach --wait  '));
       await isReady();
       const { Config, State, HostConfig } = await service.inspect('assent');
@@ -102,14 +102,14 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect((await fetch(`${baseUrl}/oauth/token`, { method: 'POST', body })).status).toBe(200);
     });
 
-    it('names the operator of a command', async () => {
+    it('records the operator of a command in the audit trail', async () => {
       const named = block('exec -e ASSENT_OPERATOR').replace(' exec ', ' exec -T ');
       await service.run(named.replace('client list', 'user update anna --name Anne'));
       const events = await assent('audit --login anna --outcome user_updated');
       expect(events).toMatchObject([{ operator: os.userInfo().username }]);
     });
 
-    it('distinguishes users behind a proxy', async () => {
+    it('throttles sign-in attempts by the address that a proxy forwards', async () => {
       const from = (address: string) => new Agent(baseUrl, { 'x-forwarded-for': address });
       for (let tries = 0; tries < 6; tries += 1) await trySignIn(from('203.0.113.9'), 'anna', newSecret());
       expect(await trySignIn(from('203.0.113.9'), 'anna', newSecret())).toBe('wait');
@@ -129,7 +129,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect((await service.inspect('assent')).Config.Labels[REVISION]).toBe('second');
     });
 
-    it('accepts a new password of its role', async () => {
+    it('runs with new passwords for its database roles', async () => {
       const ofServer = block('alter role assent_server');
       await service.run(ofServer);
       await isReady();
@@ -138,7 +138,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await service.run('docker compose run --rm --no-deps migrate');
     });
 
-    it('restores a dump, and revokes earlier tokens', async () => {
+    it('restores a dump, and revokes the authorizations in it', async () => {
       await service.run(block('pg_dump'));
       await assent('user update anna --name Later');
       await service.run(block('pg_restore'));
@@ -247,14 +247,14 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       }
     });
 
-    it('are behind a proxy that loads a new certificate', async () => {
+    it('stay available while their proxy loads a new certificate', async () => {
       const before = await seenCertificate();
       putCertificate();
       await service.run(block('USR2'));
       await expect.poll(seenCertificate).not.toBe(before);
     });
 
-    it('switch to a new version with a slow migration, one after the other', async () => {
+    it('stay available while they switch to a new version with a slow migration', async () => {
       addMigration(checkout, 'slow', SLOW);
       service.variables.REVISION = 'second';
       await service.run(block('build\ndocker compose run'));
@@ -263,7 +263,7 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       expect(await revisionOf('two')).toBe('second');
     });
 
-    it('are unchanged after a failed migration, and can be stopped and started', async () => {
+    it('keep their version after a failed migration, and can be stopped and started', async () => {
       const migration = addMigration(checkout, 'failing', 'select 1 / 0');
       service.variables.REVISION = 'third';
       const failed = await service.try(block('build\ndocker compose run'));

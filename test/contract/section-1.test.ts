@@ -36,7 +36,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
     for (const part of texts) expect(text).toContain(part);
   });
 
-  it('1.2.1 shows no right and no limit that was not requested', async () => {
+  it('1.2.1 shows only the requested rights and limits', async () => {
     const { text } = await reachPage(shop, { scope: 'account-info' });
     expect(text).not.toMatch(/the list of|details of|transfer|Pay |paid from|RUB/i);
   });
@@ -54,7 +54,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
     });
   });
 
-  it('1.2.1 repeats the request on the page of the payment password, which decides nothing by itself', async () => {
+  it('1.2.1 shows the request again on the payment password page, before anything is written', async () => {
     const payer = await server.createUser({ name: 'Anna Li' });
     const browser = new Agent(server.baseUrl);
     const fields = { scope: 'account-info payment-shop.limit(7,1500)', instance_name: 'phone' };
@@ -74,7 +74,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
 describe('contract 1.5: what the user sees about an earlier authorization', () => {
   const EARLIER = 'This replaces the access you gave';
 
-  it('1.5 names the earlier authorization that ends, with its rights and limits', async () => {
+  it('1.5 shows the earlier authorization that will end, with its rights and limits', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     await tokenFor(client, { scope: 'operation-details payment-shop.limit(3,99)' });
     const { text } = await reachPage(client, { scope: 'account-info' });
@@ -84,7 +84,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');
   });
 
-  it('1.5 names no earlier authorization the first time, after a rejection, and for another instance', async () => {
+  it('1.5 shows no earlier authorization the first time, after a rejection, or for another instance', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
     expect(page.text).not.toContain(EARLIER);
@@ -94,7 +94,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
     expect((await reachPage(client, { instance_name: 'phone' })).text).not.toContain(EARLIER);
   });
 
-  it('1.5 names one whose code is not exchanged yet, but none whose code or token has expired', async () => {
+  it('1.5 shows authorizations with an unexchanged code, but not with an expired code or token', async () => {
     const client = await server.createClient();
     await codeFor(client);
     expect((await reachPage(client)).text).toContain(EARLIER);
@@ -107,7 +107,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
   });
 });
 
-describe('contract 1.4: the pages are the service’s own', () => {
+describe('contract 1.4: logins and passwords are entered only on the service’s own pages', () => {
   it('1.4 ignores login and password in the authorization request', async () => {
     const browser = new Agent(server.baseUrl);
     const { login, password } = user;
@@ -122,7 +122,7 @@ describe('contract 1.4: the pages are the service’s own', () => {
   });
 
   it.each(['sign-in', 'consent'])(
-    '1.4 prevents other sites from framing the %s page or loading anything into it',
+    '1.4 allows no site to frame the %s page, and loads nothing from other sites',
     async (name) => {
       await reject(shop);
       const page = await open(name === 'consent' ? agent : new Agent(server.baseUrl), requestOf(shop));

@@ -16,7 +16,7 @@ const shop = await server.createClient();
 const unverified = await server.createClient({ verified: false });
 await reachPage(shop);
 
-it('2.1 has a client_secret only when the application is registered with authenticity verification', () => {
+it('2.1 an application has a client_secret only if it is registered with verification', () => {
   expect(shop.clientId).toMatch(/^[0-9a-f]+$/);
   expect(shop.clientSecret).toMatch(/^[0-9a-f]+$/);
   expect(unverified.clientId).toMatch(/^[0-9a-f]+$/);
@@ -35,7 +35,7 @@ describe('contract 2.2: fields of the authorization request', () => {
     [CALLBACK, '?', ''],
     ['HTTPS://Shop.Example:443/%7ea/../b?shop=7', '&item=1&size=%D0%A5L', '&'],
     ['com.example.shop:/done', '?a=b', '&'],
-  ])('2.2 accepts the redirect_uri %s with %s unchanged', async (registered, appended, joint) => {
+  ])('2.2 keeps the redirect_uri %s with %s appended unchanged', async (registered, appended, joint) => {
     const client = await server.createClient({ redirectUri: registered });
     const redirect_uri = registered + appended;
     const answer = await allow(client, { redirect_uri });
@@ -59,7 +59,7 @@ describe('contract 2.2: fields of the authorization request', () => {
     { scope: 'payment-shop.limit(, 300) money-source("card", "wallet") account-info' },
     { instance_name: `a+b&c=d%20"${'ü'.repeat(121)}"x` },
   ])(
-    '2.2 accepts a list separated by spaces in any order, and any instance_name, unchanged: %j',
+    '2.2 accepts a list separated by spaces as scope, and any instance_name, and keeps both unchanged: %j',
     async (fields) => {
       const token = expectToken(await exchanged(shop, await codeFor(shop, fields)));
       expect(await introspected(token)).toMatchObject({ active: true, ...fields });
@@ -67,7 +67,7 @@ describe('contract 2.2: fields of the authorization request', () => {
   );
 
   it.each(['account-info,operation-history', 'Account-Info'])(
-    '2.2 refuses other separators and other letter case: %j',
+    '2.2 refuses other separators and a different letter case in scope: %j',
     async (scope) => {
       expectErrorPage(await open(agent, requestOf(shop, { scope })), 'invalid_scope');
     },
@@ -81,7 +81,7 @@ it('2.3 the redirect contains code and nothing else when the user confirmed, oth
 });
 
 describe('contract 2.4: fields of the token request', () => {
-  it('2.4 and 5.4 require the redirect_uri of the request, character by character', async () => {
+  it('2.4 and 5.4 require the redirect_uri of the authorization request, byte for byte', async () => {
     const redirect_uri = `${CALLBACK}?item=%41`;
     const code = await codeFor(shop, { redirect_uri });
     for (const other of [CALLBACK, `${CALLBACK}?item=A`, `${CALLBACK}?item=%41&`])

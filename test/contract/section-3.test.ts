@@ -21,8 +21,8 @@ async function newToken() {
   return { client, code, token: expectToken(await exchanged(client, code)) };
 }
 
-describe('contract 3: from a code to an access token', () => {
-  it('3 refuses an expired code, after which the flow starts again', async () => {
+describe('contract 3: exchange of a code for an access token', () => {
+  it('3 refuses an expired code, and issues a token after a new authorization', async () => {
     const { client, code } = await newCode();
     await expireCode(server, client);
     expectTokenError(await writingNothing(() => exchanged(client, code)), 'invalid_grant');
@@ -40,14 +40,14 @@ describe('contract 3: from a code to an access token', () => {
   });
 
   it.each([
-    ['another secret', { client_secret: 'wrong' }, 'unauthorized_client'],
-    ['no secret', { client_secret: undefined }, 'unauthorized_client'],
+    ['a wrong client_secret', { client_secret: 'wrong' }, 'unauthorized_client'],
+    ['no client_secret', { client_secret: undefined }, 'unauthorized_client'],
     ['another redirect_uri', { redirect_uri: 'http://127.0.0.1:9/callback?' }, 'invalid_grant'],
-    ['a verifier that was not asked', { code_verifier: newSecret() }, 'invalid_grant'],
-    ['another application', {}, 'invalid_grant'],
+    ['a code_verifier although no code_challenge was sent', { code_verifier: newSecret() }, 'invalid_grant'],
+    ['another client’s credentials', {}, 'invalid_grant'],
   ])('3 keeps the token when its code is replayed with %s', async (what, changes, error) => {
     const { client, code, token } = await newToken();
-    const by = what === 'another application' ? await server.createClient() : client;
+    const by = what === 'another client’s credentials' ? await server.createClient() : client;
     expectTokenError(await exchanged(by, code, changes), error);
     expect(await live(token)).toBe(true);
   });
@@ -93,7 +93,7 @@ describe('contract 3: a new authorization annuls the earlier one', () => {
     ['phone', '', true],
     ['é', 'e\u0301', true],
   ])(
-    '3 after instance %j a confirmation for %j leaves the earlier token live: %s',
+    '3 keeps the token of instance %j after an authorization of instance %j: %s',
     async (one, two, stays) => {
       const client = await server.createClient();
       const earlier = await tokenFor(client, { instance_name: one });

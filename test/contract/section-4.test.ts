@@ -27,7 +27,7 @@ const [shop, other] = [await server.createClient(), await server.createClient()]
 await reachPage(shop);
 
 describe('contract 4.1: ways to send the authorization request', () => {
-  it('4.1 redirects a form, or a POST with parameters in its URL and an empty body, to the own pages with 303', async () => {
+  it('4.1 redirects a form, or a POST with parameters in its URL and no body, to Assent’s own pages with 303', async () => {
     const post = (headers: Fields) => agent.send(linkTo(requestOf(shop)), { method: 'POST', headers });
     for (const answer of [
       await agent.post('/oauth/authorize?utm_source=mail', requestOf(shop)),
@@ -82,7 +82,7 @@ describe('contract 4.1: ways to send the authorization request', () => {
 
 describe('contract 4: encoding of the bodies', () => {
   it.each([FORM, `${FORM}; charset=UTF-8`, `${FORM};charset=utf-8`, 'Application/X-WWW-Form-URLEncoded'])(
-    '4 both endpoints accept a form body as %s',
+    '4 both endpoints accept a form with the Content-Type %s',
     async (type) => {
       const headers = { 'content-type': type };
       const { location } = await agent.post('/oauth/authorize', requestOf(shop), headers);
@@ -116,7 +116,7 @@ describe('contract 4.1: the redirect to the application', () => {
     expect(allowed.location).toBe(`${echo}&code=${codeOf(allowed)}`);
   });
 
-  it('4.1 answers the decision with 302, without caching and Referer', async () => {
+  it('4.1 answers the decision with 302, without caching or Referer', async () => {
     for (const answer of [await reject(shop), await allow(shop)]) {
       expect(answer.status).toBe(302);
       expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -135,11 +135,11 @@ describe('contract 4.1: an out-of-date form changes nothing', () => {
   }
 
   it.each<[what: string, changes: (request: string) => Changes]>([
-    ['without its token', () => ({ decision_token: undefined })],
-    ['for more rights', (request) => ({ request: request.replace(/scope=[^&]*/, 'scope=payment-p2p') })],
-    ['for another instance', (request) => ({ request: `${request}&instance_name=x` })],
-    ['for another redirect_uri', (request) => ({ request: request.replace('callback', 'callback%3Fa=b') })],
-    ['for another application', (request) => ({ request: request.replace(shop.clientId, other.clientId) })],
+    ['without its decision_token', () => ({ decision_token: undefined })],
+    ['for a changed scope', (request) => ({ request: request.replace(/scope=[^&]*/, 'scope=payment-p2p') })],
+    ['for an added instance_name', (request) => ({ request: `${request}&instance_name=x` })],
+    ['for a changed redirect_uri', (request) => ({ request: request.replace('callback', 'callback%3Fa=b') })],
+    ['for a changed client_id', (request) => ({ request: request.replace(shop.clientId, other.clientId) })],
   ])('4.1 accepts no decision %s', async (_what, changes) => {
     const { fields } = formWith(await reachPage(shop), 'decision');
     await expectStale(agent, change(fields, changes(fields.request ?? '')));
@@ -168,7 +168,7 @@ describe('contract 4.1: a decision is taken once', () => {
     return page;
   }
 
-  it('4.1 answers Allow pressed twice with the same redirect and one authorization', async () => {
+  it('4.1 repeats the redirect when Allow is pressed twice, and stores one authorization', async () => {
     const page = await reachPage(shop, { state: 's' });
     const first = await decide(agent, page, 'allow');
     const second = await writingNothing(() => decide(agent, page, 'allow'));
@@ -177,7 +177,7 @@ describe('contract 4.1: a decision is taken once', () => {
   });
 
   it.each(['exchanged', 'expired'])(
-    '4.1 says that the code is %s when Allow is pressed again',
+    '4.1 says “You already allowed this” when Allow is pressed again with the code %s',
     async (state) => {
       const page = await reachPage(shop);
       const code = codeOf(await decide(agent, page, 'allow'));
@@ -199,13 +199,13 @@ describe('contract 4.1: a decision is taken once', () => {
     expectToken(await exchanged(shop, code));
   });
 
-  it('4.1 gives each allowed page its own code, and only the last one gives a token', async () => {
+  it('4.1 issues a code for each approval, and exchanges only the latest code', async () => {
     const codes = [await codeFor(shop), await codeFor(shop), await codeFor(shop)];
     const answers = await Promise.all(codes.map((code) => exchanged(shop, code)));
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 200]);
   });
 
-  it('4.1 shows a page when the redirect_uri of the application changed before the decision', async () => {
+  it('4.1 shows an error page if the registered redirect_uri changed before the decision', async () => {
     const client = await server.createClient();
     const page = await reachPage(client);
     const { pool } = server.database;
@@ -219,7 +219,7 @@ describe('contract 4.2: the token response', () => {
   it.each<[what: string, status: number, answer: () => Promise<Answer>]>([
     ['success', 200, async () => exchanged(shop, await codeFor(shop))],
     ['invalid_grant', 400, () => exchanged(shop, 'none')],
-    ['a body of JSON', 400, () => postToken(server, '{}', { 'content-type': 'application/json' })],
+    ['a JSON body', 400, () => postToken(server, '{}', { 'content-type': 'application/json' })],
     ['a body that is too long', 400, () => postToken(server, { code: 'x'.repeat(20_000) })],
   ])('4.2 answers with the headers of the contract: %s, %i', async (_what, status, answer) => {
     const { status: seen, headers, body } = await answer();

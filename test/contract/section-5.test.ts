@@ -49,7 +49,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect((await browser.get(answer.location ?? '')).page).toBe('consent');
   });
 
-  it('5.1 continues only to the request of its own page', async () => {
+  it('5.1 refuses a sign-in form whose authorization request was replaced', async () => {
     const browser = new Agent(server.baseUrl);
     const { fields } = formWith(await openShop(browser), 'login');
     const { request = '' } = formWith(await openShop(browser, { state: 'other' }), 'login').fields;
@@ -91,17 +91,17 @@ describe('contract 5.1: sessions', () => {
     );
 
   it.each([
-    ['was not used for 30 minutes', 'seen_at', '30 minutes 1 second', 'sign-in'],
-    ['was used within 30 minutes', 'seen_at', '29 minutes', 'consent'],
-    ['is 12 hours old', 'created_at', '12 hours 1 second', 'sign-in'],
-    ['is younger than 12 hours', 'created_at', '11 hours 59 minutes', 'consent'],
-  ])('5.1 a session that %s', async (_what, column, age, page) => {
+    ['ends after 30 minutes without use', 'seen_at', '30 minutes 1 second', 'sign-in'],
+    ['is valid if used within 30 minutes', 'seen_at', '29 minutes', 'consent'],
+    ['ends after 12 hours', 'created_at', '12 hours 1 second', 'sign-in'],
+    ['is valid if younger than 12 hours', 'created_at', '11 hours 59 minutes', 'consent'],
+  ])('5.1 a session %s', async (_what, column, age, page) => {
     const browser = await signedIn(server, user);
     await setNewest(`${column} = clock_timestamp() - interval '${age}'`);
     expect((await openShop(browser)).page).toBe(page);
   });
 
-  it('5.1 a page view lets a session be idle for another 30 minutes', async () => {
+  it('5.1 a page view extends the idle timeout of a session by 30 minutes', async () => {
     const browser = await signedIn(server, user);
     for (const view of [1, 2, 3]) {
       await setNewest(`seen_at = seen_at - interval '20 minutes'`);
@@ -200,7 +200,7 @@ describe('contract 5.2 and 5.3: the application', () => {
       expectToken(await exchanged(client, await codeFor(client), { client_secret }));
   });
 
-  it('5.2 is refused at every step while it is blocked, which keeps a code usable', async () => {
+  it('5.2 is refused at every step while blocked, and can exchange its code once unblocked', async () => {
     const client = await server.createClient();
     const stranger = new Agent(server.baseUrl);
     const browser = await signedIn(server, payer);

@@ -33,20 +33,20 @@ const EVIL = { redirect_uri: 'https://evil.example/' };
 
 describe('contract 7.1: errors of the authorization request', () => {
   it.each<[error: string, what: string, Changes]>([
-    ['invalid_request', 'no client_id', { client_id: undefined, redirect_uri: 'x', scope: 'x' }],
+    ['invalid_request', 'a missing client_id', { client_id: undefined, redirect_uri: 'x', scope: 'x' }],
     ['invalid_request', 'an empty client_id', { client_id: '', redirect_uri: 'x', scope: 'x' }],
-    ['invalid_request', 'no redirect_uri', { redirect_uri: undefined }],
-    ['invalid_request', 'a redirect_uri that is not registered', EVIL],
-    ['invalid_request', 'another response_type', { response_type: 'token', scope: 'x' }],
+    ['invalid_request', 'a missing redirect_uri', { redirect_uri: undefined }],
+    ['invalid_request', 'an unregistered redirect_uri', EVIL],
+    ['invalid_request', 'an unsupported response_type', { response_type: 'token', scope: 'x' }],
     ['invalid_request', 'an instance_name that is too long', TOO_LONG],
-    ['invalid_request', 'a wrong code_challenge', { code_challenge: 'x', code_challenge_method: 'S256' }],
-    ['invalid_scope', 'no scope', { scope: undefined }],
+    ['invalid_request', 'a malformed code_challenge', { code_challenge: 'x', code_challenge_method: 'S256' }],
+    ['invalid_scope', 'a missing scope', { scope: undefined }],
     ['invalid_scope', 'an unknown right', { scope: 'account-info make-coffee', ...TOO_LONG }],
-    ['invalid_scope', 'a contradiction', { scope: 'payment-shop.limit(1,5) payment-p2p.limit(,5)' }],
-    ['invalid_scope', 'shops that look alike', { scope: 'payment.to-pattern("c") payment.to-pattern("с")' }],
+    ['invalid_scope', 'contradictory rights', { scope: 'payment-shop.limit(1,5) payment-p2p.limit(,5)' }],
+    ['invalid_scope', 'lookalike targets', { scope: 'payment.to-pattern("c") payment.to-pattern("с")' }],
     ['unauthorized_client', 'an unknown client_id', { client_id: 'unknown', redirect_uri: 'x', scope: 'x' }],
-    ['unauthorized_client', 'a longer client_id', { client_id: `${shop.clientId}0` }],
-    ['unauthorized_client', 'a blocked client_id', { client_id: blocked.clientId, redirect_uri: 'x' }],
+    ['unauthorized_client', 'a client_id with an appended digit', { client_id: `${shop.clientId}0` }],
+    ['unauthorized_client', 'a blocked client', { client_id: blocked.clientId, redirect_uri: 'x' }],
   ])('7.1 shows %s for %s, by POST and by GET, signed in or not', async (error, _what, changes) => {
     const fields = change(requestOf(shop), changes);
     await writingNothing(async () => {
@@ -78,15 +78,15 @@ const NEVER_ISSUED = `assent_ac_${createHash('sha384').update('never issued').di
 
 describe('contract 7.2: requests that are refused and keep the code usable', () => {
   it.each<[error: string, what: string, Changes]>([
-    ['invalid_request', 'no code', { code: undefined }],
-    ['invalid_request', 'no client_id', { client_id: undefined }],
-    ['invalid_request', 'no redirect_uri', { redirect_uri: undefined }],
-    ['invalid_request', 'another redirect_uri', EVIL],
-    ['invalid_request', 'another grant_type, then the secret', { grant_type: 'x', client_secret: 'wrong' }],
-    ['invalid_request', 'a code_verifier that is none', { code_verifier: 'short' }],
-    ['unauthorized_client', 'a wrong client_id', { client_id: 'unknown' }],
-    ['unauthorized_client', 'a wrong client_secret, then the redirect_uri', { client_secret: 'x', ...EVIL }],
-    ['unauthorized_client', 'no client_secret', { client_secret: undefined }],
+    ['invalid_request', 'a missing code', { code: undefined }],
+    ['invalid_request', 'a missing client_id', { client_id: undefined }],
+    ['invalid_request', 'a missing redirect_uri', { redirect_uri: undefined }],
+    ['invalid_request', 'a different redirect_uri', EVIL],
+    ['invalid_request', 'a wrong grant_type and secret', { grant_type: 'x', client_secret: 'wrong' }],
+    ['invalid_request', 'a malformed code_verifier', { code_verifier: 'short' }],
+    ['unauthorized_client', 'an unknown client_id', { client_id: 'unknown' }],
+    ['unauthorized_client', 'a wrong client_secret and redirect_uri', { client_secret: 'x', ...EVIL }],
+    ['unauthorized_client', 'a missing client_secret', { client_secret: undefined }],
     ['unauthorized_client', 'an empty client_secret', { client_secret: '' }],
   ])('7.2 answers %s to %s', async (error, _what, changes) => {
     const code = await codeFor(shop);
@@ -114,7 +114,7 @@ describe('contract 7.2: invalid_grant', () => {
     },
   );
 
-  it('7.2 is the answer to a code with one character changed, removed or added, which stays usable', async () => {
+  it('7.2 is the answer to a code with an altered character; the unaltered code stays usable', async () => {
     const code = await codeFor(shop);
     const changed = `${code.slice(0, -1)}${code.endsWith('A') ? 'B' : 'A'}`;
     for (const other of [changed, code.slice(0, -1), `${code}A`, ` ${code}`])
@@ -122,7 +122,7 @@ describe('contract 7.2: invalid_grant', () => {
     expectToken(await exchanged(shop, code));
   });
 
-  it('7.2 is the answer to a code that its user disconnected, or whose user was blocked', async () => {
+  it('7.2 is the answer to a code whose user disconnected the application or was blocked', async () => {
     const user = await server.createUser({ paymentPassword: null });
     const browser = new Agent(server.baseUrl);
     const code = await obtainCode(browser, requestOf(shop), user);
@@ -147,7 +147,7 @@ describe('contract 7.2: invalid_grant', () => {
   });
 });
 
-it('7.2 answers 400 with a JSON object, also when the secret came by HTTP Basic', async () => {
+it('7.2 answers 400 with a JSON object, also to a client that authenticates by HTTP Basic', async () => {
   const { client_id, client_secret, ...fields } = tokenRequestOf(shop, NEVER_ISSUED);
   const wrong = await postToken(server, fields, basic(client_id ?? '', 'x'));
   expectTokenError(wrong, 'unauthorized_client');

@@ -46,7 +46,7 @@ describe('the manifests for Kubernetes', () => {
     expect(set.filter((name) => !isKnown(name))).toEqual([]);
   });
 
-  it('give a replica enough time to drain after its pause', () => {
+  it('give a replica enough time to drain after its preStop sleep', () => {
     const { terminationGracePeriodSeconds } = pods[0];
     const pause = 5;
     expect(read('kubernetes/deployment.yaml')).toContain(`sleep: { seconds: ${pause} }`);
@@ -72,7 +72,7 @@ describe('the manifests for Kubernetes', () => {
     expect(rules.flatMap(({ backendRefs = [] }) => backendRefs)).toEqual([service, service, service]);
   });
 
-  it('have a separate route for what HAProxy does not limit by network', () => {
+  it('have a separate route for the endpoints that HAProxy exempts from rate limits', () => {
     const [, paths = ''] = /acl for_programs path (.+)/.exec(read('haproxy/haproxy.cfg')) ?? [];
     const exact = rules.flatMap(({ matches = [] }) => matches).filter(({ method }) => method === 'POST');
     expect(exact).toEqual(
@@ -194,7 +194,7 @@ describe('the compose file for two replicas', () => {
     }
   });
 
-  it('keeps the metrics where the proxy does not route', () => {
+  it('serves the metrics on a port of their own, outside the proxy', () => {
     for (const { environment } of replicas) expect(environment.METRICS_PORT).toMatch(/^\d+$/);
   });
 
@@ -210,7 +210,7 @@ describe('the compose file for two replicas', () => {
 describe('the units for systemd', () => {
   const units = readdirSync(`${folder}systemd`).filter((file) => file.endsWith('.service'));
 
-  it.each(units)('set only variables that Assent reads, or the command itself: %s', (unit) => {
+  it.each(units)('set only variables that Assent or the unit’s own command reads: %s', (unit) => {
     const text = read(`systemd/${unit}`);
     const names = [...text.matchAll(/^Environment=(.+)$/gm)].flatMap(([, line = '']) =>
       line.split(' ').map((pair) => pair.split('=')[0] ?? ''),
@@ -254,7 +254,7 @@ describe('the units for systemd', () => {
   });
 });
 
-describe('the command for root', () => {
+describe('a shell script of deploy/systemd', () => {
   const etc = useFolder();
 
   /** Runs it with a file of settings. @returns the variables that Assent would get */
@@ -272,17 +272,17 @@ describe('the command for root', () => {
   // The values are those of systemd 252 for the same lines.
   it.each([
     ['an & in a URL', 'A=postgres://u@h/d?sslmode=verify-full&sslrootcert=/etc/ca.crt'],
-    ['what a shell would carry out', 'A=$(id) `id` $HOME ~ * ; exit 7'],
-    ['a # that is no comment', 'A=a # b'],
-    ['quotes within', `A=it's "so"`],
+    ['shell syntax', 'A=$(id) `id` $HOME ~ * ; exit 7'],
+    ['a # within a value', 'A=a # b'],
+    ['quotes within a value', `A=it's "so"`],
     ['more than one =', 'A=dGVzdA=='],
-    ['spaces around it', '  A = a  b  ', 'a  b'],
+    ['spaces around name and value', '  A = a  b  ', 'a  b'],
     ['double quotes', 'A="a b & $c\'s "', "a b & $c's "],
-    ['single quotes, and a backslash in them', `A='a "b" \\ $c'`, 'a "b" \\ $c'],
-    ['nothing', 'A=', ''],
-    ['the last of two', 'A=1\nA=2', '2'],
-    ['comments and empty lines before it', '# A=1\n\n;A=2\nA=3', '3'],
-  ])('accepts from a settings file unchanged: %s', (_what, line, value = line.slice(2)) => {
+    ['a backslash in single quotes', `A='a "b" \\ $c'`, 'a "b" \\ $c'],
+    ['an empty value', 'A=', ''],
+    ['the last of two assignments', 'A=1\nA=2', '2'],
+    ['comments and empty lines', '# A=1\n\n;A=2\nA=3', '3'],
+  ])('reads a settings file as systemd does: %s', (_what, line, value = line.slice(2)) => {
     for (const end of ['', '\nB=1\n'])
       expect(run(line + end)).toMatchObject({ status: 0, got: { A: value } });
   });
@@ -290,28 +290,28 @@ describe('the command for root', () => {
   it.each([
     ['a backslash', 'A=secret\\ b'],
     ['a backslash in double quotes', 'A="secret\\n"'],
-    ['a quote that doesn’t end', 'A="secret'],
-    ['something behind a quote', `A='secret' b`],
-    ['two quotes', `A='secret' 'b'`],
-    ['a line end of Windows', 'A=secret\r'],
+    ['an unclosed quote', 'A="secret'],
+    ['text after a closing quote', `A='secret' b`],
+    ['two quoted strings', `A='secret' 'b'`],
+    ['a CRLF line ending', 'A=secret\r'],
     ['a line without =', 'secret'],
-    ['a comment that takes the next line with it', '# comment \\\nA=secret'],
-    ['a word of shells', 'export A=secret'],
-  ])('refuses, without printing it, what systemd would read differently: %s', (_what, line) => {
+    ['a comment that continues on the next line', '# comment \\\nA=secret'],
+    ['the shell keyword export', 'export A=secret'],
+  ])('refuses a line that systemd would read differently, and prints no value: %s', (_what, line) => {
     const { status, stderr, got } = run(`${line}\n`);
     expect({ status, got }).toEqual({ status: 1, got: {} });
     expect(stderr).toMatch(/^assent: \S+\/environment: can't read .+\n$/);
     expect(stderr).not.toContain('secret');
   });
 
-  it('reads the settings of a port’s replica after that', () => {
+  it('lets the settings file of a port override the common settings', () => {
     writeFileSync(join(etc, 'environment.3001'), 'METRICS_PORT=9464\n');
     const shared = 'METRICS_PORT=1\nCURRENCY=EUR\n';
     expect(run(shared, { PORT: '3001' }).got).toMatchObject({ METRICS_PORT: '9464', CURRENCY: 'EUR' });
     expect(run(shared, { PORT: '3002' }).got).toMatchObject({ METRICS_PORT: '1', CURRENCY: 'EUR' });
   });
 
-  it.each(['assent', 'assent-roll-out'])('is a portable shell script: %s', (file) => {
+  it.each(['assent', 'assent-roll-out'])('has valid syntax: %s', (file) => {
     expect(spawnSync('sh', ['-n', `${folder}systemd/${file}`], { encoding: 'utf8' }).stderr).toBe('');
   });
 });

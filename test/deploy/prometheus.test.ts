@@ -63,7 +63,7 @@ describe('every query of the rules and the dashboard', () => {
     }
   });
 
-  it('uses only existing records', () => {
+  it('uses only existing recording rules', () => {
     const used = expressions.flatMap((expr) => expr.match(/\bassent:[\w:]+/g) ?? []);
     expect(used.filter((name) => !records.includes(name))).toEqual([]);
     expect(used.length).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ describe('a panel of the dashboard', () => {
     (defaults.thresholds?.steps ?? []).flatMap(({ value }) => value ?? []);
   const ofType = (type: string) => (panels as Panel[]).filter((panel) => panel.type === type);
 
-  it.each(ofType('timeseries'))('has the line of its alert and no other: $title', (panel) => {
+  it.each(ofType('timeseries'))('draws the thresholds of its alerts and no others: $title', (panel) => {
     const isDrawn = panel.fieldConfig.defaults.custom?.thresholdsStyle?.mode === 'line';
     expect(isDrawn ? thresholdsOf(panel) : []).toEqual(limitsOf(panel).map(({ limit }) => limit));
     for (const { alert } of limitsOf(panel)) expect(panel.description).toContain(alert);
@@ -148,9 +148,9 @@ describe.skipIf(version === undefined)(`Prometheus’ own tool (${found})`, () =
   };
 
   it.each([
-    ['check rules', ['check', 'rules', 'assent.rules.yml']],
-    ['test rules', ['test', 'rules', 'assent.rules.test.yml']],
-    ['check config', ['check', 'config', '--syntax-only', 'prometheus.yml']],
+    ['the rules', ['check', 'rules', 'assent.rules.yml']],
+    ['the tests of the rules', ['test', 'rules', 'assent.rules.test.yml']],
+    ['the configuration', ['check', 'config', '--syntax-only', 'prometheus.yml']],
   ])('accepts %s', (_, args) => {
     expect(promtool(args)).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
   });

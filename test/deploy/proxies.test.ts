@@ -105,7 +105,7 @@ describe.each(PROXIES)('$name', (kind) => {
       return code;
     };
 
-    it('proxies a whole authorization, with the client’s address', async () => {
+    it('proxies a whole authorization, and forwards the caller’s IP address', async () => {
       const code = await authorize('s'.repeat(5_000)); // with the address nearly as long as a request may be
       const { access_token } = JSON.parse((await ask('/oauth/token', tokenRequestOf(client, code))).body);
       noteTyped('token', access_token);
@@ -119,7 +119,7 @@ describe.each(PROXIES)('$name', (kind) => {
       ]);
     });
 
-    it('proxies the forms of a request, which contain it in double encoding', async () => {
+    it('proxies forms that contain a long authorization request in double encoding', async () => {
       await authorize('я'.repeat(900)); // 5,400 characters of the address, 9,000 of each form
     });
 
@@ -128,18 +128,18 @@ describe.each(PROXIES)('$name', (kind) => {
       ...['/METRICS', '/metrics/', '//metrics', '/%2Fmetrics', '/./metrics', '/x/../metrics', '/%256Detrics'],
       ...['/health/ready', '/health/live', '/%68ealth/ready', '/health/liv%65', '/health%2Fready'],
       ...['//health/ready', '/health/./ready'],
-    ])('hides the metrics and the state of a replica from outside: %s', async (path) => {
+    ])('hides the metrics and the health checks of a replica: %s', async (path) => {
       expect((await ask(path)).status).toBe(404);
     });
 
     it.each(['/metrics#x', '*metrics', '*health/ready', '/%6Detrics%zz'])(
-      'hides the metrics and the state also for a request target that is not a path: %s',
+      'hides the metrics and the health checks also for a request target that is not a path: %s',
       async (path) => {
         expect([400, 404]).toContain((await ask(path)).status);
       },
     );
 
-    it('lets Assent answer a query that is too long, and many cookies', async () => {
+    it('lets Assent answer a query that is too long, and large cookies', async () => {
       const cookie = `a=${'a'.repeat(15_000)}; b=${'b'.repeat(9_000)}`;
       for (const answer of [
         await ask(authorization({ state: 's'.repeat(15_000) })),

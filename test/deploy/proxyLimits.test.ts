@@ -64,14 +64,14 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
       ['/%6Fauth/token', 8_300],
       ['/api/revoke', 8_300],
       ['/consent', 33_000],
-    ])('keeps all servers in use despite forms that are too long: %s, %i', async (path, length) => {
+    ])('keeps using its servers after forms that are too long: %s, %i bytes', async (path, length) => {
       for (let turn = 0; turn < 4; turn += 1) {
         await send('198.51.100.40', `POST ${path}`, 1, 'c'.repeat(length)).catch(() => '');
       }
       expect(statusesOf(await send('198.51.100.40', 'GET /account'))).toEqual([200]);
     });
 
-    it('never sends an exchange twice', async () => {
+    it('never repeats a token request after a server failed', async () => {
       exchanges = 0;
       const answers = await send('198.51.100.40', 'POST /oauth/token', 1, 'code=never+issued');
       expect(exchanges).toBe(1);
@@ -83,9 +83,9 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
       it.each([
         ['an IPv4 address', ['198.51.100.7'], '198.51.100.8'],
         ['an IPv6 /48', ['2001:db8:1::7', '2001:db8:1:2::7', '2001:db8:1:a:b:c:d:e'], '2001:db8:2::7'],
-        ['an IPv4 address in the form of IPv6', ['::ffff:192.0.2.7'], '::ffff:192.0.2.8'],
+        ['an IPv4-mapped IPv6 address', ['::ffff:192.0.2.7'], '::ffff:192.0.2.8'],
       ])(
-        'answers 429 after a thousand requests of %s, and 200 to its neighbour',
+        'answers 429 after a thousand requests from %s, and 200 to another network',
         async (_what, network, neighbour) => {
           reached = 0;
           const answers: string[] = [];
@@ -106,7 +106,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
         },
       );
 
-      it('limits no application and no payment API', async () => {
+      it('does not limit requests of applications and payment APIs', async () => {
         for (const path of ['/oauth/token', '/oauth/introspect', '/oauth/revoke', '/api/revoke']) {
           const statuses = statusesOf(await send('198.51.100.20', `POST ${path}`, AT_ONCE));
           expect(new Set(statuses)).toEqual(new Set([200]));

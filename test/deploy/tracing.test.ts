@@ -70,7 +70,7 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
     collector.close();
   });
 
-  it('traces a whole flow: requests by route, with their statements', () => {
+  it('traces a whole flow: requests by route, with their SQL statements', () => {
     const pages = ['/oauth/authorize', '/sign-in', '/consent', '/confirm', '/receipt', '/return'];
     for (const route of [...pages, '/oauth/token', '/oauth/introspect'])
       expect(withRoute(route), route).not.toEqual([]);

@@ -41,7 +41,7 @@ describe('the links', () => {
     expect(wanted.filter((file) => !reached.has(file))).toEqual([]);
   });
 
-  it('lead from docs/README.md to every page: two hops to each heading', () => {
+  it('lead from docs/README.md directly to every page', () => {
     const listed = linksOf('docs/README.md').map(({ path }) => path);
     expect(book.filter((page) => /^docs\/.+\//.test(page) && !listed.includes(page))).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('the links', () => {
     },
   );
 
-  it('of messages about an operator’s file have a section each', () => {
+  it('in errors about a configuration file lead to an existing section', () => {
     const variables = find('src/config/config.ts', /fromFile\('(\w+)'/g).map((name) => name.toLowerCase());
     expect(anchorsOf('docs/operate/configuration.md')).toEqual(
       expect.arrayContaining(['environment', ...variables]),
@@ -80,7 +80,14 @@ describe('the names', () => {
   });
 
   /** Names that commands and programs in blocks define. */
-  const defined = new Set(book.flatMap((page) => blocksOf(page).join(' ').match(/[\w.]+/g) ?? []));
+  const defined = new Set(
+    book.flatMap(
+      (page) =>
+        blocksOf(page)
+          .join(' ')
+          .match(/[\w.]+/g) ?? [],
+    ),
+  );
   /** Names of PostgreSQL, of proxies and of libraries. */
   const FOREIGN = [
     ...['pg_amcheck', 'pg_read_all_stats', 'pg_stat_activity', 'target_session_attrs', 'huge_pages'],
@@ -94,7 +101,7 @@ describe('the names', () => {
       .flatMap((file) => read(file).match(/\w+/g) ?? []),
   );
   it.each(book.filter((page) => !HISTORY.includes(page)))(
-    'of variables, metrics, fields and functions in %s are in the code',
+    'of variables, metrics, fields and functions in %s occur in the code',
     (page) => {
       const named = find(page, /`([A-Za-z]\w*(?:_\w+|[a-z][A-Z]\w*))`/g);
       const unknown = named.filter(
@@ -109,13 +116,13 @@ describe('the reference pages', () => {
   const named = (page: string, names: readonly string[]) =>
     names.filter((name) => !read(page).includes(`\`${name}\``));
 
-  it('have each metric on the page for operators', () => {
+  it('name each metric on the monitoring page', () => {
     const metrics = find('src/http/metrics/metrics.ts', /^ +(assent_\w+):/gm);
     expect(metrics.length).toBeGreaterThan(20);
     expect(named('docs/operate/monitoring.md', metrics)).toEqual([]);
   });
 
-  it('have each event of the audit trail; those of resource servers match those of clients', () => {
+  it('name each event of the audit trail, except those of resource servers', () => {
     const own = AUDIT_KINDS.filter((kind) => !kind.startsWith('resource_'));
     expect(named('docs/operate/database.md', own)).toEqual([]);
   });
@@ -159,13 +166,13 @@ describe('the commands', () => {
     },
   );
 
-  it('are named by group in the comparison', () => {
+  it('are in docs/compare.md, each group by its name', () => {
     const groups = program.commands.map((command) => command.name());
     const compared = read('docs/compare.md');
     expect(groups.filter((group) => !compared.includes(`\`${group}\``))).toEqual([]);
   });
 
-  it('are found in many places', () => {
+  it('are found more than 100 times in the documentation', () => {
     expect(book.flatMap(callsIn).length).toBeGreaterThan(100);
   });
 });
@@ -180,21 +187,21 @@ it.each(documents)('the tables of %s have the same number of cells in each row',
   expect(uneven).toEqual([]);
 });
 
-describe('the sizes', () => {
-  it.each(book)(`of %s: a page has at most ${MAX_PAGE / KILOBYTE} KB`, (page) => {
+describe('the size', () => {
+  it.each(book)(`of %s is at most ${MAX_PAGE / KILOBYTE} KB`, (page) => {
     expect(sizeOf(page)).toBeLessThanOrEqual(MAX_PAGE);
   });
 
-  it('of all pages together, and of README.md', () => {
+  it(`of all pages together is at most ${MAX_BOOK / KILOBYTE} KB, and of README.md 90 lines`, () => {
     const sum = book.reduce((bytes, page) => bytes + sizeOf(page), 0);
     expect(sum).toBeLessThanOrEqual(MAX_BOOK);
     expect(read('README.md').trim().split('\n').length).toBeLessThanOrEqual(90);
   });
 });
 
-describe('the words', () => {
+describe('the sentences', () => {
   it.each([...book, 'CONTRIBUTING.md', 'CHANGELOG.md'])(
-    `of %s: no sentence has more than ${MAX_WORDS}`,
+    `of %s have at most ${MAX_WORDS} words each`,
     (page) => {
       const sentences = sentencesOf(read(page));
       expect(sentences.length).toBeGreaterThan(5);
@@ -202,7 +209,7 @@ describe('the words', () => {
     },
   );
 
-  it.each([...book, 'CONTRIBUTING.md'])('of %s name roles instead of unspecific people', (page) => {
+  it.each([...book, 'CONTRIBUTING.md'])('of %s name roles instead of indefinite pronouns', (page) => {
     expect(read(page).match(PEOPLE)).toBeNull();
   });
 });

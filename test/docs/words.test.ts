@@ -23,16 +23,16 @@ const UNIX = /"nobody"|'nobody'/g;
 const sources = files.filter((file) => /^src\/.+\.[jt]s$/.test(file) && !FOR_USERS.test(file));
 const tests = files.filter((file) => /^test\/.+\.ts$/.test(file));
 
-describe('plain words', () => {
-  it.each(sources)('are in the messages of %s', (file) => {
+describe('unclear words', () => {
+  it.each(sources)('do not occur in the messages of %s', (file) => {
     expect(refusedIn(find(file, TOKEN).join('\n').replaceAll(UNIX, ''))).toEqual([]);
   });
 
-  it.each(tests.filter((file) => read(file).match(TITLE)))('are in the titles of %s', (file) => {
+  it.each(tests.filter((file) => read(file).match(TITLE)))('do not occur in the titles of %s', (file) => {
     expect(refusedIn(find(file, TITLE).join('\n'))).toEqual([]);
   });
 
-  it('are distinguished from refused ones', () => {
+  it('are found, and similar plain words are not', () => {
     expect(refusedIn('is no text, nobody, say --yes, at most so many')).toHaveLength(4);
     expect(refusedIn('there is no user; is no longer read; is no one’s')).toEqual([]);
   });

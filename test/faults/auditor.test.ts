@@ -105,35 +105,35 @@ const late = {
 const PLANTED: Readonly<Record<string, readonly Change[]>> = {
   'a code is exchanged at most once': [asked(raced({ told: 'done', status: 200, token: 'another' }, 1_700))],
   'a code is exchanged within its lifetime': [told('r4', { askedAt: 21_500, toldAt: 21_600 })],
-  'a token that was told is live until something ends it': [
+  'an issued token is active until an action ends it': [
     told('q5', { active: false }),
     // A revocation that was not done, and one whose time was over before, though its answer was lost.
     { entries: [...changed('q5', { active: false }), revoked(1_650, UNAVAILABLE)] },
     { entries: [...changed('q5', { active: false }), revoked(-8_000, LOST)] },
   ],
-  'a token that was annulled or revoked stays dead': [
+  'a token that was annulled or revoked stays inactive': [
     told('q2', { active: true }),
     told('q6', { active: true }),
   ],
-  'a token is dead once its code came again in time': [asked(raced({}))],
-  'a block holds on every replica at once': [told('q3', { active: true })],
-  'of each user, client and instance one token is live': [told('q4', { active: true })],
-  'every row of the trail was asked for': [
+  'a token is revoked once its code is replayed': [asked(raced({}))],
+  'a block takes effect on every replica at once': [told('q3', { active: true })],
+  'a user, a client and an instance have at most one active token': [told('q4', { active: true })],
+  'every row of the audit trail comes from a request': [
     noted(event(2_500, 'revoked_by_user', 'unknown', { grantId: 'shop-grant' })),
     noted(event(1_210, 'signed_in', 'r2')),
   ],
   'each confirmed action has its row in the trail': [unnoted('r4'), unnoted('r0'), noted(exchangedAgain)],
-  'the rows of the trail follow each other': [noted(exchangedAgain)],
-  'the trail and the grants say the same': [
+  'the rows of the audit trail are in a possible order': [noted(exchangedAgain)],
+  'the audit trail and the grants agree': [
     { grants: [ofShopRow, { ...ofBankRow, revokedAt: null }] },
     { grants: [ofShopRow] },
     unnoted('r7'),
     { grants: [{ ...ofShopRow, revision: 3 }, ofBankRow] },
   ],
-  'the token of a grant is the one that its last exchange was told': [
+  'the token of a grant is the one issued by its last exchange': [
     { grants: [{ ...ofShopRow, tokenHash: 'another' }, ofBankRow] },
   ],
-  'a user, a client and an instance have one grant': [
+  'a user, a client and an instance have at most one grant': [
     { grants: [...grants, { ...ofShopRow, grantId: 'another' }] },
   ],
   'a refused request is not carried out': [told('r4', REFUSED)],
@@ -141,8 +141,8 @@ const PLANTED: Readonly<Record<string, readonly Change[]>> = {
     told('r4', UNAVAILABLE),
     late,
   ],
-  'no answer is a 5xx but 503': [told('q1', { told: 'refused', status: 500 })],
-  'every 503 says when to come back': [told('q1', { told: 'unavailable', status: 503 })],
+  'no response is a 5xx except 503': [told('q1', { told: 'refused', status: 500 })],
+  'every 503 has a Retry-After header': [told('q1', { told: 'unavailable', status: 503 })],
   'no process ends by itself': [{ lives: lives.map((life) => ({ ...life, killed: false })) }],
   'no unexpected error is logged': [
     { lives: lives.map((life) => ({ ...life, output: '{"level":"error","err":{"stack":"TypeError: x"}}' })) },
@@ -159,12 +159,12 @@ const lostRefusal = told('r4', { ...REFUSED, during: 'killPostgres' });
 
 /** Evidence without findings: the exceptions of README.md. */
 const ADMITTED: readonly (readonly [what: string, Change])[] = [
-  ['sound evidence', {}],
-  ['a 503 that was done where an answer was lost', told('r7', LOST)],
-  ['a 503 that was done when PostgreSQL, which was stopped, went on', { ...late, frozenAt: [2_210] }],
+  ['evidence without a violation', {}],
+  ['a 503 to an action that was done, if PostgreSQL’s answer was lost', told('r7', LOST)],
+  ['a 503 to an action that was done when a stopped PostgreSQL resumed', { ...late, frozenAt: [2_210] }],
   ['a second exchange that was answered 503', asked(raced(UNAVAILABLE))],
-  ['a second exchange that got no answer', asked(raced(UNANSWERED))],
-  ['a second exchange by another request', asked(raced({ body: 'another' }))],
+  ['a second exchange without a response', asked(raced(UNANSWERED))],
+  ['a second exchange with another request body', asked(raced({ body: 'another' }))],
   [
     'a second exchange so long after Allow that the code may have expired',
     asked(raced({}), entry(-8_500, 'approve', '', { ...ofShop, form: 'f2', ...UNANSWERED })),
@@ -174,15 +174,15 @@ const ADMITTED: readonly (readonly [what: string, Change])[] = [
     'another request with the same reference',
     asked(entry(1_650, 'introspect', 'r4', { ...ofShop, token: 't2', active: true })),
   ],
-  ['an exchange that got no answer, with its row', { entries: unanswered }],
+  ['an exchange without a response, with a row in the audit trail', { entries: unanswered }],
   [
-    'an exchange that got no answer, without a row',
+    'an exchange without a response, and without a row in the audit trail',
     { entries: unanswered, ...unnoted('r4'), grants: [{ ...ofShopRow, tokenHash: null }, ofBankRow] },
   ],
 ];
 
 describe('the auditor', () => {
-  it.each(RULES)('finds the violation: $name', ({ name }) => {
+  it.each(RULES)('finds a violation of the rule: $name', ({ name }) => {
     const faults = PLANTED[name] ?? [];
     expect(faults).not.toEqual([]);
     for (const fault of faults) expect(Object.keys(audit({ ...SOUND, ...fault }))).toContain(name);
@@ -193,10 +193,10 @@ describe('the auditor', () => {
   });
 
   it.each([
-    ['admits', 'within 3 seconds of', 1_000, 0],
-    ['finds', 'more than 3 seconds after', -1_500, 1],
-    ['finds', 'before', 1_600, 1],
-  ])('%s a wrong statement of a former primary %s a takeover', (_verdict, _when, at, findings) => {
+    ['accepts', 'within 3 seconds after', 1_000, 0],
+    ['reports', 'more than 3 seconds after', -1_500, 1],
+    ['reports', 'before', 1_600, 1],
+  ])('%s an outdated response of a former primary %s a takeover', (_verdict, _when, at, findings) => {
     const outdated = { ...SOUND, ...told('q2', { active: true }), overtakenAt: [at] };
     expect(Object.keys(audit(withoutOvertaken(outdated)))).toHaveLength(findings);
     expect(Object.keys(audit(outdated))).toHaveLength(1);

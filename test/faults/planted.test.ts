@@ -55,13 +55,13 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     change: ['store/token/exchanges.js', `j.verdict = 'code_replayed'`, `j.verdict = 'none'`],
     fault: 'none',
     until: [races, 8],
-    rule: 'a token is dead once its code came again in time',
+    rule: 'a token is revoked once its code is replayed',
   },
-  'a new authorization annuls no token': {
+  'a new authorization leaves the old token valid': {
     change: ['store/authorize/approvals.js', 'token_hash = null, token_issued_at = null, ', ''],
     fault: 'none',
     until: [annulments, 8],
-    rule: 'a token that was annulled or revoked stays dead',
+    rule: 'a token that was annulled or revoked stays inactive',
   },
   'statements have no deadline': {
     change: [
@@ -73,7 +73,7 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     until: [overdue, 2],
     rule: 'a request answered 503 is not carried out, unless an answer was lost, and never later',
   },
-  'answers come before the commit': {
+  'responses are sent before the commit is on disk': {
     change: [
       'store/database/connection.js',
       `default_transaction_isolation: 'read committed',`,
@@ -99,7 +99,7 @@ const PATIENCE = { timeout: 120_000, interval: 50 };
 
 const isLong = process.env.FAULTS_PLANTED !== undefined;
 const plants = Object.entries(PLANTS).slice(0, isLong ? undefined : 2);
-const TITLE = 'the auditor finds in a deliberately broken server: %s';
+const TITLE = 'the auditor notices in a deliberately broken server that %s';
 
 it.each(plants)(TITLE, { timeout: 300_000 }, async (_what, { change, fault, until, rule }) => {
   const { executable, remove } = buildWith(change);

@@ -103,8 +103,8 @@ async function approved(users: readonly SignedIn[]): Promise<string[]> {
 const idsOf = (users: readonly SignedIn[]) => users.map(({ userId }) => userId).toSorted();
 const failed = () => statements.filter((outcome) => outcome !== undefined);
 
-describe('concurrent approvals of many users', () => {
-  it('return one code each, which gives a token, despite double clicks at two servers', async () => {
+describe('concurrent approvals', () => {
+  it('of many users return one valid code each, despite double clicks at two servers', async () => {
     const users = await signIn(MANY);
     const pages = await openPages(users);
     const clicks = [...pages, ...pages].map((allow) => allow());
@@ -119,7 +119,7 @@ describe('concurrent approvals of many users', () => {
     tokens.forEach(expectToken);
   });
 
-  it('confirm by payment password or reject in many tabs of one session at two servers without a deadlock', async () => {
+  it('and rejections in many tabs of one session don’t deadlock at two servers', async () => {
     const user = await one();
     const { userId, cookie } = user;
     await database.pool.query(`update users set payment_password_hash = 'hash' where user_id = $1`, [userId]);
@@ -139,7 +139,7 @@ describe('concurrent approvals of many users', () => {
     await Promise.all(tabs);
   });
 
-  it('don’t wait for another user’s locked row beyond the lock timeout', async () => {
+  it('don’t fail because another user’s row is locked', async () => {
     const users = await signIn(8);
     const pages = await openPages(users);
     await whileHeld(database.pool, LOCK_USER, [users[0]?.userId], async () => {
@@ -187,7 +187,7 @@ describe('approvals of many users', () => {
     expect(failed()).toEqual([]);
   });
 
-  it('fail singly in a shared statement, each for its own reason', async () => {
+  it('fail separately in a shared SQL statement, each for its own reason', async () => {
     const [well, blocked, shop, ended, busy, full] = await Promise.all([
       one(),
       one(),

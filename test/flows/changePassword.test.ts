@@ -49,7 +49,7 @@ const prolongWaits = () =>
   pool.query(`update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`);
 
 describe('a user who changes the password', () => {
-  it('sees why a new password is refused, without counting an attempt', async () => {
+  it('sees why a new password is refused, which does not count as an attempt', async () => {
     const same = { currentPassword: 'ABCDEFGH', newPassword: 'ＡＢＣＤＥＦＧＨ' };
     for (let n = 0; n < 6; n += 1) {
       const short = await change({ newPassword: 'short' });
@@ -65,7 +65,7 @@ describe('a user who changes the password', () => {
     ['password', 'wait', 'password_changed'],
     ['payment password', 'right', 'payment_password_changed'],
   ] as const)(
-    'is throttled after a wrong old %s, with this verdict on a sign-in: %s',
+    'is throttled after attempts with a wrong old %s, with this verdict on a correct sign-in: %s',
     async (kind, verdict, event) => {
       const { login, password, paymentPassword } = by.user;
       const right = { kind, currentPassword: kind === 'password' ? password : (paymentPassword ?? '') };
@@ -102,7 +102,7 @@ describe('a user who changes the password', () => {
     expect(await guess(right, 'a guess, the last')).toEqual(same);
   });
 
-  it('needs the form of this session, made since the last change', async () => {
+  it('needs a form of the same session that was made since the last change', async () => {
     const [other, elsewhere] = [await signedInUser(server), await signedInUser(server, by.user)];
     const kept = await tokenOf(by, 'password');
     for (const formToken of [
@@ -118,8 +118,8 @@ describe('a user who changes the password', () => {
   });
 });
 
-describe('a password change concurrent with another', () => {
-  it('succeeds once: the second form is out of date', async () => {
+describe('a password change', () => {
+  it('succeeds once if sent twice concurrently: the second form is out of date', async () => {
     const formToken = await tokenOf(by, 'password');
     const both = await Promise.all([change({ formToken }), change({ formToken, newPassword: `${NEW}!` })]);
     expect(both.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'stale']);
@@ -127,14 +127,14 @@ describe('a password change concurrent with another', () => {
   });
 
   const OTHERS: Record<string, (user: TestUser) => Promise<unknown>> = {
-    'by an operator': ({ login }) =>
+    'a change by an operator': ({ login }) =>
       setPasswords(pool, login, { password: newSecret(), paymentPassword: null }, 'x'),
-    'a block': ({ login }) => setUserStatus(pool, login, 'blocked', 'x'),
-    'the end of the user': ({ login }) => removeUser(pool, login, 'x'),
+    'a block of the user': ({ login }) => setUserStatus(pool, login, 'blocked', 'x'),
+    'the deletion of the user': ({ login }) => removeUser(pool, login, 'x'),
     'the end of the session': ({ userId }) => pool.query('delete from sessions where user_id = $1', [userId]),
   };
 
-  it.each(Object.entries(OTHERS))('%s changes nothing', async (_, first) => {
+  it.each(Object.entries(OTHERS))('does nothing if overtaken by %s', async (_, first) => {
     let there: unknown;
     // The other change comes between the check of the old password and the first write.
     const db = doingBefore(pool, 'user-lock', async () => {

@@ -33,7 +33,7 @@ async function threeTabs(): Promise<Answer[]> {
 const rejections = () => count(`select from audit_events where kind = 'rejected' and user_id = $1`);
 
 describe('repeated rejections', () => {
-  it('are answered alike and recorded once, also when two forms alternate or are sent at once', async () => {
+  it('are answered alike and recorded once per form, even if forms alternate or are concurrent', async () => {
     const [one, other] = [await consentFor('one'), await consentFor('other')];
     const reject = (n: number) => decide(agent, n % 2 === 0 ? one : other, 'reject');
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => reject(n)));
@@ -43,7 +43,7 @@ describe('repeated rejections', () => {
     expect(await rejections()).toBe(2);
   });
 
-  it('are recorded once per page, even for pages of one request; all its pages share one Allow', async () => {
+  it('are recorded once per page, even for pages of one request; Allow on all gives one code', async () => {
     const pages = await threeTabs();
     for (const page of [...pages, ...pages])
       expect((await decide(agent, page, 'reject')).location).toContain('error=access_denied');
@@ -55,7 +55,7 @@ describe('repeated rejections', () => {
     expect(await rejections()).toBe(3);
   });
 
-  it('are remembered while the page or a decision on it is valid, and removed by later ones', async () => {
+  it('are remembered while the page or its decision is valid, then removed by later rejections', async () => {
     await pool.query('delete from rejections');
     for (const state of ['a', 'b', 'c', 'd']) await decide(agent, await consentFor(state), 'reject');
     const { rows } = await pool.query(
@@ -77,7 +77,7 @@ describe('the decisions of one user', () => {
     );
   }
 
-  it('are limited in all sessions together: further ones write nothing, until some have decayed', async () => {
+  it('are limited in all sessions together: beyond that, nothing is written until some decay', async () => {
     await decide(agent, await consentFor('first'), 'allow');
     await decide(agent, await consentFor('second'), 'reject');
     expect(await count('select from users where user_id = $1 and round(decisions) = 2')).toBe(1);
@@ -97,7 +97,7 @@ describe('the decisions of one user', () => {
     expect((await decide(agent, await consentFor('third'), 'allow')).status).toBe(302);
   });
 
-  it('beyond the limit repeat an earlier answer when sent again', async () => {
+  it('get their earlier answer when sent again, even beyond the limit', async () => {
     const [no, yes, other] = [await consentFor('no'), await consentFor('yes'), await consentFor('other')];
     const answers = async () => [await decide(agent, no, 'reject'), await decide(agent, yes, 'allow')];
     const locations = (await answers()).map(({ location }) => location);
@@ -106,7 +106,7 @@ describe('the decisions of one user', () => {
     expect((await follow(agent, await decide(agent, other, 'allow'))).status).toBe(429);
   });
 
-  it('include disconnecting a whole application, which may read many rows', async () => {
+  it('include disconnecting a whole application, which is refused beyond the limit', async () => {
     for (const state of ['one', 'two']) await decide(agent, await consentFor(state), 'allow');
     const fields = fieldsFor(await agent.get('/account'), '/account/disconnect-all');
     await decided(1_001);
@@ -121,7 +121,7 @@ describe('the decisions of one user', () => {
   });
 });
 
-it('an application is new until the user allows it something, also after a disconnection', async () => {
+it('an application is new until the user allows it something, but not after a disconnection', async () => {
   const [other, stranger] = [await server.createClient(), await signedIn(server, await server.createUser())];
   const isNew = async (fields = {}, at = client, by = agent) =>
     (await by.get(linkTo(requestOf(at, fields)))).text.includes('You have not connected it before');
@@ -140,7 +140,7 @@ it('an application is new until the user allows it something, also after a disco
 
 /** Everything that raises the revision of a grant, which makes earlier pages out of date. */
 const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
-  'a newer approval': () => obtainCode(agent, requestOf(client, { state: 'newer' }), user),
+  'another approval': () => obtainCode(agent, requestOf(client, { state: 'newer' }), user),
   'a disconnection by the user': async () => press(agent, await agent.get('/account'), '/account/disconnect'),
   'a revocation by the operator': () =>
     revokeAll({ db: pool, operator: 'tests', progress() {} }, { clientId: client.clientId }),
@@ -171,7 +171,7 @@ it.each(Object.entries(CHANGES))(
   },
 );
 
-it('the sessions of one user are at most a hundred: another one ends the oldest', async () => {
+it('the sessions of one user are at most a hundred: another sign-in ends the oldest', async () => {
   const first = await signedIn(server, user);
   await pool.query(
     `insert into sessions (session_hash, user_id)

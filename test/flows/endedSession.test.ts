@@ -21,15 +21,15 @@ const age = (what: string) => (_agent: Agent, user: TestUser) =>
 type Ending = (agent: Agent, user: TestUser) => Promise<unknown>;
 
 const ENDINGS: Record<string, Ending> = {
-  async 'the user signed out'(agent) {
+  async 'the user has signed out'(agent) {
     const elsewhere = copyOf(agent, other.baseUrl);
     await press(elsewhere, await elsewhere.get('/account'), '/sign-out');
   },
-  'the operator signed the user out': (_agent, { login }) => signOutUser(pool, login, 'tests'),
-  'there is a new password': (_agent, { login }) =>
+  'the operator has signed the user out': (_agent, { login }) => signOutUser(pool, login, 'tests'),
+  'the password has changed': (_agent, { login }) =>
     setPasswords(pool, login, { password: newSecret(), paymentPassword: null }, 'tests'),
-  'it was not used for half an hour': age(`seen_at = seen_at - interval '31 minutes'`),
-  'it is 12 hours old': age(`created_at = created_at - interval '13 hours'`),
+  'the session has been idle for half an hour': age(`seen_at = seen_at - interval '31 minutes'`),
+  'the session is over 12 hours old': age(`created_at = created_at - interval '13 hours'`),
 };
 
 async function expectNothingWritten({ userId }: TestUser): Promise<void> {
@@ -45,10 +45,10 @@ async function consentOf(scope: string) {
 }
 
 describe.each([
-  ['allow', 'what reads', 'account-info'],
-  ['allow', 'a payment, confirmed', 'payment-shop'],
-  ['reject', 'anything', 'payment-shop'],
-] as const)('a decision to %s %s that reaches the database', (decision, _what, scope) => {
+  ['allow', 'a read-only scope', 'account-info'],
+  ['allow', 'a confirmed payment', 'payment-shop'],
+  ['reject', 'a request', 'payment-shop'],
+] as const)('a late decision to %s %s', (decision, _what, scope) => {
   /** Decides, and does `meanwhile` while the statement is on its way. Expects that nothing is written. */
   async function decideLate(meanwhile: Ending) {
     const { agent, user, consent } = await consentOf(scope);

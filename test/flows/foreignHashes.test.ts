@@ -75,7 +75,7 @@ describe('a user with an imported hash', () => {
   );
 
   it.each(['', '{bcrypt}'])(
-    'keeps a bcrypt hash “%s…” of more than 72 bytes, whose end was not compared',
+    'keeps the bcrypt hash of a password over 72 bytes, whose end is not compared (prefix: %j)',
     async (label) => {
       const user = await server.createUser();
       const password = newSecret() + newSecret();
@@ -87,7 +87,7 @@ describe('a user with an imported hash', () => {
     },
   );
 
-  it('with Assent’s own parameters is also compared as typed', async () => {
+  it('signs in with an unnormalized password, even if the hash has Assent’s own parameters', async () => {
     const { login } = await server.createUser();
     const typed = 'cafe\u0301 of old';
     // Cheap, under the label of the real one: see `cheapPasswords.mjs`.
@@ -226,7 +226,7 @@ it('the work for a wrong password is the same for every login while there are im
   expect(spelt.map(({ cost }) => cost)).toEqual([twice, twice, twice]);
 });
 
-describe('decoys for imported hash forms', () => {
+describe('imported hashes', () => {
   const FORMS = ['$2b$04$', '$2b$10$', '$2y$04$'];
   const HASHES = FORMS.map((form) => `${form}${'a'.repeat(21)}u${'a'.repeat(31)}`);
   const [OFTEN = '', SELDOM = ''] = HASHES;
@@ -254,7 +254,7 @@ describe('decoys for imported hash forms', () => {
     return found;
   }
 
-  it('are as frequent as among users, and found by indexes', async () => {
+  it('have decoys with the same frequency of forms, found by indexes', async () => {
     const tens = Array.from({ length: 100 }, (_, n) => (n % 10 < 2 ? SELDOM : OFTEN));
     const { pool: crowded } = await crowdedDatabase(tens, 10_000);
     const plans = new Set<string>();
@@ -278,7 +278,7 @@ describe('decoys for imported hash forms', () => {
     }
   });
 
-  it('exist for every login while one user has such a hash', async () => {
+  it('give every login a decoy, even if only one user has such a hash', async () => {
     const { pool: crowded } = await crowdedDatabase([], 10_000);
     expect(new Set(await foundIn(crowded))).toEqual(new Set([undefined]));
     await crowded.query(`update users set password_hash = $1 where login = 'u7'`, [SELDOM]);
@@ -286,7 +286,7 @@ describe('decoys for imported hash forms', () => {
     expect(new Set(await foundIn(crowded))).toEqual(new Set([SELDOM]));
   });
 
-  it('are stable for a login, of each form for some, and always readable', async () => {
+  it('have decoys that are stable for a login, of every form, and always readable', async () => {
     // A fixed secret and fixed ids of users: with random ones, one form would be missing once in 200 runs.
     const at = await useServer({ secrets: [createHash('sha256').update('points').digest('hex')] });
     await at.database.pool.query(
@@ -302,7 +302,7 @@ describe('decoys for imported hash forms', () => {
     expect(await decoys()).toEqual(first);
   });
 
-  it('are looked up once a minute while there are none, and a wrong password costs one check', async () => {
+  it('are looked up once a minute while there are none; a wrong password then costs one check', async () => {
     const at = await useServer();
     const own = (await at.createUser()).login;
     const done = await countChecks(await tasksOf(at, [own, 'unknown']));
@@ -319,7 +319,7 @@ describe('decoys for imported hash forms', () => {
     expect(await decoys()).toEqual([(await storedOf(user, at)).password]);
   });
 
-  it('are counted by the doctor, which accepts them, but not unreadable ones', async () => {
+  it('are counted and accepted by the doctor, unlike unreadable ones', async () => {
     const database = await crowdedDatabase();
     const passwordsIn = async (...args: string[]) => {
       const { findings } = await doctor(onDatabase(database.url), ...args);

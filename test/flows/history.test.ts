@@ -93,7 +93,7 @@ describe('the history of a user', () => {
     expect(JSON.stringify(events)).not.toContain('203.0.113.77');
   });
 
-  it('has password changes and operators’ changes to the account, once each, without the operators', async () => {
+  it('has password changes and operators’ changes to the account, once each, without operators’ names', async () => {
     const { user, agent, session } = await signedIn();
     const passwords = { password: user.password, new_password: newSecret() };
     await agent.submit(await agent.get('/account/password'), 'new_password', passwords);
@@ -110,7 +110,7 @@ describe('the history of a user', () => {
     expect(JSON.stringify(events)).not.toContain('olga');
   });
 
-  it('has no events of other users, and only the id of deleted applications', async () => {
+  it('has no events of other users, and only the client_id of deleted applications', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
     await fill(other.user, 5, 'now()');
     await pool.query(`insert into audit_events (kind, user_id, client_id) values ('approved', $1, 'gone')`, [
@@ -147,7 +147,7 @@ describe('the history of a user', () => {
     ]);
   });
 
-  it('loses no event if many have the same time', async () => {
+  it('loses no event between pages if many have the same time', async () => {
     const { user, session } = await signedIn();
     await fill(user, 7, `'2026-01-01 10:00:00.000001Z'`);
     await fill(user, 50, `'2026-01-01 10:00:00Z'`);
@@ -157,7 +157,7 @@ describe('the history of a user', () => {
     expect([numbers.length, new Set(numbers.slice(7)).size]).toEqual([57, 50]);
   });
 
-  it('continues at the link, after events of the same time, and starts again for any other text', async () => {
+  it('continues at a cursor, even among events of the same time, and ignores an invalid cursor', async () => {
     const { user, session } = await signedIn();
     await fill(user, 3, `'2026-01-01 10:00:00Z'`);
     const micros = Date.UTC(2026, 0, 1, 10) * 1_000;
@@ -188,7 +188,7 @@ async function pagesRead(name: string, ask: (context: Context) => Promise<unknow
   return read;
 }
 
-it('a page of a history reads a bounded number of rows, whatever the size of trail, history and list of months', async () => {
+it('a page of history or warnings reads a bounded number of database pages, however large the audit trail is', async () => {
   const { user, session } = await signedIn();
   // Half of them exchanges, one in 40 of this user; as the superuser, whose statements may take longer.
   await plant(

@@ -42,7 +42,7 @@ async function keepHouse(db = pool, rounds = 1): Promise<string[]> {
 }
 
 describe('an expired row', () => {
-  it.each(EXPIRING_TABLES)('is removed from %s by a server, and nothing else is', async (table) => {
+  it.each(EXPIRING_TABLES)('is removed from %s by a server, and no other row is', async (table) => {
     const expired = rowsOf[table]('1 second', MAX_EXPIRED_AT_ONCE + 1);
     await plant(database, `truncate ${table}`, rowsOf[table]('-1 minute', 3), expired);
     expect(await keepHouse()).toEqual([]);
@@ -71,7 +71,7 @@ describe('an expired row', () => {
 });
 
 describe('housekeeping', () => {
-  it('continues after an outage of the database, and catches up', async () => {
+  it('continues without a warning while the database is unreachable', async () => {
     const away = openDatabase('postgres://nobody@127.0.0.1:9/nothing');
     expect(await keepHouse(away, 2)).toEqual([]);
     await away.end();
@@ -84,7 +84,7 @@ describe('housekeeping', () => {
     await servers.end();
   });
 
-  it('creates future months of the trail as an owner, and warns a server’s role months ahead', async () => {
+  it('creates partitions for future months as table owner, and warns under a server’s role', async () => {
     const months = `select oid::regclass::text as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by relname desc`;
     const { rows } = await pool.query<{ name: string }>(months);
     const last = rows.slice(0, 11).map(({ name }) => name);

@@ -82,7 +82,7 @@ describe('the last-used day of an authorization', () => {
     expect(await Promise.all(days)).toEqual([null, null, null]);
   });
 
-  it('is cleared by a new authorization, whose use is not recorded for the earlier token', async () => {
+  it('is cleared by a new authorization, and no longer recorded for the earlier token', async () => {
     const { client, user, agent, token, grantId } = await authorized();
     await use(token, grantId);
     const next = await obtainToken(agent, client, user);
@@ -97,7 +97,7 @@ describe('the last-used day of an authorization', () => {
     }
   });
 
-  it('never fails an introspection, and does not wait for a row lock', async () => {
+  it('is skipped if the write fails or the row is locked, and the introspection succeeds', async () => {
     const [failing, locked] = [await authorized(), await authorized()];
     const [id = '', secret = ''] = atob(resource.slice('Basic '.length)).split(':');
     let notes = 0;
@@ -119,7 +119,7 @@ describe('the last-used day of an authorization', () => {
     await use(locked.token, locked.grantId);
   });
 
-  it('uses one connection while it can’t be written, however many uses are pending', async () => {
+  it('occupies one connection while it can’t be written, however many uses are pending', async () => {
     const { grantId, token } = await authorized();
     let notes = 0;
     const gate = new EventEmitter();

@@ -126,15 +126,15 @@ interface Waiting {
 }
 
 const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
-  'a revocation': (user) =>
+  'a revocation by an operator': (user) =>
     revocationOf(user, (token, { decideBy }) =>
       revokeGrants(pool, { grantIds: grantIdsOf(token), operator: 'tests', decideBy }),
     ),
 
-  'a token given back': (user) =>
+  'a revocation by the token itself': (user) =>
     revocationOf(user, (token, caller) => revokeByBearer(other.context, token, caller)),
 
-  async 'a sign-in, which ends the earlier session'(user) {
+  async 'a sign-in that ends the earlier session'(user) {
     const { agent, session } = await signedInUser(other, user);
     const next = await newSessionOf(other, user, 'another cookie');
     return {
@@ -144,7 +144,7 @@ const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
     };
   },
 
-  async 'a change of a password'(user) {
+  async 'a password change'(user) {
     const { session } = await signedInUser(other, user);
     const { formToken } = (await findPasswordForm(other.context, session, 'password')) ?? {};
     const deviceCookies = { password: null, 'payment password': null };
@@ -201,7 +201,7 @@ async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
 
 const late = () => ({ ...CALLER, decideBy: performance.now() });
 
-it('a manually locked grant delays its own exchange only, and loses nothing', async () => {
+it('a locked grant delays only the exchange of its own code, which succeeds later', async () => {
   const client = await other.createClient();
   const users = await Promise.all(Array.from({ length: 8 }, () => other.createUser()));
   const codes = await Promise.all(
@@ -216,7 +216,7 @@ it('a manually locked grant delays its own exchange only, and loses nothing', as
   expectToken(await exchange(other, client, codes[0] ?? ''));
 });
 
-it('a late exchange does not affect another one of its batch, which is answered', async () => {
+it('an exchange past its deadline fails alone in its batch', async () => {
   const [first, second] = await twoExchanges();
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });
   const caller = late();
@@ -227,7 +227,7 @@ it('a late exchange does not affect another one of its batch, which is answered'
   expect(await exchangeCode(pool, second)).toMatchObject({ verdict: 'issued' });
 });
 
-it('a late exchange has no more time when it shares a batch', async () => {
+it('an exchange past its deadline gets no more time from others in its batch', async () => {
   const [first, second] = await twoExchanges();
   const requests = [{ ...first, caller: late() }, second];
   const [answer] = await Promise.allSettled(requests.map((request) => exchangeCode(pool, request)));
@@ -235,7 +235,7 @@ it('a late exchange has no more time when it shares a batch', async () => {
   expect(await exchangeCode(pool, first)).toMatchObject({ verdict: 'issued' });
 });
 
-it('disconnecting all is not a success when it timed out before the first authorization', async () => {
+it('disconnecting all authorizations fails if it timed out before the first one', async () => {
   const { client, user, agent } = await actorsAt(other);
   const token = await obtainToken(agent, client, user);
   await expect(revokeAll(other.context, user.userId, client.clientId, late())).rejects.toThrow(

@@ -44,7 +44,7 @@ const LISTS = {
     `${CLIENT} select 'c' || n, 'C', 'https://a.example/', false, ${TIME}`,
     'clientId',
   ],
-  resources: [
+  'resource servers': [
     resources.list,
     {},
     `insert into resources (resource_id, name, created_at) select 'r' || n, 'R', ${TIME}`,
@@ -64,7 +64,7 @@ const LISTS = {
     `${GRANT} select gen_random_uuid(), user_id, 'one', 1, 'g' || n, 'x', sha256(''), now(), ${TIME} from users where login = 'anna'`,
     'scope',
   ],
-  events: [
+  'audit events': [
     audit.show,
     { clientId: 'one' },
     `insert into audit_events (at, kind, client_id, scope) select ${TIME}, 'approved', 'one', 'e' || n`,
@@ -81,8 +81,8 @@ const CLEAR = [
   `insert into resources (resource_id, name) values ('one', 'One')`,
 ];
 
-describe('pages that continue after the last row of the previous page', () => {
-  it.each(Object.entries(LISTS))('cover the whole list of %s', async (_what, [list, input, add, id]) => {
+describe('cursor pagination', () => {
+  it.each(Object.entries(LISTS))('returns the whole list of %s', async (_what, [list, input, add, id]) => {
     const added = (n: number, time: number) =>
       add.replaceAll('|| n', `|| ${n}`).replaceAll('(n::', `(${n}::`).replaceAll('time *', `${time} *`);
     const takesLimit = 'limit' in list.input.shape;
@@ -116,7 +116,7 @@ describe('pages that continue after the last row of the previous page', () => {
   });
 
   it.each(Object.entries(LISTS))(
-    'are refused after an unknown row of the list of %s',
+    'refuses an unknown cursor in the list of %s, except that any login is a cursor for users',
     async (what, [list, input]) => {
       await plant(database, ...CLEAR);
       if (what === 'users') return expect(await rowsOf(list, { after: 'zoe' })).toEqual([]);
@@ -128,7 +128,7 @@ describe('pages that continue after the last row of the previous page', () => {
   );
 });
 
-it('--after continues the list of a command', async () => {
+it('--after continues the list of a command, and refuses an unknown cursor', async () => {
   await plant(database, ...CLEAR, `${CLIENT} values ('two', 'Two', 'https://a.example/', false, now())`);
   expect(await json('client list --after one')).toEqual([await json('client show two')]);
   expect(await json('client list --after two')).toEqual([]);

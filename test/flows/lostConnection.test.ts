@@ -20,8 +20,8 @@ const losing = intercept(pool, async ({ name }, run) => {
 });
 const server = await useServer({ database: { ...database, pool: losing } });
 
-describe('a connection that breaks before the response', () => {
-  it('does not fail an approval or an exchange, which happen once', async () => {
+describe('a database connection that breaks before the response', () => {
+  it('lets an approval and a code exchange succeed, once each', async () => {
     const { client, user, agent } = await actorsAt(server);
     const consent = await reachConsent(agent, requestOf(client), user);
     const allow = () => decide(agent, consent, 'allow');
@@ -35,7 +35,7 @@ describe('a connection that breaks before the response', () => {
     expect(rows).toEqual([{ kind: 'approved' }, { kind: 'exchanged' }]);
   });
 
-  it('does not fail an exchange after its commit, which is repeated with the same token', async () => {
+  it('lets a code exchange succeed after its commit, by a repetition with the same token', async () => {
     const { client, user, agent } = await actorsAt(server);
     const resource = await server.createResource();
     const code = await obtainCode(agent, requestOf(client), user);
@@ -46,7 +46,7 @@ describe('a connection that breaks before the response', () => {
     expect(await isLive(server, resource, token)).toBe(false);
   });
 
-  it('does not fail an introspection or a page', async () => {
+  it('lets an introspection and a page succeed', async () => {
     const { client, user, agent } = await actorsAt(server);
     const resource = await server.createResource();
     const code = await obtainCode(agent, requestOf(client), user);

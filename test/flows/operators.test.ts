@@ -26,7 +26,7 @@ const ask = async (text: string, values: unknown[] = []) => (await pool.query(te
 const OLGA = { db: pool, operator: 'olga', progress() {} };
 
 describe('revoking all authorizations of an application', () => {
-  it('records each authorization, at most 500 in a transaction, also when it is interrupted and repeated', async () => {
+  it('records each authorization, at most 500 in a transaction, even if interrupted and repeated', async () => {
     const { client, user } = await actorsAt(server);
     const { clientId } = client;
     await insertGrants(server, { client, user, count: 1_201 });
@@ -44,7 +44,7 @@ describe('revoking all authorizations of an application', () => {
     expect(await revokeAll(OLGA, { clientId })).toBe(0);
   });
 
-  it('revokes only live authorizations, and for one user only that user’s', async () => {
+  it('revokes only live authorizations, and only those of the given user', async () => {
     const [shop, other] = [await server.createClient(), await server.createClient()];
     const [anna, berta] = [await server.createUser(), await server.createUser()];
     const resource = await server.createResource();
@@ -64,7 +64,7 @@ describe('revoking all authorizations of an application', () => {
 });
 
 describe('deleting an application', () => {
-  it('records each live authorization, and no ended one', async () => {
+  it('records the revocation of each live authorization, and of no expired one', async () => {
     const { client, user, agent } = await actorsAt(server);
     const { clientId } = client;
     await obtainToken(agent, client, user, { instance_name: 'token' });
@@ -90,7 +90,7 @@ describe('deleting an application', () => {
     ['application', 'delete from clients where client_id = $1', 0],
     ['user', 'delete from users where user_id = $1::uuid', 1],
     ['authorization', 'delete from grants where user_id = $1::uuid', 1],
-  ])('records live authorizations also when an %s is deleted by hand', async (_what, statement, index) => {
+  ])('records live authorizations also after a manual SQL delete: %s', async (_what, statement, index) => {
     const { client, user, agent } = await actorsAt(server);
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
     await ask(statement, [[client.clientId, user.userId][index]]);
@@ -99,7 +99,7 @@ describe('deleting an application', () => {
   });
 });
 
-it('an erased user is only in the trail, by id, which never has a login, name or password', async () => {
+it('a deleted user remains only in the audit trail, by id, without login, name or password', async () => {
   const [login, password] = ['zinaida.unmistakable', `unmistakable, too: ${newSecret()}`];
   const user = await server.createUser({ login, name: 'Zinaida Unmistakable' });
   await setPasswords(pool, login, { password, paymentPassword: null, allowWeak: true }, 'olga');
@@ -136,10 +136,10 @@ describe('a changed application', () => {
     name: { name: 'Another Shop' },
     'redirect URI': { redirectUri: NEXT },
     rights: { allowedRights: ['account-info'] },
-    ceiling: { most: { days: 1, sum: '5' } },
-    site: { site: 'https://shop.example/' },
+    'payment limit': { most: { days: 1, sum: '5' } },
+    website: { site: 'https://shop.example/' },
     logo: { logo: logoOf(svg()) },
-    review: { reviewed: true },
+    'review status': { reviewed: true },
     'user limits': { userLimits: true },
   };
   /** A request that is right before the change and after it. */
@@ -167,7 +167,7 @@ describe('a changed application', () => {
     },
   );
 
-  it('gets no approval written that is in progress during the change', async () => {
+  it('is not approved by a decision that began before the change', async () => {
     const { client, user, agent } = await actorsAt(server);
     await reachConsent(agent, requestOf(client), user);
     const { sessionHash } = await sessionOf(server, agent);
@@ -177,7 +177,7 @@ describe('a changed application', () => {
     expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');
   });
 
-  it('is limited to its maximum, and unlimited again without one', async () => {
+  it('is limited to its maximum, and unlimited again without a maximum', async () => {
     const { client, user, agent } = await actorsAt(server);
     const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
     const change = (most: { days: number; sum: string } | null) =>
@@ -191,7 +191,7 @@ describe('a changed application', () => {
     expect((await reachConsent(agent, much, user)).page).toBe('consent');
   });
 
-  it('has its old and new settings in the trail, the logo by its name, and no event without a change', async () => {
+  it('has its old and new settings in the audit trail, the logo by file name; no change, no event', async () => {
     const [site, logo, rights] = ['https://shop.example', logoOf(svg()), ['account-info', 'payment-shop']];
     const { clientId } = await server.createClient({ site, logo });
     const change = { name: 'New', most: { days: 7, sum: '9.50' }, allowedRights: rights, reviewed: true };
@@ -231,7 +231,7 @@ describe('a weak password', () => {
     ['Lena.Guessed-2026', null, /^the password is easy to guess: .+ or a name of the user or the service/],
     ['the wallet', null, /^the password is easy to guess: .+ or a name of the user or the service/],
     ['not so easy', 'not so easy', /^password and payment password are the same/],
-  ])('is refused as on the user’s own page: %s, %s', async (password, paymentPassword, problem) => {
+  ])('is refused unless allow_weak is set: %s, %s', async (password, paymentPassword, problem) => {
     const lena = { login: 'lena.guessed', name: 'Lena' };
     const serviceNames = () => ['The Wallet'];
     const caller = { db: pool, operator: 'olga', serviceNames };
@@ -245,7 +245,7 @@ describe('a weak password', () => {
     expect(weak).toMatchObject({ done: 'password_set' });
   });
 
-  it('includes the payment password of the user', async () => {
+  it('is refused if it equals the user’s stored payment password', async () => {
     const { login, paymentPassword } = await server.createUser();
     const same = { password: String(paymentPassword), paymentPassword: null };
     const setting = setPasswords(pool, login, same, 'olga');

@@ -39,8 +39,8 @@ async function refuse(refusals: RefusalLog, seconds: number, perSecond: number, 
 const keptOf = async (reference: string) =>
   (await pool.query('select from refusals where reference = $1', [reference])).rowCount ?? 0;
 
-describe('refusals in a flood', () => {
-  it('are kept up to 5 a second and 60 in ten minutes per network, and again later', async () => {
+describe('the stored records of refused requests, during a flood', () => {
+  it('are limited to 5 a second and 60 in ten minutes per network', async () => {
     const refusals = new RefusalLog(server.context);
     expect(await refuse(refusals, 1, 50, ['198.51.100.1'])).toEqual([5]);
     expect(await refuse(refusals, 40, 10, ['198.51.100.1'])).toEqual([55]);
@@ -50,7 +50,7 @@ describe('refusals in a flood', () => {
     expect(await refuse(refusals, 2, 10, ['198.51.100.1'])).toEqual([10]);
   });
 
-  it('leave room for others after a network has used its share', async () => {
+  it('leave room for other networks after some have used up their share', async () => {
     const refusals = new RefusalLog(server.context);
     const flood = ['198.51.100.1', '198.51.101.1', '198.51.102.1', '198.51.103.1'];
     expect(await refuse(refusals, 12, 5, flood)).toEqual([60, 60, 60, 60]);
@@ -75,7 +75,7 @@ describe('refusals in a flood', () => {
     await Promise.all(databases.map((db) => db.end()));
   });
 
-  it('are kept up to 20 a second in all', async () => {
+  it('are limited to 20 a second in all', async () => {
     const addresses = Array.from({ length: 10 }, (_, n) => `198.51.100.${n}`);
     const kept = await refuse(new RefusalLog(server.context), 3, 5, addresses);
     expect(kept.reduce((sum, count) => sum + count, 0)).toBe(60);

@@ -39,7 +39,7 @@ describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in
     expect(now.outcome).toBe('signed_in');
   });
 
-  it('ends the session if the sign-in is first, although it commits later', async () => {
+  it('ends the new session if the sign-in is first, even if it commits during the change', async () => {
     const by = await signedInUser(server);
     const session = await newSessionOf(server, by.user, 'a cookie');
     const [changing] = await transaction(pool, async (signingIn) => {
@@ -54,7 +54,7 @@ describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in
   });
 });
 
-it('an attempt that was not judged in time does not count', async () => {
+it('an attempt that was not judged in time does not count as a failed sign-in', async () => {
   const { login } = await server.createUser();
   const wrong = { ...FORM, login, password: 'wrong' };
   for (let n = 0; n < 6; n += 1) {

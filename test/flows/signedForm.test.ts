@@ -11,19 +11,19 @@ const context = { keyRing } as unknown as Context;
 const owner = { sessionHash: sha256('a session'), now: new Date('2026-11-20T17:00:00Z') };
 const form: Form = { action: 'decision', owner, subject: ['a user', 'a grant', 3, 'client_id=x'] };
 
-describe('the token of a form', () => {
+describe('the CSRF token of a form', () => {
   it.each<[string, Partial<Form>]>([
     ['another action', { action: 'disconnect' }],
-    ['a decision made on it', { action: 'allow' }],
-    ['a subject that is cut otherwise', { subject: ['a user","a grant', 3, 'client_id=x'] }],
-    ['a number that is text', { subject: ['a user', 'a grant', '3', 'client_id=x'] }],
-  ])('does not fit %s', (_what, change) => {
+    ['its confirmation page', { action: 'allow' }],
+    ['a subject with the same text split differently', { subject: ['a user","a grant', 3, 'client_id=x'] }],
+    ['a subject with a number as text', { subject: ['a user', 'a grant', '3', 'client_id=x'] }],
+  ])('is refused for %s', (_what, change) => {
     const token = signForm(context, form, 7);
     expect(verifyForm(context, token, form)?.revision).toBe(7);
     expect(verifyForm(context, token, { ...form, ...change })).toBeNull();
   });
 
-  it('returns its payload unchanged, and has a different digest for each', () => {
+  it('returns its payload unchanged, and has a different digest for each payload', () => {
     const carried = [[], ['a'], ['a', ''], ['', 'a'], ['a","b'], ['a', 'b'], ['1 500,00 ₽', '\u0000']];
     const found = carried.map((texts) => verifyForm(context, signForm(context, form, 1, texts), form));
     expect(found.map((one) => one?.carried)).toEqual(carried);
@@ -33,7 +33,7 @@ describe('the token of a form', () => {
   });
 
   it.each(['sign-out', 'disconnect', 'stop-everything'] as const)(
-    'is valid for %s as long as a session',
+    'for %s is valid as long as a session: 12 hours',
     (action) => {
       const token = signForm(context, { ...form, action });
       const found = [11.9, 12].map((hours) => {

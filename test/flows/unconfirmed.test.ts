@@ -53,16 +53,16 @@ async function approved(): Promise<unknown[]> {
 describe('approving a right that spends', () => {
   const PROOFS: Record<string, () => Proof | Promise<Proof>> = {
     'no proof': () => NONE,
-    'the payment password of before': async () => {
+    'the previous payment password': async () => {
       const { session } = await signedInUser(server);
       await set('payment_password_hash = $2', session.paymentPasswordHash);
       return ofPassword(hash);
     },
     'the payment password of another user': async () =>
       ofPassword((await signedInUser(server)).session.paymentPasswordHash),
-    'the password of the account': async () =>
+    'the password for sign-in': async () =>
       ofPassword((await findUser(pool, by.user.login))?.passwordHash ?? ''),
-    'an answer of the provider, which does not know the user': () => ofProvider(SUB),
+    'a confirmation by the provider for a local user': () => ofProvider(SUB),
   };
 
   it.each(Object.entries(PROOFS))('is refused with %s, and writes nothing', async (_what, make) => {
@@ -79,7 +79,7 @@ describe('approving a right that spends', () => {
     expect(await approved()).toEqual([{ confirmed_by: 'payment_password', session }]);
   });
 
-  it('requires the provider’s answer about a user of the provider', async () => {
+  it('requires the provider’s confirmation for a user of the provider', async () => {
     const sub = `${SUB} ${by.user.userId}`;
     await set('external_id = $2, payment_password_hash = null', sub);
     const before = await rowsOf(server.database);
@@ -90,7 +90,7 @@ describe('approving a right that spends', () => {
     expect(await approved()).toMatchObject([{ confirmed_by: 'provider' }]);
   });
 
-  it('requires no proof of a user without a payment password, unless the operator requires it', async () => {
+  it('requires no proof if the user has no payment password, unless the operator requires one', async () => {
     await set('payment_password_hash = null');
     const before = await rowsOf(server.database);
     expect(await approve(NONE, { confirmsPayments: true })).toBe('stale');

@@ -17,7 +17,7 @@ const end = ({ session }: SignedIn, sessionId: string | null = null, formToken: 
   endSession(server.context, session, { sessionId, formToken: formToken ?? undefined }, CALLER);
 
 describe('the sessions of a user', () => {
-  it('are not listed once they have ended', async () => {
+  it('are not listed once they have expired', async () => {
     const user = await server.createUser();
     const [idle, old, here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
     const age = ({ session }: SignedIn, change: string) =>
@@ -66,7 +66,7 @@ describe('the sessions of a user', () => {
     ]);
   });
 
-  it('end also during a sign-in of the same user that ends some of the same sessions', async () => {
+  it('end without a deadlock by concurrent requests and during a sign-in of the same user', async () => {
     const user = await server.createUser();
     const here = await signedIn(user);
     for (let round = 0; round < 5; round += 1) {

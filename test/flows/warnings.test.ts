@@ -40,7 +40,7 @@ function see(
 }
 
 describe('a user is warned', () => {
-  it('not about payments allowed with the payment password in this browser, also in an earlier session', async () => {
+  it('not about payments confirmed by password in this browser, even in an earlier session', async () => {
     const [client, { user, agent }] = [await server.createClient(), await signedIn()];
     const warning = 'Your payment password was used in another browser';
     await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
@@ -51,7 +51,7 @@ describe('a user is warned', () => {
     expect((await agent.get('/account')).text).toContain(warning);
   });
 
-  it('not about renewed payments, nor about authorizations that required no confirmation', async () => {
+  it('about payments confirmed elsewhere, not about authorizations without confirmation', async () => {
     const [client, by, other] = [await server.createClient(), await signedIn(), await signedIn()];
     const elsewhere = await signedInUser(server, by.user, PLACE);
     await obtainCode(elsewhere.agent, requestOf(client), by.user);
@@ -72,7 +72,7 @@ describe('a user is warned', () => {
     expect(kindsOf(await find(session))).toEqual(['replayed']);
   });
 
-  it('about ten events at once, newest first, with a note about further ones', async () => {
+  it('about at most ten events at once, newest first, with a note if there are more', async () => {
     const { user, session } = await signedIn();
     const clients = Array.from({ length: 10 }, (_, n) => `client ${n}`);
     for (const [hours, client] of clients.entries())
@@ -84,14 +84,14 @@ describe('a user is warned', () => {
     expect([allOf(eleven).map(({ clientId }) => clientId), eleven?.hasMore]).toEqual([clients, true]);
   });
 
-  it('about events that required a password first, whichever are newer', async () => {
+  it('first about events that required a password, even if others are newer', async () => {
     const { user, session } = await signedIn();
     await note(user, 'password_guessed', '1 hour');
     await note(user, 'approved', '2 hours');
     expect(kindsOf(await find(session))).toEqual(['payment_confirmed', 'password_guessed']);
   });
 
-  it('once about equal events, with their number and first time', async () => {
+  it('once about repeated events, with their number and the time of the first', async () => {
     const { user, session } = await signedIn();
     for (const hours of [1, 2, 3]) await note(user, 'replayed', `${hours} hours`, 'one');
     const [warning] = allOf(await find(session));
@@ -122,7 +122,7 @@ describe('dismissing warnings', () => {
     ]);
   });
 
-  it('covers no event committed after the form was answered', async () => {
+  it('covers no event that is committed after the form was answered', async () => {
     const { user, session } = await signedIn();
     await note(user, 'replayed', '1 hour');
     const page = await find(session);
@@ -139,7 +139,7 @@ describe('dismissing warnings', () => {
     expect(kindsOf(await find(session, cookie))).toContain('payment_confirmed');
   });
 
-  it('fits many in a cookie, also for several users', async () => {
+  it('stores many dismissed warnings in one cookie, even of several users', async () => {
     const [others, { user, session }] = [[await signedIn(), await signedIn()], await signedIn()];
     const noteMany = (of: TestUser) =>
       pool.query(
@@ -178,7 +178,7 @@ describe('dismissing warnings', () => {
     ...['null', '{}', '["0123456789abcdef"]', '[["0123456789abcdef",{"micros":"-1","sessions":[]}]]'].map(
       (json) => Buffer.from(json).toString('base64url'),
     ),
-  ])('ignores a forged cookie (%#)', async (cookie) => {
+  ])('ignores a forged or outdated cookie: %j', async (cookie) => {
     const { user, session } = await signedIn();
     await note(user, 'replayed', '1 hour');
     expect(kindsOf(await find(session, cookie))).toEqual(['replayed']);

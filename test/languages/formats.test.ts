@@ -17,21 +17,21 @@ describe('amounts', () => {
     ['10.5', 'JPY', 'JPY␣10.50', '10,50␣¥'],
     ['3000', 'USD', 'USD␣3,000', '3␣000␣$'],
     ['3000', 'EUR', 'EUR␣3,000', '3␣000␣€'],
-  ])('of %s %s', (sum, currency, english, russian) => {
+  ])('of %s %s are written as %s in English and %s in Russian', (sum, currency, english, russian) => {
     expect(inBoth(({ amount }) => amount({ sum, currency }))).toEqual([english, russian]);
   });
 
-  it('and other numbers', () => {
+  it('and other numbers are grouped as in each language', () => {
     expect(inBoth(({ number }) => number(1_234_567))).toEqual(['1,234,567', '1␣234␣567']);
   });
 });
 
-describe('days in UTC', () => {
+describe('days and times in UTC', () => {
   it.each([
     ['2029-11-20T23:59:59.999Z', '20␣November␣2029', '20␣ноября␣2029␣г.'],
     ['2028-02-29T12:00:00Z', '29␣February␣2028', '29␣февраля␣2028␣г.'],
     ['2027-01-01T00:00:00Z', '1␣January␣2027', '1␣января␣2027␣г.'],
-  ])('show the day of %s in both languages', (time, english, russian) => {
+  ])('show the date of %s in both languages', (time, english, russian) => {
     expect(inBoth(({ day }) => day(new Date(time), 'UTC'))).toEqual([english, russian]);
   });
 
@@ -47,7 +47,7 @@ describe('days in UTC', () => {
   });
 });
 
-it('times in another zone have daylight saving time', () => {
+it('times in another zone observe daylight saving time', () => {
   const [july, november] = [new Date('2029-07-01T12:00:00Z'), new Date('2029-11-20T22:05:00Z')];
   expect(shown(en.time(july, 'Europe/Berlin'))).toBe('1␣July␣2029 at␣14:00 CEST');
   expect(shown(ru.time(november, 'Europe/Berlin'))).toBe('20␣ноября␣2029␣г. в␣23:05 GMT+1');
@@ -58,6 +58,6 @@ it.each([
   [['a'], 'a', 'a'],
   [['a', 'b'], 'a or b', 'a или b'],
   [['a', 'b', 'c'], 'a, b or c', 'a, b или c'],
-])('a choice of %j', (items, english, russian) => {
+])('a list of alternatives, %j, is written as “%s” and “%s”', (items, english, russian) => {
   expect(inBoth(({ oneOf }) => oneOf(items))).toEqual([english, russian]);
 });

@@ -17,6 +17,6 @@ it.each([
   expect(preferredLanguage(header)).toBe(language);
 });
 
-it('a sentence isolates a name once, whatever the name contains', () => {
+it('a sentence isolates the text direction of a name once, whatever the name contains', () => {
   expect(say`${'a\u2069b\u2068'} asks`).toBe('\u2068ab\u2069 asks');
 });

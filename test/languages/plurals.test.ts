@@ -21,7 +21,7 @@ const plurals = LANGUAGES.flatMap((language) =>
 );
 
 describe('plural forms', () => {
-  it('are those of plurals.txt', async () => {
+  it('match plurals.txt', async () => {
     const lines = plurals.map(
       ({ language, path, at }) =>
         `${language} ${path}\n${COUNTS.map((count) => `  ${at(count)}\n`).join('')}`,
@@ -30,7 +30,7 @@ describe('plural forms', () => {
   });
 
   it.each(plurals)(
-    'of $path in $language are the same where the language has one form',
+    'of $path in $language are equal for numbers that take the same form',
     ({ language, at }) => {
       for (const counts of SAME_FORM[language]) {
         const forms = counts.map((count) => at(count).replace(String(count), '#'));

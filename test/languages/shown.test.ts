@@ -27,7 +27,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
   const states = statesOf(language, 'full');
   const pages = states.map(({ html }) => readable(cheerio.load(html)));
 
-  it.each(leaves)('$path is shown on a sample page', ({ wordings }) => {
+  it.each(leaves)('the text $path is shown on a sample page', ({ wordings }) => {
     const shown = wordings().some((wording) => pages.some((page) => isOn(page, wording)));
     expect(shown, wordings().join('\n')).toBe(true);
   });

@@ -9,7 +9,9 @@ import { leavesOf } from './leaves.ts';
 const CATALOGUES = [TEXTS, { en: demoEn, ru: demoRu }];
 
 /** Sources and templates of the demo, which refer to its texts. */
-const sources = files.filter((file) => /^demo\/(src\/(?!\w\w\.ts).+\.ts|views\/.+\.eta)$/.test(file)).map(read);
+const sources = files
+  .filter((file) => /^demo\/(src\/(?!\w\w\.ts).+\.ts|views\/.+\.eta)$/.test(file))
+  .map(read);
 /** Groups that are read by a computed name, whose type has their names. */
 const BY_TYPE = [
   ...['compose.examples', 'story.payees', 'story.sources'],
@@ -21,7 +23,7 @@ const paths = leavesOf(demoEn)
   .filter((path) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
 
 describe('the texts', () => {
-  it.each(LANGUAGES)('of %s quote no foreign text, whose marks could end the quotation', (language) => {
+  it.each(LANGUAGES)('of %s put no inserted text in quotation marks, which it could close', (language) => {
     const quoting = leavesIn(language).flatMap(({ path, group, name, text }) => {
       if (typeof text !== 'function' || path.startsWith('formats.')) return [];
       const inside = Array.from({ length: text.length }, () => 'OTHER');
@@ -32,7 +34,7 @@ describe('the texts', () => {
     expect(quoting).toEqual(language === 'ru' ? ['layout.passwordsHereOnly', 'signIn.title'] : []);
   });
 
-  it.each(paths)('of the demo application include no unused one: %s', (path) => {
+  it.each(paths)('of the demo application are all used: %s', (path) => {
     // A page takes the title and text of a group by spreading it.
     const names = path
       .replace(/\.(title|text)$/, '')
@@ -41,7 +43,7 @@ describe('the texts', () => {
     expect(sources.some((source) => names.every((name) => name.test(source)))).toBe(true);
   });
 
-  it.each(files.filter((file) => file.endsWith('.eta')))('%s has no texts of its own', (file) => {
+  it.each(files.filter((file) => file.endsWith('.eta')))('are not written in the template %s', (file) => {
     const words = read(file)
       .replaceAll(/<%[\s\S]*?%>/g, '')
       .replaceAll(/<!?[\w/][^>]*>/g, '')
@@ -49,7 +51,7 @@ describe('the texts', () => {
     expect(words.trim()).not.toMatch(/\p{L}/u);
   });
 
-  it.each(LANGUAGES)('of %s are finished, and only names are in another script', (language) => {
+  it.each(LANGUAGES)('of %s are trimmed and not empty, and only names are in another script', (language) => {
     for (const { path, text } of leavesIn(language)) {
       if (typeof text !== 'string' || path === 'tag') continue;
       expect(text.trim(), path).toBe(text);

@@ -40,7 +40,7 @@ type Check = (page: Page, state: State) => Promise<string[]>;
 
 /** Those on screens with reduced motion stand last: an animation begins again where it is allowed again. */
 export const CHECKS: Readonly<Record<string, Check>> = {
-  'axe finds nothing wrong, light and dark': async (page, state) => {
+  'every page passes axe in light and dark mode': async (page, state) => {
     if (!isDistinct(state)) return [];
     await page.evaluate(source);
     await resize(page, DESKTOP);
@@ -50,7 +50,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     return [...light, ...dark.map((problem) => `dark: ${problem}`)];
   },
 
-  'fits a phone and a desktop with text of 200 %, and no word of ours is torn': async (page, state) => {
+  'every page fits phones and desktops with 200 % text, and splits no built-in word': async (page, state) => {
     const problems: string[] = [];
     for (const screen of [DESKTOP, PHONE]) {
       await resize(page, { ...screen, text: '200%' });
@@ -59,7 +59,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     return problems;
   },
 
-  'every text, icon, edge and focus ring is seen in forced colours': async (page) => {
+  'every text, icon, edge and focus ring is visible in forced colours': async (page) => {
     await resize(page, PHONE);
     const text = await page.locator('body').innerText();
     const forced = { ...PHONE, forcedColors: 'active', reducedMotion: 'reduce' } as const;
@@ -70,7 +70,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     return [...hidden, ...light, ...(await page.evaluate(unseen))];
   },
 
-  'fits a screen of 320 px, and one of 1280 px at 400 %, has targets for fingers, and nothing moves': async (
+  'every page fits 320 px (1280 px at 400 %), has large touch targets, and obeys reduced motion': async (
     page,
     state,
   ) => {

@@ -36,7 +36,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField = ['sign-in', 'confirm', 'password'].includes(page.name);
 
-  it('is the same when it is built from another caller’s cached parts', () => {
+  it('is the same when it is rendered from parts cached for another user', () => {
     const other: Record<string, unknown> = { ...page };
     for (const name of OWN_VALUES[page.name] ?? [])
       if (typeof other[name] === 'string')
@@ -49,7 +49,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
       expect(pageText(one, language, LOOK, wayBack)).toBe(renderPage(one, language, LOOK, wayBack));
   });
 
-  it('has a title and its language, offers the others, and has no unfinished text', () => {
+  it('has its name and language, offers all languages, and has no unfilled placeholder', () => {
     expect($('main').attr('data-page')).toBe(page.name);
     expect($('html').attr('lang')).toBe(language);
     for (const attribute of ['value', 'lang'])
@@ -58,7 +58,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
   });
 
-  it('has the one script if a password is typed, otherwise none, and no handler, inline style or outside address', () => {
+  it('has the one script only beside a password field, and no inline handler, inline style or external URL', () => {
     const asksForPassword = $('input[type=password]').length > 0;
     expect(valuesOf($, 'script', 'src')).toEqual(asksForPassword ? [FORM_SCRIPT.path] : []);
     expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(
@@ -73,7 +73,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect(addresses.filter((address) => !/^(data:image\/svg\+xml,|\/(?!\/))/.test(address))).toEqual([]);
   });
 
-  it('has the same footer as every other page, with help in one place', () => {
+  it('has the same footer as every other page, with all support contacts in it', () => {
     const parts = withHelp('footer').children().toArray();
     expect(parts.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual(
       saysAddressAtField ? ['help', 'p', 'nav'] : ['p', 'help', 'p', 'nav'],
@@ -86,21 +86,21 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('footer .help')).toHaveLength(0);
   });
 
-  it('links to the operator’s page for forgotten passwords beside the password field, if there is one', () => {
+  it('links to the operator’s page for forgotten passwords beside each field for a current password', () => {
     const fields = $('input[autocomplete=current-password]').length;
     const link = 'https://pay.example/forgotten';
     expect(valuesOf(withHelp, '.password a', 'href')).toEqual(Array(fields).fill(link));
     expect(valuesOf($, '.password a', 'href')).toEqual([]);
   });
 
-  it('names exactly once the address that users should check: at the password field, else in its footer', () => {
+  it('shows the address of the service at the password field, or else in the footer, not in both', () => {
     expect($('footer').text().includes('pay.example')).toBe(!saysAddressAtField);
     expect($('#here strong').text()).toBe(saysAddressAtField ? 'pay.example' : '');
     if (saysAddressAtField)
       expect($('input[type=password]').attr('aria-describedby')?.split(' ')).toContain('here');
   });
 
-  it('lets its form redirect to the application only on pages that answer it', () => {
+  it('has a CSP that limits forms to Assent itself, except on the consent page', () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     const answers = page.name === 'consent';

@@ -50,11 +50,11 @@ describe.each(LANGUAGES)('in %s', (language) => {
     expect(problems.get(check)).toEqual([]);
   });
 
-  it('no page requests a missing file or violates its own policy', () => {
+  it('no page requests a missing file or violates its content security policy', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(PAGES)('the outlines of %s are as recorded', async (page) => {
+  it.each(PAGES)('the screen reader outlines of the page %s are as recorded', async (page) => {
     const outlines = states.flatMap((state): Outline[] => {
       const lines = page === 'layout' ? edges.get(state) : page === state.page.name && mains.get(state);
       return lines ? [[page === 'layout' ? state.brand : state.name, lines]] : [];
@@ -64,7 +64,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
   });
 });
 
-it('outlines/ has only existing pages', () => {
+it('outlines/ has one file for each page, and no other', () => {
   const files = readdirSync(new URL('outlines', import.meta.url)).filter((name) => name.endsWith('.txt'));
   expect(files).toEqual(PAGES.map((page) => `${page}.txt`).toSorted());
 });

@@ -80,7 +80,7 @@ describe('assent audit', () => {
     );
   });
 
-  it('returns each event once to programs that follow the trail, also of an unknown kind', async () => {
+  it('returns each event once to programs that follow the trail, also one of an unknown kind', async () => {
     const next = (cursor = '') =>
       json<{ events: Record<string, unknown>[]; cursor: string }>(`audit next ${cursor}`);
     const first = await next();
@@ -106,7 +106,7 @@ describe('assent audit', () => {
     );
   });
 
-  it('returns 1,000 events and more at a time, or all', async () => {
+  it('returns 1,000 or more events at a time, or all with --all', async () => {
     const { stdout: first } = await assent('audit next');
     const insert = `insert into audit_events (kind, reference) select 'signed_out', 'many' from generate_series(1, $1)`;
     for (const rows of [1_000, 10]) await server.database.pool.query(insert, [rows]);

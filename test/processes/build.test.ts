@@ -26,7 +26,7 @@ describe('a checkout without a build', () => {
     expect(JSON.parse(stderr)).toEqual({ error: refused.stderr.trimEnd() });
   });
 
-  it('is not built by npm ci --omit=dev, which prints how', () => {
+  it('is not built by npm ci --omit=dev, which prints how to build it', () => {
     expect(run('prepare.mjs')).toEqual({ status: 0, stdout: '', stderr: '' }); // nothing is there to compile
     mkdirSync(join(folder, 'src'));
     expect(run('prepare.mjs')).toEqual({

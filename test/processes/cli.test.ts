@@ -32,7 +32,7 @@ it('a running server sees the changes of commands at once', async () => {
 });
 
 describe('the command line', () => {
-  it('is a process with these exit codes and streams', async () => {
+  it('exits with 0, 1 or 2, and separates results on stdout from errors on stderr', async () => {
     expect(await spawnAssent(['nothing'], variables)).toMatchObject({ code: 2, stdout: '' });
     const unknown = { code: 1, stdout: '', stderr: 'there is no client nothing\n' };
     expect(await spawnAssent(['client', 'show', 'nothing'], variables)).toEqual(unknown);
@@ -41,7 +41,7 @@ describe('the command line', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
   });
 
-  it('names every wrong variable on its own line, and never a secret', async () => {
+  it('names every wrong variable on its own line, and prints no secret', async () => {
     const { code, stderr } = await runAssent(['serve'], {
       DATABASE_URL: 'mysql://x:hidden@y',
       PORT: '70000',
@@ -57,7 +57,7 @@ describe('the command line', () => {
     expect(stderr).not.toContain('hidden');
   });
 
-  it('closes its connections, also after an error', async () => {
+  it('closes its database connections, also after an error', async () => {
     const { pool, url } = await ownDatabase();
     for (const line of ['client list', 'client show nothing', 'doctor'])
       await commandsOn(onDatabase(url)).assent(line);
@@ -68,7 +68,7 @@ describe('the command line', () => {
   });
 });
 
-describe('the output of a server', () => {
+describe('a server process', () => {
   it('prints only log lines, each with its own time', async () => {
     const started = Date.now();
     const spawned = await spawnServer({ ...variables, LOG_LEVEL: 'info' });
@@ -83,7 +83,7 @@ describe('the output of a server', () => {
     expect(new Set(times).size).toBeGreaterThan(1);
   });
 
-  it('warns at its start about plain http on another host, and not on localhost', async () => {
+  it('warns at its start if BASE_URL is plain http, except on localhost', async () => {
     const warningsOf = async (more: Record<string, string>) => {
       const spawned = await spawnServer({ ...variables, ...more });
       await spawned.stop();

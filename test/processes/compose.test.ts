@@ -36,7 +36,7 @@ describe('docker-compose.yml', () => {
     expect(TEXT.replaceAll(PLACES, '')).not.toContain('$');
   });
 
-  it('restarts services that should run, and no others', () => {
+  it('restarts every service but migrate, which runs once', () => {
     const all = Object.entries<Service>(services);
     const waits = all.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
     const once = waits.filter(([, { condition }]) => condition === 'service_completed_successfully');
@@ -123,7 +123,7 @@ describe.runIf(psqlVersion >= 14)('the database set-up of docker-compose.yml (ne
     expect(await server.stop()).toBe(0);
   });
 
-  it('connects as the roles and to the database that it creates', () => {
+  it('creates the roles and the database that the services connect with', () => {
     const { postgres, migrate, assent } = services;
     expect(configs.roles.content).toMatch(
       /create role assent login .+ role assent_server login .+ database assent /s,

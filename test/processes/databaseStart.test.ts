@@ -57,7 +57,7 @@ describe('a server that starts while its database is unreachable', () => {
     await postgres.start();
   });
 
-  it('ends when the database then refuses its password', async () => {
+  it('exits with 1 if the database, once reachable, refuses its password', async () => {
     const server = await beginWithout('postgres', 'guarded:a-wrong-password');
     await expect.poll(() => server.output()).toContain('the database is unreachable');
     await postgres.start();

@@ -32,12 +32,12 @@ describe('assent doctor', () => {
     expect(lines.at(-1)).toMatch(/^advice {2}no Assent server answers at .+: start the server/);
   });
 
-  it('recommends a watchdog or HAProxy for several hosts', async () => {
+  it('recommends a watchdog or HAProxy if DATABASE_URL has several hosts', async () => {
     const DATABASE_URL = postgres.url('postgres', 'server').replace('@localhost/', '@localhost,localhost/');
     expect((await doctor({ ...good, DATABASE_URL })).troubles).toMatchObject({ hosts: 'advice' });
   });
 
-  it('finds the server at its address, or says what else responds there', async () => {
+  it('accepts a server that responds at BASE_URL, and reports another program there', async () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}'));
     onTestFinished(() => void stranger.close());
@@ -82,9 +82,9 @@ describe('assent doctor', () => {
     });
 
     it.each([
-      ['nothing', {}, 'http://localhost:9', /ECONNREFUSED|connect|bad port/],
-      ['150 MB', { huge: { path: METADATA, headers: {} } }, wallet.issuer, /more than a megabyte/],
-    ])('reports a provider that answers %s', async (_what, replaced, issuer, text) => {
+      ['that can’t be reached', {}, 'http://localhost:9', /ECONNREFUSED|connect|bad port/],
+      ['that sends 150 MB', { huge: { path: METADATA, headers: {} } }, wallet.issuer, /more than a megabyte/],
+    ])('reports a provider %s', async (_what, replaced, issuer, text) => {
       wallet.replaced = replaced;
       expect(await at(issuer)).toMatchObject([
         { check: 'provider', level: 'error', text: expect.stringMatching(text) },
@@ -116,7 +116,7 @@ describe('assent doctor', () => {
     }
   });
 
-  it('reports a database that loses commits or letters, or lacks Assent’s tables', async () => {
+  it('reports asynchronous commits, an encoding other than UTF-8, and missing tables', async () => {
     await postgres.run(
       `create database empty encoding 'LATIN1' locale 'C' template template0`,
       'alter role server set synchronous_commit = off',
@@ -134,7 +134,7 @@ describe('assent doctor', () => {
     expect(bare).toMatchObject({ code: 1, found: { role } });
   });
 
-  it('reports the owner of the tables, and a superuser', async () => {
+  it('reports a role that owns the tables, and a superuser', async () => {
     await postgres.run('create role powerful superuser login', 'create role owning login in role assent');
     for (const role of ['assent', 'powerful', 'owning']) {
       const mighty = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', role) });
@@ -149,7 +149,7 @@ describe('assent doctor', () => {
     expect(await doctor(good)).toMatchObject({ code: 1, troubles: { writes: 'error' } });
   });
 
-  it.runIf(poolerVersion)('names a pooler, and its support of prepared statements', async () => {
+  it.runIf(poolerVersion)('reports a pooler, and whether it supports prepared statements', async () => {
     const [pooler, database] = [await startPooler('transaction'), await ownDatabase()];
     onTestFinished(() => pooler.stop());
     const url = pooler.url(new URL(database.url).pathname.slice(1));

@@ -64,8 +64,8 @@ describe('assent explain', () => {
   });
 
   it.each([
-    ['the text of a rule is another', `rule = 'reworded'`, /assent client show [0-9a-f]{32}/],
-    ['an earlier build kept it without the id of its rule', 'rule_id = null', /^Another build of Assent/],
+    ['the text of the rule has changed', `rule = 'reworded'`, /assent client show [0-9a-f]{32}/],
+    ['an earlier build stored the refusal without a rule_id', 'rule_id = null', /^Another build of Assent/],
   ])('shows a remedy also if %s', async (_case, change, remedy) => {
     const reference = await refusedPage();
     await server.database.pool.query(`update refusals set ${change} where reference = $1`, [reference]);
@@ -90,15 +90,15 @@ describe('assent explain', () => {
   });
 
   it.each([
-    ['sent in a form', (id: string) => stranger().post('/oauth/token', { client_id: id })],
-    ['of HTTP Basic', (id: string) => stranger().post('/oauth/token', {}, basic(id, 'x'))],
-    ['of a form of ours', (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` })],
-  ])('records the client_id %s of an application, and no other text in its place', async (_how, send) => {
+    ['in a token request', (id: string) => stranger().post('/oauth/token', { client_id: id })],
+    ['in HTTP Basic', (id: string) => stranger().post('/oauth/token', {}, basic(id, 'x'))],
+    ['in the sign-in form', (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` })],
+  ])('records a client_id %s only if it is registered', async (_how, send) => {
     expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
     expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });
   });
 
-  it('says that an unknown reference may only be too recent', async () => {
+  it('says that an unknown reference may be too recent', async () => {
     const sentence = await refused('explain 0000000000', 1);
     expect(sentence).toMatch(/^no refusal is stored under 0000000000\. If it is new, try again in two /);
   });
@@ -129,7 +129,7 @@ describe('assent client refusals', () => {
     expect(await json(line)).toEqual([first]);
   });
 
-  it('lists the last 50', async () => {
+  it('lists the latest 50 refusals', async () => {
     const { clientId } = await server.createClient();
     await plant(
       server.database,
@@ -143,7 +143,7 @@ describe('assent client refusals', () => {
 });
 
 describe('a recorded refusal', () => {
-  it('has nothing of the request except the application, and not its sender', async () => {
+  it('contains no parameter of the request except the client_id, and no address of its sender', async () => {
     const agent = stranger();
     await agent.get(linkTo(requestOf(client, { state: 'a-state', scope: 'payment-shop("typed")' })));
     await keptOf(await agent.post('/oauth/token', tokenRequestOf(client, 'the-code-that-was-sent')));

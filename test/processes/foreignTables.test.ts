@@ -63,7 +63,7 @@ describe('a database of another program', () => {
     expect(await stateOf(shop)).toEqual(before);
   });
 
-  it('is refused by changing commands and by a server, until assent migrate ran', async () => {
+  it('is refused by changing commands and by a server, until assent migrate has run', async () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
     const { assent, refused, json } = commandsOn(onDatabase(shop.url));
@@ -89,7 +89,7 @@ describe('a database of another program', () => {
     expect(await stateOf(shop)).toEqual(before);
   });
 
-  it('is recognised by its own table schema_migrations', async () => {
+  it('is recognised even if it has a table schema_migrations of its own', async () => {
     const rails = await databaseOf(
       'create table schema_migrations (version varchar primary key)',
       `insert into schema_migrations values ('20261127080000')`,
@@ -99,7 +99,7 @@ describe('a database of another program', () => {
     expect(await refused('user block x', 1)).toContain('such as schema_migrations: ');
   });
 
-  it('does not include tables of an extension or in another schema', async () => {
+  it('is not assumed if all tables belong to an extension or another schema', async () => {
     const empty = await databaseOf(
       'create table spatial (id int)',
       'alter extension plpgsql add table spatial',

@@ -27,7 +27,7 @@ const assent = async (command: string, variables = {}, stdin = '') => {
 };
 
 describe('the container image', () => {
-  it('has a few files of code, without documents, types and sources of packages', () => {
+  it('has few code files, and no documents, type declarations or sources of packages', () => {
     const parts = [...new Set(files.map((file) => file.split('/')[0]))];
     const expected = ['bin', 'demo', 'dist', 'migrations', 'node_modules', 'package.json', 'views'];
     expect(parts.toSorted()).toEqual(expected);
@@ -48,7 +48,7 @@ describe('the container image', () => {
     expect(licences.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
   });
 
-  it('migrates, serves pages and operators, checks passwords in its thread, and formats telephone numbers', async () => {
+  it('migrates, serves pages and the operators’ API, checks passwords, and formats phone numbers', async () => {
     expect(await assent('migrate')).toMatch(/^migrated the schema/m);
     const [password, paymentPassword] = [newSecret(), newSecret()];
     await assent('user create anna --name Anna --password-stdin', {}, `${password}\n${paymentPassword}\n`);
@@ -68,7 +68,7 @@ describe('the container image', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  it('shows the file and the line of src in a stack trace', async () => {
+  it('shows files and lines of src in a stack trace', async () => {
     const [, ofImage = ''] = /NODE_OPTIONS=(\S+)/.exec(read('Dockerfile')) ?? [];
     const traced = 'process.constrainedMemory=()=>{console.trace();return(0)}';
     const NODE_OPTIONS = `${ofImage} --import=data:text/javascript,${traced}`;

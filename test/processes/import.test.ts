@@ -16,7 +16,7 @@ const folder = useFolder();
 const fileOf = (rows: readonly object[]) =>
   fileIn(folder, randomUUID(), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 
-it('imports each line once after it was killed and run again', async () => {
+it('an import that is killed and run again imports each line once', async () => {
   const own = await ownDatabase();
   const counts = async () => {
     const text = `select (select count(*)::int from users) as users,
@@ -40,7 +40,7 @@ it('imports each line once after it was killed and run again', async () => {
   expect(await counts()).toEqual({ users: rows.length, events: rows.length });
 });
 
-it('waits for a concurrent approval of the same authorization, and keeps it', async () => {
+it('an import waits for a concurrent approval of the same authorization, and keeps it', async () => {
   await json(`user import ${fileOf([{ login: 'anna', name: 'Anna' }])}`);
   const shop = { client_id: 'shop', name: 'Shop', redirect_uri: 'https://s.example/' };
   await json(`client import ${fileOf([shop])}`);
@@ -67,7 +67,7 @@ it('waits for a concurrent approval of the same authorization, and keeps it', as
   expect(found.rows).toEqual([{ token_hash: null, is_code: true }]);
 });
 
-it.runIf(process.platform === 'linux')('uses under 150 MB for many, long and endless lines', async () => {
+it.runIf(process.platform === 'linux')('an import of many or endless lines uses under 150 MB', async () => {
   const own = await ownDatabase();
   const line = (_: unknown, n: number) =>
     `${JSON.stringify({ login: `user-${n}`, name: 'Анна' }).padEnd(n < 100_000 ? 0 : 65_000)}\n`;

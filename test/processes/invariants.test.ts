@@ -122,11 +122,11 @@ const CONTRADICTIONS = [
 
 /** The statements of each fault, by the check that finds it and a description. */
 const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
-  'privileges: a role that may delete': 'grant delete on grants to pg_monitor',
-  'privileges: every role may change a column': 'grant update (scope) on grants to public',
-  'owners: functions of another role': 'alter function is_live owner to pg_monitor',
-  'grant_keys: a grant under another key': setGrants(`instance_name = 'mine'`, named('replayed')),
-  'grant_doubles: two grants of a key, of which the index has one': [
+  'privileges: a role that may delete grants': 'grant delete on grants to pg_monitor',
+  'privileges: a column that every role may change': 'grant update (scope) on grants to public',
+  'owners: a function of another owner': 'alter function is_live owner to pg_monitor',
+  'grant_keys: a grant_id of another instance': setGrants(`instance_name = 'mine'`, named('replayed')),
+  'grant_doubles: two grants with one id, one of them missing in the index': [
     `update pg_index set indisready = false where indexrelid = 'grants_pkey'::regclass`,
     'insert into grants select * from grants limit 1',
     `update pg_index set indisready = true where indexrelid = 'grants_pkey'::regclass`,
@@ -136,7 +136,7 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
   ],
   ...Object.fromEntries(
     DOUBLED.map((index) => [
-      `identifier_doubles: a row twice, of which ${index} has one`,
+      `identifier_doubles: a duplicate row that is missing in ${index}`,
       [
         `update users set external_id = 'theirs' where login = '${other.login}'`,
         `insert into resources (resource_id, name) values ('api', 'API')`,
@@ -144,7 +144,7 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
       ],
     ]),
   ),
-  'grant_hashes: a code in clear': setGrants(
+  'grant_hashes: a plaintext code': setGrants(
     `code_hash = 'assent_ac_0123456789012345678901'`,
     named('replayed'),
   ),
@@ -152,7 +152,7 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
     'alter table grants drop constraint grants_token_hash_check',
     setGrants(`token_hash = 'abc'`),
   ],
-  'grant_times: a token of the future': setGrants(`token_issued_at = now() + interval '1 year'`),
+  'grant_times: a token issued in the future': setGrants(`token_issued_at = now() + interval '1 year'`),
   'grant_times: a token older than its approval': setGrants(
     `token_issued_at = token_issued_at - interval '1 day'`,
   ),
@@ -164,9 +164,9 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
     `code_expires_at = now() + interval '1 day'`,
     'token_hash is null and revoked_at is null',
   ),
-  'instance_names: one with a right-to-left override': setGrants(`instance_name = U&'a\\202Eb'`),
+  'instance_names: a name with a right-to-left override': setGrants(`instance_name = U&'a\\202Eb'`),
   ...Object.fromEntries(
-    CONTRADICTIONS.map((scope) => [`grant_rights: the live scope ${scope}`, setGrants(`scope = '${scope}'`)]),
+    CONTRADICTIONS.map((scope) => [`grant_rights: invalid scope ${scope}`, setGrants(`scope = '${scope}'`)]),
   ),
   'password_twins: one hash for both passwords': `update users set payment_password_hash = password_hash where login = '${user.login}'`,
   'trail_of_grants: a grant without an approval': forget('approved%', 'replayed'),
@@ -190,18 +190,18 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
   ],
   'revisions: a grant without its first approval': forget('approved', TILL),
   'orphans: a grant without its user': `delete from users where login = '${other.login}'`,
-  'other_hashes: a client secret in clear': `update client_secrets set secret_hash = '01234567890123456789012345678901'`,
-  'password_hashes: a password in clear': `update users set password_hash = 'secret' where login = '${other.login}'`,
+  'other_hashes: a plaintext secret': `update client_secrets set secret_hash = '01234567890123456789012345678901'`,
+  'password_hashes: plaintext password': `update users set password_hash = 'secret' where login = '${other.login}'`,
   'sessions_of_blocked: a session of a blocked user': `insert into sessions (session_hash, user_id)
     select sha256('x'), user_id from users where status = 'blocked'`,
-  'session_times: a session of the future': `update sessions set seen_at = 'infinity'`,
+  'session_times: a session used in the future': `update sessions set seen_at = 'infinity'`,
   'left_behind: expired rows': `insert into rejections values (sha256('x'), now() - interval '2 days')`,
-  'tokens_in_trail: a token in the trail': `insert into audit_events (kind, detail)
+  'tokens_in_trail: a token in the audit trail': `insert into audit_events (kind, detail)
     values ('signed_in', jsonb_build_object('x', 'assent_at_' || repeat('A', 64)))`,
   'tokens_in_refusals: a code in a refusal': `insert into refusals (at, reference, method, path, status, error, rule)
     values (now(), 'r', 'GET', '/x?code=assent_ac_' || repeat('A', 64), 400, 'e', 'r')`,
-  'trail_times: an event of the future': `insert into audit_events (at, kind) values (now() + interval '1 hour', 'signed_in')`,
-  'trail_months: an event without a month, unknown to statistics after a crash': [
+  'trail_times: an event in the future': `insert into audit_events (at, kind) values (now() + interval '1 hour', 'signed_in')`,
+  'trail_months: an event outside the monthly partitions, after a loss of statistics': [
     `insert into audit_events (at, kind) values ('2016-01-01', 'signed_in')`,
     `select pg_stat_reset()`,
   ],
@@ -210,8 +210,8 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
 
 /** Valid states of a trail after years, after an import, or in a test. */
 const HARMLESS: Readonly<Record<string, string | readonly string[]>> = {
-  'events that all have one time': 'update audit_events set at = (select max(at) from audit_events)',
-  'users and grants from before the trail, whose first approvals were pruned': [
+  'events with equal times': 'update audit_events set at = (select max(at) from audit_events)',
+  'users and grants older than the audit trail, whose first approvals were pruned': [
     `update users set created_at = '2019-01-01'`,
     `update clients set created_at = '2019-01-01'`,
     `delete from audit_events a using grants g where a.grant_id = g.grant_id and a.at < g.confirmed_at - interval '1 millisecond'`,
@@ -235,7 +235,7 @@ const FILE = readFileSync(new URL('../../migrations/invariants.sql', import.meta
 const examine = (url: string) => doctor(onDatabase(url), '--invariants');
 
 describe('assent doctor --invariants', () => {
-  it('accepts a database after a working day, also as a server’s role', async () => {
+  it('accepts a database after normal use, also if it runs as the server role', async () => {
     expect((await examine(database.url)).troubles).toEqual({});
     const role = await createRole();
     expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
@@ -254,7 +254,7 @@ describe('assent doctor --invariants', () => {
     );
   });
 
-  it('exits with 1 after a finding, and names a row; psql finds the same with the file', async () => {
+  it('exits with 1 and names a row after a finding; psql with invariants.sql finds the same', async () => {
     const copy = await copied(setGrants('revision = 7', named('not used')));
     const { code, troubles, found: examined } = await examine(copy.url);
     expect([code, troubles]).toEqual([1, { revisions: 'error' }]);
@@ -266,7 +266,7 @@ describe('assent doctor --invariants', () => {
     expect(lines).toEqual(expect.arrayContaining(found));
   });
 
-  it('reports an unreadable check as an error', async () => {
+  it('reports a check that lacks privileges as an error', async () => {
     const role = await createRole();
     const copy = await copied(
       `grant select on all tables in schema public to ${role.name}`,
@@ -280,7 +280,7 @@ describe('assent doctor --invariants', () => {
     });
   });
 
-  it('covers every table, every kind of event, and the lifetimes of the rules', () => {
+  it('covers every table and kind of event, and the longest lifetimes of codes and sessions', () => {
     const [, tables = ''] = /any \('{([^}]+)}'::regclass/.exec(FILE) ?? [];
     expect(tables.match(/\w+/g)).toEqual(TABLES.map(({ name }) => name));
     const [, kinds = ''] = /kind not in \(([^)]+)\)/.exec(FILE) ?? [];

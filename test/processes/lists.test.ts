@@ -34,12 +34,12 @@ const inSmall = (...args: string[]) =>
 const rowsOf = (line: string) => json<Record<string, string>[]>(line);
 
 describe('a list larger than memory', () => {
-  it('prints a block per user', async () => {
+  it('has a block per user', async () => {
     const { code, stdout } = await inSmall('user', 'list');
     expect([code, stdout.match(/\n\n/g)?.length]).toEqual([0, MANY]);
   });
 
-  it('prints a block per event, with its non-empty fields', async () => {
+  it('has a block per event, with its non-empty fields', async () => {
     const { code, stdout } = await inSmall('audit', '--outcome', 'signed_in');
     const blocks = stdout.trimEnd().split('\n\n');
     expect([code, blocks.length]).toEqual([0, EVENTS]);
@@ -68,7 +68,7 @@ describe('a list larger than memory', () => {
 describe('assent user list', () => {
   const logins = async (how: string) => (await rowsOf(`user list ${how}`)).map(({ login }) => login);
 
-  it('continues after a login, in any spelling, in the order of logins', async () => {
+  it('continues after a login, in any letter case, in the order of logins', async () => {
     const page = await rowsOf('user list --after PERSON-100005 --limit 2');
     expect(page.map(({ login }) => login)).toEqual(['Person-100006', 'Person-100007']);
     expect(Object.keys(page[0] ?? {})).toEqual(['user_id', 'login', 'name', 'status', 'external_id']);
@@ -92,7 +92,7 @@ describe('assent grant list --client', () => {
     expect(await rowsOf(`grant list --client big --login ${login}`)).toEqual([grant]);
   });
 
-  it('shows rights as on the pages, within the width of a terminal', async () => {
+  it('shows rights in the words of the pages, in at most 80 columns', async () => {
     const scope = 'account-info payment.to-pattern("337").limit(7,500) money-source("wallet","card")';
     await plant(database, `update grants set scope = '${scope}' where instance_name = 'Person-100001'`);
     const { stdout } = await assent('grant list --client big --limit 1');

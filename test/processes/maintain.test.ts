@@ -15,7 +15,7 @@ const EXPIRED = `insert into rejections select sha256(uuid_send(gen_random_uuid(
 const LAST = `select relname as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by 1 desc limit 1`;
 
 describe('assent maintain', () => {
-  it('does what is due, reports it, and finds nothing the next time', async () => {
+  it('removes expired rows, adds partitions, and finds nothing to do the next time', async () => {
     const { rows } = await database.pool.query<{ name: string }>(LAST);
     const last = rows[0]?.name ?? '';
     await plant(
@@ -42,7 +42,7 @@ describe('assent maintain', () => {
     expect(said.stderr).toMatch(/^removed expired rows: 0 sessions, .+\nanalyzed the trail\n$/);
   });
 
-  it('does what a server’s role may do, and lists the rest', async () => {
+  it('does what the server role may do, and lists what remains for the owner', async () => {
     const role = await createRole();
     await assent(`migrate --server-role ${role.name}`);
     await plant(database, EXPIRED);
@@ -54,7 +54,7 @@ describe('assent maintain', () => {
     });
   });
 
-  it('does not block others while a reader of the trail blocks a new partition', async () => {
+  it('postpones a new partition while a reader of the trail blocks it', async () => {
     const { rows } = await database.pool.query<{ name: string }>(LAST);
     await database.pool.query(`drop table ${rows[0]?.name}`);
     await whileHeld(database.pool, 'select from audit_events_rest limit 1', [], async () => {
@@ -66,7 +66,7 @@ describe('assent maintain', () => {
     expect(await maintain()).toMatchObject({ made: [rows[0]?.name], left_undone: [] });
   });
 
-  it('drops old months, and keeps one that is being read', async () => {
+  it('drops old months of the trail, and keeps one while it is being read', async () => {
     const old = 'insert into audit_events (at, kind) values';
     for (const ago of [5, 4]) await plant(database, `${old} (now() - interval '${ago} months', 'signed_in')`);
     const [oldest, other] = (await maintain()).made as string[];

@@ -92,7 +92,7 @@ describe('--json', () => {
     );
   });
 
-  it('prints one document for all other commands', async () => {
+  it('prints one document for each of the other commands', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await json('--version')).toEqual({ version });
     expect((await assent('--version')).stdout).toBe(`${version}\n`);
@@ -185,7 +185,7 @@ describe('--json', () => {
     });
   });
 
-  it('prints an unreachable database and mistakes in the environment as JSON too', async () => {
+  it('reports an unreachable database and wrong environment variables as JSON too', async () => {
     for (const [wrong, error] of [
       [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing' }, /^the database can't be reached: /],
       [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must /],
@@ -259,8 +259,8 @@ describe('a user', () => {
   });
 });
 
-describe('a user’s id of another service', () => {
-  it('is shown beside our own in introspection, lists and the trail', async () => {
+describe('assent user update', () => {
+  it('sets an external_id, which introspection, lists and the audit trail show', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const token = await obtainToken(new Agent(server.baseUrl), client, user);
     expect(await introspect(server, resource, token)).not.toHaveProperty('external_id');
@@ -281,7 +281,7 @@ describe('a user’s id of another service', () => {
     expect(await json(`grant list --login ${user.login}`)).toMatchObject([grant]);
   });
 
-  it('stays when login and name change, and the user stays signed in', async () => {
+  it('changes login and name of a user, who stays signed in', async () => {
     const user = await server.createUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, user.login, user.password);
@@ -295,7 +295,7 @@ describe('a user’s id of another service', () => {
     expect((await agent.get('/account/history')).text).toContain('We changed your login');
   });
 
-  it('ends the user’s sessions when it changes, and is removed by an empty value', async () => {
+  it('ends the sessions of a user whose external_id changes, and removes it if it is empty', async () => {
     const { login, password } = await server.createUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, login, password);
@@ -304,7 +304,7 @@ describe('a user’s id of another service', () => {
     expect(await json(`user update ${login} --external-id ""`)).toMatchObject({ external_id: null });
   });
 
-  it('is refused if it is taken, as is a login', async () => {
+  it('refuses an external_id or a login that another user has', async () => {
     const [one, other] = [await server.createUser(), await server.createUser()];
     await json(`user update ${one.login} --external-id of-one`);
     for (const change of ['--external-id of-one', `--login ${one.login.toUpperCase()}`]) {
@@ -315,8 +315,8 @@ describe('a user’s id of another service', () => {
   });
 });
 
-describe('the facts about an application that users see', () => {
-  it('are set when it is registered, shown and listed', async () => {
+describe('the details of an application that users see', () => {
+  it('are set at registration, and shown and listed', async () => {
     const logo = write('logo.png', png(96, 32));
     const face = `--site https://shop.example --logo ${logo} --reviewed --user-limits --oauth-2.1`;
     const { client_id, client_secret } = await create('Shop', face);
@@ -335,7 +335,7 @@ describe('the facts about an application that users see', () => {
     );
   });
 
-  it('are printed at registration with all other given settings, and no others', async () => {
+  it('are printed at registration only if given, like all other settings', async () => {
     const { stdout } = await assent(
       `${CREATE} Shop --force --most 30,5000 --right account-info payment-shop`,
     );
@@ -347,7 +347,7 @@ describe('the facts about an application that users see', () => {
     ]);
   });
 
-  it('change one by one, as does OAuth 2.1, each with an event', async () => {
+  it('can be changed one by one, like the OAuth 2.1 setting, each with an event', async () => {
     const { client_id: id } = await create('Shop');
     const logo = `--logo ${write('logo.svg', svg())}`;
     const other = `--logo ${write('other.svg', svg('<g/>'))}`;
@@ -391,7 +391,7 @@ describe('the name of an application', () => {
     expect(await branded.refused(`${CREATE} Shop`, 1)).toMatch(/^BRAND .*brand\.json: name must be/);
   });
 
-  it('can’t resemble another application’s, unless it is forced', async () => {
+  it('can’t resemble another application’s without --force', async () => {
     const own = await create('Tea House');
     expect(await refused(`${CREATE} "TEA H0USE"`, 1)).toContain(
       'the name looks like that of another application, “Tea House”: choose another, or pass --force',
@@ -409,7 +409,7 @@ describe('the name of an application', () => {
 });
 
 describe('an application with its existing client_id and secret', () => {
-  it('gets a token with them', async () => {
+  it('is registered with them, and gets a token', async () => {
     const clientSecret = newSecret();
     ledger.note('client secret', clientSecret);
     const clientId = 'Shop_of.old~1-a';
@@ -428,9 +428,9 @@ describe('an application with its existing client_id and secret', () => {
   it.each([
     ['of too few bytes', 'short', 'must have 16 to 256', 1],
     ['of too many bytes', 'x1'.repeat(129), 'must have 16 to 256', 1],
-    ['with a letter that HTTP Basic may lose', 'a secret of münchen, 20 long', 'printable ASCII', 1],
-    ['of few letters, without --force', 'abababab'.repeat(8), 'fewer than 128', 0],
-    ['that is a word, without --force', 'correct-horse-1234', 'fewer than 128', 0],
+    ['with a character outside ASCII', 'a secret of münchen, 20 long', 'printable ASCII', 1],
+    ['of few different characters, without --force', 'abababab'.repeat(8), 'fewer than 128', 0],
+    ['of common words, without --force', 'correct-horse-1234', 'fewer than 128', 0],
   ])('is refused for a secret %s', async (_which, secret, reason, forced) => {
     const command = `${CREATE} Shop --id weak-${secret.length} --secret-stdin`;
     const { code, stdout, stderr } = await assent(command, secret);

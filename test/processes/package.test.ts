@@ -19,7 +19,7 @@ const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: 
 const paths = files.map(({ path }) => path);
 
 describe('the npm package', () => {
-  it('has what an operator needs, and nothing more', () => {
+  it('has only the expected files, and no source maps, images or type declarations', () => {
     const parts = [...new Set(paths.map((path) => path.split('/')[0]))];
     const single = ['CHANGELOG.md', 'README.md', 'package.json', 'prepare.mjs'];
     const folders = ['bin', 'demo', 'deploy', 'dist', 'docs', 'examples', 'migrations', 'views'];
@@ -39,7 +39,7 @@ describe('the npm package', () => {
   });
 });
 
-it('has the same version as its lock file, the image and the changelog', () => {
+it('package.json has the same version as the lock file, the image and the changelog', () => {
   expect(read('Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`);
   expect(JSON.parse(read('package-lock.json'))).toMatchObject({ version });
   expect(/^## (\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);

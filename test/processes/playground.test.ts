@@ -41,7 +41,7 @@ describe('the first page of the demo application', () => {
 });
 
 it.each(['en', 'ru'])(
-  'a link of the demo application leads to a page or a program, not to a 404 or raw Markdown: %s',
+  'every link of the demo application leads to a page or a program, not to a 404 or raw Markdown: %s',
   async (language) => {
     const person = player({ 'accept-language': language });
     const links = new Set<string>();
@@ -80,7 +80,7 @@ describe('a connection of the demo', () => {
     expect(exchange).not.toMatch(/assent_at_[\w-]{10}/);
   });
 
-  it('ends at an address without the code, and ignores a repeated response', async () => {
+  it('ends at a URL without the code, and ignores a repeated response', async () => {
     const person = player();
     await person.ask('account-info', instance());
     const answer = await person.bringAnswer();
@@ -122,7 +122,7 @@ describe('a custom application', () => {
 
   const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(2).text();
 
-  it('is registered for the visitor, and known to the server until the next start', async () => {
+  it('is registered with the server, and shown only to its visitor until the next start', async () => {
     const variables = { PORT: String(await freePair()), DATA_DIR: useFolder(onTestFinished) };
     const first = await startTrial(variables);
     const visitor = () => new Player(credentials(first), first.baseUrl);
@@ -135,7 +135,7 @@ describe('a custom application', () => {
     await next.stop();
   });
 
-  it('is refused with a sentence, and the input stays', async () => {
+  it('is refused with a sentence for an invalid redirect URI, and the form keeps its input', async () => {
     const own = await register(player(), 'ftp://shop.example/');
     expect(own.find('.warning').text()).toContain("the redirect URI can't be registered");
     expect(own.find('[name=redirect_uri]').val()).toBe('ftp://shop.example/');
@@ -156,7 +156,7 @@ describe('another site', () => {
     expect(await text(answer)).toBe('');
   });
 
-  it('can’t use a response that this browser never requested', async () => {
+  it('can’t inject an authorization response that the browser never requested', async () => {
     const answer = await player().shop.get('/callback?state=a&code=b');
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('That didn’t work');

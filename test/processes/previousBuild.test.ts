@@ -100,7 +100,7 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
     expect(server.output()).not.toMatch(/"level":"(error|fatal)"/);
   });
 
-  it('has only statements that fit the later schema', async () => {
+  it('has only SQL statements that fit the later schema', async () => {
     const recorded = 'test/store/statements.sql'; // which a test compares with the code
     const file = commit === undefined ? readFileSync(recorded, 'utf8') : git('show', `${commit}:${recorded}`);
     const statements = file.split(/^-- .+\n/m).slice(1);

@@ -99,14 +99,14 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
   });
 }
 
-it('has a version in each language for server requests, and none for browser requests', () => {
+it('the demo has a program in each language for server requests, and none for browser requests', () => {
   const tabsOf = (title: string) => [...(programs.get(title) ?? new Map()).keys()];
   for (const title of ['The exchange: a token for the code', 'What the token allows'])
     expect(tabsOf(title)).toEqual(['HTTP', ...Object.keys(LANGUAGES)]);
   expect(tabsOf('The request')).toEqual(['HTTP']);
 });
 
-describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s own', () => {
+describeWith(['bash', 'curl', 'openssl'], 'The start command of a custom application', () => {
   const folder = useFolder();
   symlinkSync(join(import.meta.dirname, '../../examples'), join(folder, 'examples'));
 
@@ -133,7 +133,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The line of an application of one’s
     ledger.note('access token', readFileSync(join(folder, 'access-token'), 'utf8'));
   });
 
-  it('runs a program that prompts for the response, because no server can listen here', async () => {
+  it('runs a program that prompts for the response if no server can listen at the redirect URI', async () => {
     const example = await runLine("https://shop.example/it's/back");
     const request = (await example.stderr.until(/^http.+$/m)) ?? '';
     example.type((await decideAt(new Agent(trial.baseUrl), request, user, 'allow')).href);

@@ -13,7 +13,7 @@ async function startWith({ variables }: Wallet) {
   return { server, ...commandsOn(onDatabase(url)) };
 }
 
-it('starts while the provider is unreachable, logs it once, and signs users in once it is reachable', async () => {
+it('a server starts while the provider is unreachable, and signs users in once it is reachable', async () => {
   const wallet = await openWallet();
   await wallet.down();
   const { server, json } = await startWith(wallet);
@@ -28,7 +28,7 @@ it('starts while the provider is unreachable, logs it once, and signs users in o
   expect(await json('user list')).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
 });
 
-it.runIf(process.platform === 'linux')('limits memory for responses of 150 MB in any encoding', async () => {
+it.runIf(process.platform === 'linux')('memory is limited for provider responses of 150 MB', async () => {
   const wallet = await openWallet();
   onTestFinished(wallet.down);
   const { server } = await startWith(wallet);

@@ -38,7 +38,7 @@ async function count(statement: string, values: unknown[]): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-describe('races between two processes', () => {
+describe('a pair of servers on one database', () => {
   it('gives one token for 50 parallel exchanges of one code', async () => {
     const [client, user] = await people();
     const code = await obtainCode(agents()[0], requestOf(client), user);
@@ -50,7 +50,7 @@ describe('races between two processes', () => {
     expect(await events('exchanged', client)).toBe(1);
   });
 
-  it('accepts one of 20 concurrent forms for one grant, and shows the others again', async () => {
+  it('accepts one of 20 concurrent consent forms for one grant, and shows the others again', async () => {
     const [client, user] = await people();
     const both = agents();
     const [first] = both;
@@ -91,7 +91,7 @@ describe('races between two processes', () => {
     expect(issued).toBeGreaterThanOrEqual(5);
   });
 
-  it('loses nothing when a replica is killed: every code gives exactly one token', async () => {
+  it('exchanges every code exactly once, even if a server is killed in the middle of it', async () => {
     const user = await registry.createUser();
     const clients = await Promise.all(Array.from({ length: 12 }, () => registry.createClient()));
     const [, second] = agents();
@@ -120,7 +120,7 @@ describe('races between two processes', () => {
     }
   });
 
-  it('a server ends at once on SIGSEGV, without a handler', async () => {
+  it('has no handler for SIGSEGV, which ends a server at once', async () => {
     const broken = await spawnServer(onDatabase(database.url));
     expect(await broken.stop('SIGSEGV')).toBe(null);
   });

@@ -23,7 +23,7 @@ const revoke = (which: string) => json(`grant revoke ${which}`);
 
 const active = (...tokens: string[]) => Promise.all(tokens.map((token) => isLive(server, resource, token)));
 
-it('assent grant revoke revokes the grants before a time, or from then on, only with --yes', async () => {
+it('assent grant revoke revokes the grants before or since a time, only with --yes', async () => {
   const first = await obtainToken(agent, client, user, { instance_name: 'first' });
   const { rows } = await database.pool.query<{ now: Date }>('select clock_timestamp() as now');
   const between = rows[0]?.now.toISOString();
@@ -39,7 +39,7 @@ it('assent grant revoke revokes the grants before a time, or from then on, only 
 });
 
 describe('assent grant revoke --trail, after a restore', () => {
-  it('revokes exactly what ended or was replaced since, by the exported trail', async () => {
+  it('revokes exactly what the exported trail shows as ended or replaced after the backup', async () => {
     const file = join(folder, 'trail.jsonl');
     // An event is exported once no older transaction runs in the cluster, which other tests use too.
     const followUntil = (ended: number) =>

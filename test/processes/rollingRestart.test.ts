@@ -35,7 +35,7 @@ async function answersOf({ server }: (typeof replicas)[number]): Promise<number>
   return series.get('assent_request_seconds_count{route="/oauth/authorize"}') ?? 0;
 }
 
-it('fails no request during a rolling restart, with any load balancer', async () => {
+it('no request fails during a rolling restart behind a TCP load balancer or HAProxy', async () => {
   const [one, two] = replicas.map(({ port }) => port) as [number, number];
   const ways: [name: string, baseUrl: string, keepAlive: boolean][] = [];
   for (const name of ['TCP', 'kept TCP']) {

@@ -74,7 +74,7 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
   };
 }
 
-it('the search in a process’s output finds a secret', async () => {
+it('the search of the tests in a process’s output finds a leaked secret', async () => {
   const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
   const talkative = { ...variables, NODE_OPTIONS: preload };
   const found = /signing secret, as it is, in line 1 of what /;
@@ -83,7 +83,7 @@ it('the search in a process’s output finds a secret', async () => {
 });
 
 describe('a server at LOG_LEVEL=trace', () => {
-  it('receives every kind of secret on the way to a token', async () => {
+  it('issues an active token in a flow that sends every kind of secret', async () => {
     const agent = new Agent(server.baseUrl);
     const code_verifier = newSecret();
     const code_challenge = s256(code_verifier);
@@ -148,19 +148,19 @@ describe('a server at LOG_LEVEL=trace', () => {
     await agent.post('/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
   });
 
-  it('receives secrets in every wrong place', async () => {
+  it('receives secrets in every wrong place, and never answers 5xx', async () => {
     expect(PATHS.size).toBeGreaterThan(15);
     const others = { ...tokenRequestOf(client, ''), login: user.login };
     const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
   });
 
-  it('receives secrets in malformed HTTP', async () => {
+  it('rejects malformed HTTP that contains a secret with 4xx', async () => {
     const statuses = await sendBroken(server.baseUrl, secrets.token);
     expect(statuses.filter((status) => status >= 400 && status < 500).length).toBeGreaterThan(5);
   });
 
-  it('receives secrets during outages: of a row, of its tables, of its database', async () => {
+  it('receives secrets during outages of its tables or database, and answers 500 or 503', async () => {
     const sendRight = await prepareRight();
     await database.pool.query('alter table sessions add constraint full_up check (false) not valid');
     expect(await sendRight()).toContain(500); // the sign-in

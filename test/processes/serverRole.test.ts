@@ -136,7 +136,7 @@ describe('a server role that owns nothing', () => {
     expect(rows.map(({ right }) => right)).toEqual(['INSERT', 'SELECT', 'SELECT of at']);
   });
 
-  it('is refused on an older database, with a remedy', async () => {
+  it('can’t start a server on an older schema, which prints the remedy', async () => {
     const later = copyOfBuild('alter table clients add column made integer');
     onTestFinished(() => later.remove());
     const starting = spawnServer(onDatabase(roleUrl), 'ready', later.executable);
@@ -160,7 +160,7 @@ describe('assent migrate --server-role', () => {
     expect(await grant('nobody; drop table grants')).toMatchObject({ code: 1, stderr });
   });
 
-  it('refuses a role with more privileges than sign-in, and prints how to revoke them', async () => {
+  it('refuses a role with more privileges than a server needs, and prints how to revoke them', async () => {
     const { name: mighty } = await createRole();
     const { rows } = await database.pool.query('select quote_ident(current_user) as owner');
     const { owner } = rows[0];
@@ -213,7 +213,7 @@ describe('assent migrate --server-role', () => {
     expect(await grant(mighty)).toMatchObject({ code: 0 });
   });
 
-  it('revokes temporary tables from every role, or prints how if another role owns the database', async () => {
+  it('revokes TEMPORARY from every role, or prints how if another role owns the database', async () => {
     const theirs = await ownDatabase(`template template0 encoding 'UTF8' locale 'C'`);
     const [owner, serving] = [await createRole(), await createRole()];
     await theirs.pool.query(`grant create on schema public to ${owner.name}`);

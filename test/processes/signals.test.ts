@@ -104,7 +104,7 @@ const byItself = (code: number) => ({ code, signal: null });
 const bySignal = (signal: NodeJS.Signals) => byItself(128 + constants.signals[signal]);
 
 describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-linux)', () => {
-  it('ends after repeated Ctrl-C as after one, with all its processes', async () => {
+  it('shuts down gracefully, with all its processes, even if Ctrl-C is repeated', async () => {
     const trial = await startBusyTrial(terminal('exec npm start'));
     trial.launch.type(CTRL_C);
     await acceptsNoMore(trial);
@@ -124,12 +124,12 @@ describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-
 });
 
 it.each<[title: string, to: 'kill' | 'killGroup', NodeJS.Signals, then?: 'kill' | 'killGroup']>([
-  ['its group gets SIGINT twice', 'killGroup', 'SIGINT', 'killGroup'],
-  ['npm and its group get SIGTERM, as from `timeout`', 'killGroup', 'SIGTERM', 'kill'],
-  ['its group gets SIGHUP', 'killGroup', 'SIGHUP'],
+  ['its process group gets SIGINT twice', 'killGroup', 'SIGINT', 'killGroup'],
+  ['npm and its process group get SIGTERM, as from `timeout`', 'killGroup', 'SIGTERM', 'kill'],
+  ['its process group gets SIGHUP', 'killGroup', 'SIGHUP'],
   ['npm alone gets SIGTERM', 'kill', 'SIGTERM'],
   ['npm alone is killed', 'kill', 'SIGKILL'],
-])('npm start ends in order, after the request in progress, when %s', async (_, to, signal, then) => {
+])('npm start shuts down gracefully, after the request in progress, when %s', async (_, to, signal, then) => {
   const trial = await startBusyTrial(NPM_START);
   trial.launch[to](signal);
   await acceptsNoMore(trial);
@@ -137,7 +137,7 @@ it.each<[title: string, to: 'kill' | 'killGroup', NodeJS.Signals, then?: 'kill' 
   await endsInOrder(trial);
 });
 
-describe('a server that is ending', () => {
+describe('a server that is shutting down', () => {
   it('ignores repeated signals of any kind, and answers the request in progress', async () => {
     const trial = await startBusyTrial(SERVE);
     trial.launch.kill('SIGTERM');
@@ -161,7 +161,7 @@ describe('a server that is ending', () => {
     await nothingIsLeft(trial);
   });
 
-  it('ends in order despite a request whose body never comes', async () => {
+  it('ends gracefully despite a request whose body never arrives', async () => {
     const { launch, ...trial } = await startBusyTrial(SERVE);
     launch.kill('SIGTERM');
     expect(await launch.end).toEqual(byItself(0));
@@ -180,8 +180,8 @@ describe('a server that is ending', () => {
   });
 
   it.each([
-    { title: 'in order after an uncaught error', errors: 1, says: '"msg":"stopped"' },
-    { title: 'at once after a second one', errors: 2, says: 'nothing catches error 2' },
+    { title: 'gracefully after an uncaught error', errors: 1, says: '"msg":"stopped"' },
+    { title: 'at once after a second uncaught error', errors: 2, says: 'nothing catches error 2' },
   ])('ends $title, with exit code 1', async ({ errors, says }) => {
     const fault =
       'let n = 0; process.on("SIGUSR2", () => { throw new Error("nothing catches error " + ++n) })';
@@ -207,7 +207,7 @@ describe('a waiting command', () => {
   it.each([
     ...SIGNALS.map((signal) => ({ what: 'assent migrate', command: MIGRATE, signal })),
     { what: 'assent serve, not ready yet', command: SERVE, signal: 'SIGTERM' as const },
-  ])('ends at once on $signal, with 128 and its number: $what', async ({ command, signal }) => {
+  ])('ends at once on $signal, with exit code 128 plus its number: $what', async ({ command, signal }) => {
     await endsWhileItWaits(command, signal);
   });
 
@@ -252,10 +252,10 @@ describe('a command in trial mode', () => {
   };
 
   it.each<[what: string, reached: (folder: string) => boolean, isKept: boolean]>([
-    ['PostgreSQL’s data are made', (folder) => draftsOf(folder).length > 0, false],
+    ['PostgreSQL’s data folder is created', (folder) => draftsOf(folder).length > 0, false],
     ['PostgreSQL starts', (folder) => pidFile(folder) !== '', true],
     ['PostgreSQL is ready', (folder) => /ready/.test(pidFile(folder)), true],
-  ])('leaves nothing behind when it is stopped while %s', async (_what, reached, isKept) => {
+  ])('leaves no process or partial data behind if stopped while %s', async (_what, reached, isKept) => {
     for (const [signal, toAll] of [
       ['SIGINT', true],
       ['SIGTERM', false],
@@ -287,7 +287,7 @@ describe('a command in trial mode', () => {
     holder.release(true);
   }
 
-  it('stops PostgreSQL as its last user during its work, without an error message', async () => {
+  it('stops PostgreSQL on a signal if no other process uses it, without an error message', async () => {
     const server = await startTrial(SERVE);
     server.launch.kill('SIGKILL');
     await server.launch.end;
@@ -295,7 +295,7 @@ describe('a command in trial mode', () => {
     await nothingIsLeft(server);
   });
 
-  it('leaves PostgreSQL to a concurrent server', async () => {
+  it('leaves PostgreSQL running for a concurrent server', async () => {
     const trial = await startTrial(SERVE);
     const postmaster = postmasterOf(trial.folder);
     await stopAtWork(trial.folder, 'SIGINT');

@@ -84,7 +84,7 @@ describe('trial mode', () => {
 
   it.each([
     ['a start that failed before it stored the passwords', (folder: string) => join(folder, 'demo.json')],
-    ['its database was deleted', clusterOf],
+    ['the deletion of its database', clusterOf],
   ])('registers its demo again after %s', async (_what, lost) => {
     const variables = await newTrial();
     expect(await (await start(variables)).stop()).toBe(0);

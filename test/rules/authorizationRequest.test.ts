@@ -43,7 +43,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
     ['redirect_uri', 'invalid_request'],
     ['response_type', 'invalid_request'],
     ['scope', 'invalid_scope'],
-  ])('4 and 7.1 refuse a request without %s, or with one that is not UTF-8, with %s', (name, code) => {
+  ])('4 and 7.1: a missing %s, or one that is not UTF-8, is refused with %s', (name, code) => {
     for (const value of ['', '%FF'])
       expect(
         verdictOf(() => readEncoded(CANONICAL.replace(RegExp(`${name}=[^&]+`), `${name}=${value}`))),
@@ -57,7 +57,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
     expect(verdictOf(() => read({ [name]: value }))).toBe('invalid_request');
   });
 
-  it('names a refused character of instance_name and its position in the log', () => {
+  it('logs which character of instance_name was refused, and its position', () => {
     const { rule } = refusalOf(() => read({ instance_name: 'anna\u3164' }));
     expect(rule).toBe('instance_name: U+3164 at character 5');
   });
@@ -82,13 +82,13 @@ describe('the order of the checks', () => {
     ['invalid_request', 'unclear_instance_name', 3],
     ['invalid_request', 'wrong_code_challenge', 4],
     ['invalid_request', 'needs_pkce', 5],
-  ])('answers %s with the rule %s if only the first %i fields are right', (code, ruleId, count) => {
+  ])('refuses with %s (rule %s) if only the first %i fields are valid', (code, ruleId, count) => {
     const client = ruleId === 'client_unregistered' ? null : { ...CLIENT, oauth21: true };
     const repaired = Object.fromEntries(order.slice(0, count).map((name) => [name, right[name]]));
     expect(refusalOf(() => read({ ...wrong, ...repaired }, client))).toMatchObject({ code, ruleId });
   });
 
-  it('reports a duplicate parameter in its turn', () => {
+  it('reports a wrong redirect_uri before duplicates of later parameters', () => {
     const refusal = refusalOf(() =>
       readEncoded('client_id=app&redirect_uri=x&scope=a&scope=b&state=a&state=b'),
     );
@@ -97,7 +97,7 @@ describe('the order of the checks', () => {
 });
 
 describe('the canonical query', () => {
-  it('parses to the same request and formats to itself', () => {
+  it('parses to the same request, with the same canonical query', () => {
     const fields = fc.record({
       client_id: fc.constant('app'),
       response_type: fc.constant('code'),

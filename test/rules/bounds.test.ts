@@ -27,11 +27,11 @@ describe('the list of what an application can’t do', () => {
     ],
     ['payment-shop payment.to-account("1")', ['take_from_card', 'see_operations']],
     ['payment-shop payment-p2p money-source("wallet","card") account-info operation-history', []],
-  ])('has for %s only %j of those about rights', (scope, bounds) => {
+  ])('has for %s only %j besides limits, passwords and other applications', (scope, bounds) => {
     expect(notAsked(scope)).toEqual(bounds);
   });
 
-  it('for any rights has its limits first, passwords and other applications last, and two rights it did not request', () => {
+  it('has limits first, passwords and other applications last, and at most two other items between', () => {
     forAny(rights, (list) => {
       const bounds = boundsOf(list, BUILT_IN_RIGHTS);
       expect(bounds[0]).toBe(spends(list) ? 'spend_more' : 'spend');

@@ -45,7 +45,7 @@ const SHOWN = [
 ] as const;
 
 describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
-  it('has the backgrounds that an accent is checked against', () => {
+  it('has the background colours that the contrast check of an accent uses', () => {
     for (const [name, colour] of Object.entries(BACKGROUNDS[theme])) {
       expect([name, variableIn(THEMES[theme], name)]).toEqual([name, colour]);
     }
@@ -68,7 +68,7 @@ describe('a brand', () => {
     expect(logoNameIn(json)).toBe(logo);
   });
 
-  it('needs only a name, which is the same in each language if it is one text', () => {
+  it('needs only a name; one text serves as the name in each language', () => {
     const nothing = { accent: null, support: null, legal: null };
     expect(parseBrand('{"name":"Pay"}')).toEqual({ name: { en: 'Pay', ru: 'Pay' }, ...nothing });
     const { support } = parseBrand('{"name":"Pay","support":{"phone":"112"}}');
@@ -122,7 +122,7 @@ describe('a brand', () => {
     expect(said.every((line) => !line.includes('\n'))).toBe(true);
   });
 
-  it('is refused with the ratio and the pair of colours if its colour is not readable', () => {
+  it('is refused for an accent with low contrast, with the ratio and both colours', () => {
     const accents = (light: string, dark: string) => problems({ name: 'x', accent: { light, dark } });
     expect(accents('#767676', '#6fd3b3')).toEqual([
       'accent.light #767676 has a contrast of 4.02 with the bad colour #fdeeec (links and focus outline): it must be at least 4.5',

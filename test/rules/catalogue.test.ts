@@ -21,7 +21,7 @@ const alike = (en: string) => own({ text: { en, ru: 'Видеть' } });
 const SPENDING = { spends: true, names: 'shop' };
 
 describe('a catalogue with custom rights', () => {
-  it('accepts the files of scopes.md, whose table has all promises', () => {
+  it('accepts the files in scopes.md, whose table has all values of lifts', () => {
     const files = find('docs/integrate/scopes.md', /^```json\n(.*?)^```$/gms);
     const builtIn = ['account-info', 'payment.to-pattern'];
     const names = files.map((file) => [...parseCatalogue(file).keys()]);
@@ -38,10 +38,10 @@ describe('a catalogue with custom rights', () => {
   });
 
   it.each([
-    ['of one that sees', {}, { spends: false, lifts: ['see_operations', 'see_balance'] }],
-    ['of one that spends', { spends: true }, { lifts: LIFTABLE }],
-    ['of one that says so', { spends: true, lifts: [] }, { lifts: [] }],
-  ])('lets a right lift all promises of its kind, unless the right names fewer: %s', (_which, more, kind) => {
+    ['a right that only reads', {}, { spends: false, lifts: ['see_operations', 'see_balance'] }],
+    ['a right that spends', { spends: true }, { lifts: LIFTABLE }],
+    ['a right with a shorter list', { spends: true, lifts: [] }, { lifts: [] }],
+  ])('lets a right lift all promises of its kind unless it lists fewer: %s', (_which, more, kind) => {
     expect(parseCatalogue(JSON.stringify({ x: own(more) })).get('x')).toMatchObject(kind);
   });
 
@@ -79,8 +79,8 @@ describe('a catalogue with custom rights', () => {
   });
 
   it.each<[string, object, string[]]>([
-    ['a custom right without its kind', { x: 'See your points' }, [`x ${NOT_BUILT_IN}`]],
-    ['a built-in right without its target', { 'payment.to-account': 'Pay' }, [`payment.to-account ${ONCE}`]],
+    ['a custom right that is only a text', { x: 'See your points' }, [`x ${NOT_BUILT_IN}`]],
+    ['a built-in text without {target}', { 'payment.to-account': 'Pay' }, [`payment.to-account ${ONCE}`]],
     [
       'a built-in right made to spend nothing',
       { 'payment-shop': { spends: false } },
@@ -91,10 +91,10 @@ describe('a catalogue with custom rights', () => {
       ],
     ],
     ['51 rights', many(51), ['may define at most 50 rights']],
-    ['a cycle', { a: own({ part_of: 'b' }), b: own({ text: 'It', part_of: 'a' }) }, [`a.${EARLIER}`]],
-    ['twins', { a: own(), b: own({ text: 'See your роints' }) }, [`b.${TWIN}, “See your points”`]],
-    ['twins in one language', { a: alike('One'), b: alike('Two') }, [`b.${TWIN}, “Видеть”`]],
-    ['a built-in twin', { a: own({ text: 'look!' }), 'account-info': 'Look' }, [`a.${TWIN}, “Look”`]],
+    ['a part_of cycle', { a: own({ part_of: 'b' }), b: own({ text: 'It', part_of: 'a' }) }, [`a.${EARLIER}`]],
+    ['similar texts', { a: own(), b: own({ text: 'See your роints' }) }, [`b.${TWIN}, “See your points”`]],
+    ['similar texts in one language', { a: alike('One'), b: alike('Two') }, [`b.${TWIN}, “Видеть”`]],
+    ['a built-in right’s text', { a: own({ text: 'look!' }), 'account-info': 'Look' }, [`a.${TWIN}, “Look”`]],
   ])('refuses %s, and names the field', (_what, file, problems) => {
     expect(mistakes(file)).toEqual(problems);
   });

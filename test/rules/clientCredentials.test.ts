@@ -16,38 +16,38 @@ const read = (fields: Fields, authorization?: string) =>
 
 describe('RFC 6749 section 2.3.1: client authentication by form or by HTTP Basic', () => {
   it.each<[string, Fields, string | undefined, string | null]>([
-    ['the form', { client_id: 'app', client_secret: 's' }, undefined, 's'],
-    ['the form, without a secret', { client_id: 'app' }, undefined, null],
-    ['the form beside an empty password', { client_secret: 's' }, basic('app:'), 's'],
-    ['the form beside another scheme', { client_id: 'app' }, `Bearer ${base64('other:s')}`, null],
-    ['the form beside a longer scheme', { client_id: 'app' }, `Basically ${base64('other:s')}`, null],
+    ['client_id and client_secret of the form', { client_id: 'app', client_secret: 's' }, undefined, 's'],
+    ['client_id of the form, without a secret', { client_id: 'app' }, undefined, null],
+    ['client_secret of the form beside an empty password', { client_secret: 's' }, basic('app:'), 's'],
+    ['the form if the scheme is Bearer', { client_id: 'app' }, `Bearer ${base64('other:s')}`, null],
+    ['the form if the scheme is Basically', { client_id: 'app' }, `Basically ${base64('other:s')}`, null],
     ['HTTP Basic, without a secret', {}, basic('app:'), null],
-    ['HTTP Basic in lower case', {}, basic('app:s').replace('B', 'b'), 's'],
-    ['HTTP Basic with more spaces', {}, `BASIC  ${base64('app:s')}`, 's'],
+    ['HTTP Basic with its scheme in lower case', {}, basic('app:s').replace('B', 'b'), 's'],
+    ['HTTP Basic with its scheme in upper case and two spaces', {}, `BASIC  ${base64('app:s')}`, 's'],
     ['HTTP Basic, with a colon in the secret', {}, basic('app:a:b'), 'a:b'],
-    ['HTTP Basic, with UTF-8 as it is', {}, basic('app:пароль'), 'пароль'],
-    ['HTTP Basic beside an empty secret', { client_secret: '' }, basic('app:s'), 's'],
-    ['both when they agree', { client_id: 'app' }, basic('app:s'), 's'],
+    ['HTTP Basic with UTF-8 that is not percent-encoded', {}, basic('app:пароль'), 'пароль'],
+    ['HTTP Basic if the form has an empty client_secret', { client_secret: '' }, basic('app:s'), 's'],
+    ['the form and HTTP Basic with the same client_id', { client_id: 'app' }, basic('app:s'), 's'],
   ])('reads %s', (_where, fields, authorization, secret) => {
     expect(read(fields, authorization)).toEqual({ id: 'app', secret });
   });
 
   it.each<[string, Fields, string | undefined]>([
-    ['a secret in both places', { client_secret: 's' }, basic('app:s')],
-    ['two different applications', { client_id: 'other' }, basic('app:s')],
-    ['an application in neither', { client_secret: 's' }, undefined],
-    ['unreadable HTTP Basic, whatever the form says', { client_id: 'app' }, 'Basic !!!'],
-    ['no colon', {}, basic('app')],
-    ['no id', {}, basic(':secret')],
-    ['a broken escape in the id', {}, basic('a%ZZ:secret')],
-    ['a broken escape in the secret', {}, basic('app:%')],
+    ['a secret both in the form and in HTTP Basic', { client_secret: 's' }, basic('app:s')],
+    ['a form and HTTP Basic with different client ids', { client_id: 'other' }, basic('app:s')],
+    ['a secret without a client_id', { client_secret: 's' }, undefined],
+    ['HTTP Basic that is not base64, even if the form has a client_id', { client_id: 'app' }, 'Basic !!!'],
+    ['HTTP Basic without a colon', {}, basic('app')],
+    ['HTTP Basic with an empty client id', {}, basic(':secret')],
+    ['a broken percent-encoding in the client id', {}, basic('a%ZZ:secret')],
+    ['a broken percent-encoding in the secret', {}, basic('app:%')],
     ['bytes that are not UTF-8', {}, basic([0x61, 0x3a, 0xff])],
-    ['a NUL', {}, basic('app:a%00b')],
+    ['a NUL in the secret', {}, basic('app:a%00b')],
   ])('refuses %s', (_what, fields, authorization) => {
     expect(verdictOf(() => read(fields, authorization))).toBe('invalid_request');
   });
 
-  it('decodes any encoded id and secret', () => {
+  it('decodes any form-encoded client id and secret', () => {
     const half = (constraints: fc.StringConstraints) =>
       text(constraints).filter((value) => !value.includes('\uFFFD'));
     forAny(half({ minLength: 1 }), half({}), (id, secret) => {

@@ -17,23 +17,23 @@ const verifierOf = (value: string) =>
 it.each([
   ['a method without a challenge', '', 'S256'],
   ['a challenge without a method, which would mean plain', CHALLENGE, ''],
-  ['plain', CHALLENGE, 'plain'],
-  ['s256 in lower case', CHALLENGE, 's256'],
-  ['42 characters', CHALLENGE.slice(1), 'S256'],
-  ['44 characters', `${CHALLENGE}A`, 'S256'],
-  ['padding', `${CHALLENGE}=`, 'S256'],
-  ['the letters of plain base64', CHALLENGE.replace('-', '%2B'), 'S256'],
-  ['a last letter that no SHA-256 ends with', `${CHALLENGE.slice(0, -1)}N`, 'S256'],
+  ['the method plain', CHALLENGE, 'plain'],
+  ['the method s256 in lower case', CHALLENGE, 's256'],
+  ['a challenge of 42 characters', CHALLENGE.slice(1), 'S256'],
+  ['a challenge of 44 characters', `${CHALLENGE}A`, 'S256'],
+  ['a challenge with base64 padding', `${CHALLENGE}=`, 'S256'],
+  ['a + in place of the - of base64url', CHALLENGE.replace('-', '%2B'), 'S256'],
+  ['a last character that no SHA-256 in base64url has', `${CHALLENGE.slice(0, -1)}N`, 'S256'],
   ['a trailing line break', `${CHALLENGE}%0A`, 'S256'],
-  ['a challenge that was sent twice', `${CHALLENGE}&code_challenge=${CHALLENGE}`, 'S256'],
+  ['a duplicate code_challenge', `${CHALLENGE}&code_challenge=${CHALLENGE}`, 'S256'],
 ])('RFC 7636 section 4.3: code_challenge is refused with %s', (_what, challenge, method) => {
   expect(verdictOf(() => challengeOf(challenge, method))).toBe('invalid_request');
 });
 
 describe('RFC 7636 section 4.1: code_verifier', () => {
   it.each([
-    ['42 characters', 'a'.repeat(42)],
-    ['129 characters', 'a'.repeat(129)],
+    ['a verifier of 42 characters', 'a'.repeat(42)],
+    ['a verifier of 129 characters', 'a'.repeat(129)],
     ['a space', `${'a'.repeat(42)} `],
     ['a letter outside ASCII', `${'a'.repeat(42)}é`],
     ['a trailing line break', `${'a'.repeat(43)}\n`],
@@ -41,7 +41,7 @@ describe('RFC 7636 section 4.1: code_verifier', () => {
     expect(verdictOf(() => verifierOf(verifier))).toBe('invalid_request');
   });
 
-  it('of any value has a valid challenge', () => {
+  it('accepts any valid verifier and its S256 challenge', () => {
     const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~';
     forAny(fc.string({ unit: fc.constantFrom(...unreserved), minLength: 43, maxLength: 128 }), (verifier) => {
       expect(verifierOf(verifier)).toBe(verifier);

@@ -18,7 +18,7 @@ const changeOf = (before: Limit, after: Limit) =>
   differenceOf([{ name: 'payment-shop', limit: before }], [{ name: 'payment-shop', limit: after }])[0]
     ?.change;
 
-describe('what changes against an earlier authorization', () => {
+describe('the difference between an earlier authorization and a request', () => {
   it.each([
     ['account-info', 'account-info', ['unchanged account-info - -']],
     [
@@ -38,7 +38,7 @@ describe('what changes against an earlier authorization', () => {
       'payment.to-account("1") money-source("card")',
       ['new payment.to-account("1") - 1:3000', 'dropped payment.to-account("1","phone") 1:3000 -'],
     ],
-  ])('from %s to %s', (earlier, asked, changes) => {
+  ])('from %s to %s is %j', (earlier, asked, changes) => {
     expect(between(earlier, asked)).toEqual(changes);
   });
 
@@ -51,7 +51,7 @@ describe('what changes against an earlier authorization', () => {
     ['payment-shop.limit(,5.5)', 'payment-shop.limit(,5.50)'],
     ['payment-shop money-source("card")', 'payment-shop'],
     ['payment-shop', 'payment-shop money-source("wallet","card")'],
-  ])('of %s is %s', (earlier, asked) => {
+  ])('from %s to %s is “unchanged”', (earlier, asked) => {
     const changes = differenceOf(parseScope(earlier), parseScope(asked)).map(({ change }) => change);
     expect(new Set(changes)).toEqual(new Set(['unchanged']));
   });
@@ -65,7 +65,7 @@ describe('what changes against an earlier authorization', () => {
     [',5000', ',9000', 'raised'],
     [',9000', ',5000', 'lowered'],
     ['1,5000', ',5000', 'changed'],
-  ])('from limit(%s) to limit(%s) is %s', (before, after, change) => {
+  ])('from limit(%s) to limit(%s) is “%s”', (before, after, change) => {
     const changes = between(`payment-shop.limit(${before})`, `payment-shop.limit(${after})`);
     expect(changes[0]?.split(' ', 1)).toEqual([change]);
   });
@@ -80,7 +80,7 @@ const twoLists = fc
   );
 const others = (list: readonly Right[]) => list.filter(({ name }) => name !== 'money-source');
 
-it('the comparison of any two lists has every right of both once, in order, without sources of money', () => {
+it('the difference of two lists has every right of both once, in order, except money-source', () => {
   forAny(twoLists, ([earlier, asked]) => {
     const changes = differenceOf(earlier, asked);
     const ofAsked = changes.filter(({ change }) => change !== 'dropped');
@@ -95,7 +95,7 @@ it('the comparison of any two lists has every right of both once, in order, with
   });
 });
 
-it('a changed limit is raised, lowered, both or neither by the sums that the greediest application can spend', () => {
+it('a limit counts as raised, lowered, unchanged or changed by the payments that it permits', () => {
   forAny(smallPeriod, smallPeriod, (before, after) => {
     const covers = isWithin(after, greedy(before, 7));
     const isCovered = isWithin(before, greedy(after, 7));

@@ -12,7 +12,7 @@ const directory = parseDirectory(JSON.stringify(FILE));
 const problems = (file: unknown) => mistakesIn(file, parseDirectory);
 
 describe('a directory', () => {
-  it('names shops and accounts apart, each in every language', () => {
+  it('keeps the names of shops and of accounts separate, each in every language', () => {
     expect(directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Book World' });
     expect(directory.shop.get('41001')).toEqual({ en: 'Trams', ru: 'Трамваи' });
     expect(directory.account.get('41001')).toEqual({ en: 'Anna Petrova', ru: 'Anna Petrova' });
@@ -30,7 +30,7 @@ describe('a directory', () => {
     ['payment.to-account("41001","email")', undefined],
     ['payment.to-account("337")', undefined],
     ['account-info', undefined],
-  ])('names the payee of %s: %s', (scope, name) => {
+  ])('names the payee of %s as %s (undefined: no name)', (scope, name) => {
     expect(parseScope(scope).map((right) => nameOfTarget(directory, right)?.en)).toEqual([name]);
   });
 
@@ -54,7 +54,7 @@ describe('a directory', () => {
     expect(problems('{"shops"')).toEqual([expect.stringMatching(/^is not JSON/)]);
   });
 
-  it('reports the first twenty of a thousand mistakes', () => {
+  it('reports the first twenty of many mistakes, and the number of the others', () => {
     const shops = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [n, '']));
     const said = problems({ shops });
     expect(said).toHaveLength(21);

@@ -9,13 +9,13 @@ const BOUNDARY = Date.parse('2018-02-07T00:00:00.000Z');
 
 describe('contract 8: lifetime of the access token', () => {
   it.each([
-    ['6 months from 31 August', '2017-08-31T10:00:00.000Z', '2018-02-28T10:00:00.000Z'],
-    ['6 months from 31 August into a leap year', '2015-08-31T10:00:00.000Z', '2016-02-29T10:00:00.000Z'],
+    ['6 months: from 31 August to 28 February', '2017-08-31T10:00:00.000Z', '2018-02-28T10:00:00.000Z'],
+    ['6 months: from 31 August to 29 February', '2015-08-31T10:00:00.000Z', '2016-02-29T10:00:00.000Z'],
   ])('is %s', (_what, issued, expires) => {
     expect(tokenExpiresAt(new Date(issued)).toISOString()).toBe(expires);
   });
 
-  it('ends at the same UTC time of day in the right month, never a day late', () => {
+  it('ends 6 or 36 months later at the same UTC time of day, never a day late', () => {
     const times = fc.oneof(
       fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
       fc.integer({ min: -1000, max: 1000 }).map((distance) => new Date(BOUNDARY + distance)),
@@ -46,13 +46,13 @@ const revoked: GrantTimes = { ...exchanged, revokedAt: time('2027-01-01T00:00:00
 
 it.each([
   ['code issued', 'until the code expires', approved, '2026-11-20T12:00:49.999', true],
-  ['code expired', 'from the moment it expires', approved, '2026-11-20T12:00:50.000', false],
+  ['code expired', 'from the moment the code expires', approved, '2026-11-20T12:00:50.000', false],
   ['active', 'once the token is issued', exchanged, '2026-11-20T12:00:10.000', true],
-  ['active', 'until 3 years have passed', exchanged, '2029-11-20T12:00:09.999', true],
-  ['expired', 'from 3 years on', exchanged, '2029-11-20T12:00:10.000', false],
-  ['revoked', 'whatever its token was', revoked, '2027-01-01T00:00:00.000', false],
-  ['revoked', 'whatever its code was', disconnected, '2026-11-20T12:00:00.000', false],
-  ['revoked', 'also when the token has expired since', revoked, '2040-01-01T00:00:00.000', false],
+  ['active', 'until 3 years after the token was issued', exchanged, '2029-11-20T12:00:09.999', true],
+  ['expired', 'from 3 years after the token was issued', exchanged, '2029-11-20T12:00:10.000', false],
+  ['revoked', 'even if its token has not expired', revoked, '2027-01-01T00:00:00.000', false],
+  ['revoked', 'even if its code has not expired', disconnected, '2026-11-20T12:00:00.000', false],
+  ['revoked', 'even if its token has expired since', revoked, '2040-01-01T00:00:00.000', false],
 ] as const)('contract 3: a grant is %s %s', (state, _when, grant, now, live) => {
   expect(grantState(grant, time(now))).toBe(state);
   expect(isLive(state)).toBe(live);

@@ -19,17 +19,17 @@ const SHAPE = '<rect width="9" height="9"/>';
 
 describe('an SVG logo', () => {
   it.each([
-    ['shapes', svg()],
+    ['a path', svg()],
     [
-      'a BOM, a declaration and comments before it',
+      'a BOM, an XML declaration and comments before it',
       `\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<!-- by <svg> --><!---->${svg('<title>A &amp; B</title>')}`,
     ],
-    ['what does nothing in an <img>', svg('<script>alert(1)</script>')],
+    ['a script, which does not run in an <img>', svg('<script>alert(1)</script>')],
     ['other namespaces', svg(SHAPE, 'viewBox="0,0,32,32" width="100%" xmlns:serif="http://www.serif.com/"')],
-    ['a sign in an attribute', svg(SHAPE, 'aria-label="a > b" viewBox="0 0 9 9"')],
-    ['no dashes', svg('<path stroke-dasharray="none" d="M0 0h9"/>')],
+    ['a > in an attribute', svg(SHAPE, 'aria-label="a > b" viewBox="0 0 9 9"')],
+    ['stroke-dasharray="none"', svg('<path stroke-dasharray="none" d="M0 0h9"/>')],
     ['attributes in single quotes', `<svg\nviewBox='0 0 9 9' xmlns = '${SVG}' />`],
-  ])('accepts %s', (_what, body) => {
+  ])('is accepted with %s', (_what, body) => {
     expect(problem(body)).toBeUndefined();
   });
 
@@ -62,12 +62,12 @@ describe('an SVG logo', () => {
     [Buffer.concat([svg(), Buffer.from([0xff])]), /neither a PNG nor an SVG/],
     ['GIF89a', /neither/],
     [svg(`<desc>${'x'.repeat(MAX_LOGO_BYTES)}</desc>`), /bytes, more than the maximum of 65536/],
-  ])('refuses %s', (body, why) => {
+  ])('is refused: %s', (body, why) => {
     expect(problem(body)).toMatch(why);
   });
 
   it.each(['<!--', '<!---->', '<?', '<?>', '<svg ', ' '])(
-    'is checked in linear time, also after many %s',
+    'is refused in linear time if it only repeats %j',
     (piece) => {
       expect(problem(piece.repeat(MAX_LOGO_BYTES / piece.length))).toMatch(/neither/);
     },
@@ -79,7 +79,7 @@ describe('a PNG logo', () => {
     [16, 16],
     [1024, 1024],
     [300, 100],
-  ])('accepts %i by %i pixels', (width, height) => {
+  ])('is accepted with %i by %i pixels', (width, height) => {
     expect(checkLogo(png(width, height))).toBe('png');
   });
 
@@ -92,14 +92,14 @@ describe('a PNG logo', () => {
     ['animated', png(64, 64, [chunk('acTL', Buffer.alloc(8))]), /animated/],
     ['cut off', whole.subarray(0, -1), /complete PNG/],
     [
-      'followed by something',
+      'followed by other bytes',
       Buffer.concat([whole, Buffer.from('<script>alert(1)</script>')]),
       /end with IEND/,
     ],
-    ['followed by a chunk', Buffer.concat([whole, chunk('tEXt', Buffer.from('x'))]), /end with IEND/],
-    ['without a picture', Buffer.concat([whole.subarray(0, 33), chunk('IEND')]), /complete PNG/],
-    ['no PNG but its first byte', Buffer.from('89504e470d0a1a0b', 'hex'), /complete PNG/],
-    ['nothing but its signature', whole.subarray(0, 8), /complete PNG/],
+    ['followed by another chunk', Buffer.concat([whole, chunk('tEXt', Buffer.from('x'))]), /end with IEND/],
+    ['without image data', Buffer.concat([whole.subarray(0, 33), chunk('IEND')]), /complete PNG/],
+    ['a PNG signature with a wrong last byte', Buffer.from('89504e470d0a1a0b', 'hex'), /complete PNG/],
+    ['nothing but a PNG signature', whole.subarray(0, 8), /complete PNG/],
   ])('is refused when it is %s', (_what, body, why) => {
     expect(problem(body)).toMatch(why);
   });

@@ -34,7 +34,7 @@ describe('lowering a limit', () => {
     ['payment-shop.limit(30,45000)', '5000.', 'payment-shop.limit(30,5000)'],
     ['payment-shop', '2999,99', 'payment-shop.limit(1,2999.99)'],
     ['payment.to-account("1", "account")', '1', 'payment.to-account("1").limit(1,1)'],
-  ])('%s to %s', (scope, typed, expected) => {
+  ])('of %s to %j grants %s', (scope, typed, expected) => {
     expect(granted(scope, typed)).toBe(expected);
   });
 
@@ -44,18 +44,18 @@ describe('lowering a limit', () => {
     ['too_many_decimals', ['1,000', '1.000']],
     ['not_above_zero', ['0', '0,00']],
     ['higher_than_asked', ['45000.01', '45 001', '9'.repeat(1_000)]],
-  ])('is refused as %s: to %j', (problem, texts) => {
+  ])('is refused as %s if the user types one of %j', (problem, texts) => {
     for (const typed of texts)
       expect([typed, granted('payment-shop.limit(30,45000)', typed)]).toEqual([typed, problem]);
   });
 
-  it('reports the problem of each limit, and then grants nothing', () => {
+  it('reports the problem of each limit that can’t be granted', () => {
     const asked = parseScope('payment-shop payment-p2p.limit(7,5) account-info');
     const { problems } = lowerLimits(asked, new Map(['', '5.01', '1'].entries()));
     expect(Object.fromEntries(problems ?? [])).toEqual({ 0: 'not_a_sum', 1: 'higher_than_asked' });
   });
 
-  it('grants the typed sums, never more than requested, and changes nothing else', () => {
+  it('grants the typed sums, none above the requested one, and changes nothing else', () => {
     forAny(rights, fc.array(written, { minLength: 6, maxLength: 6 }), (asked, sums) => {
       const typed = new Map(lowerableLimits(asked).map(({ index }) => [index, sums[index]?.text ?? '']));
       const lowering = lowerLimits(asked, typed);

@@ -42,7 +42,7 @@ describe('a scope with any rights', () => {
   it.each([
     ...['a'.repeat(65), 'a.limit', 'a.limit("b")', 'a.limit(1,5)b', 'a("b")c', 'a()', 'a("b","c")'],
     ...['a("b","phone","d")', 'payment("b")', 'payment.limit(1,5)', '7a', 'https://wallet.example/read'],
-  ])('refuses %s', (scope) => {
+  ])('is refused with any catalogue, and without one: %s', (scope) => {
     for (const catalogue of [BANK, SHOP, OFFER.catalogue])
       expect(verdictOf(() => asked(scope, catalogue))).toBe('invalid_scope');
     expect(verdictOf(() => parseScope(scope))).toBe('invalid_scope');
@@ -65,7 +65,7 @@ describe('a request for rights of a catalogue', () => {
     });
   });
 
-  it('makes no promise that one of its rights may break, with the catalogue or without it', () => {
+  it('shows the user no promise that one of its rights breaks, with the catalogue or without it', () => {
     forAny(requests, ({ file, catalogue, list }) => {
       const lifted = list.flatMap(({ name }) => {
         const own = file[name];
@@ -82,20 +82,20 @@ describe('a request for rights of a catalogue', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['a limit where nothing is spent', 'statements:read.limit(7,5000)', /statements:read accepts no limit/],
+    ['a limit on a non-payment right', 'statements:read.limit(7,5000)', /statements:read accepts no limit/],
     ['no target', 'transfer.to', /transfer\.to needs a target/],
-    ['a target too many', 'statements:read("x")', /statements:read accepts no target/],
-    ['a type of a right without a target', 'transfer("7","phone")', /transfer accepts no target/],
-    ['a type of a shop', 'points:spend("7","account")', /points:spend accepts one target/],
+    ['a target of a right that takes none', 'statements:read("x")', /statements:read accepts no target/],
+    ['a target and a type of a right that takes none', 'transfer("7","phone")', /transfer accepts no target/],
+    ['a target type of a shop', 'points:spend("7","account")', /points:spend accepts one target/],
     ['the same right twice', 'transfer.to("7") transfer.to("7","account")', /the same right twice/],
-    ['a period and one payment', 'transfer.limit(,5) points:spend("7")', /period limit and a one-time limit/],
+    ['mixed kinds of limits', 'transfer.limit(,5) points:spend("7")', /period limit and a one-time limit/],
   ])('refuses %s: %s', (_what, scope, rule) => {
     const refusal = refusalOf(() => asked(scope, new Map([...BANK, ...SHOP])));
     expect(refusal.code).toBe('invalid_scope');
     expect(refusal.rule).toMatch(rule);
   });
 
-  it('refuses a part beside its whole over two steps, custom and built-in, in any order', () => {
+  it('refuses a right beside one that includes it, even indirectly, in any order', () => {
     const text = (at: number) => ({ text: `See no. ${at}` });
     const file = {
       'payment-shop': 'Pay any shop',
@@ -114,7 +114,7 @@ describe('a request for rights of a catalogue', () => {
 });
 
 describe('a right that is not in the catalogue', () => {
-  it('can’t be requested in any form, but may have been granted', () => {
+  it('can’t be requested in any form, but can be imported', () => {
     forAny(anyRights, (list) => {
       const scope = formatScope(list);
       const isOwn = list.some(({ name }) => !BUILT_IN_RIGHTS.has(name));
@@ -125,7 +125,7 @@ describe('a right that is not in the catalogue', () => {
     });
   });
 
-  it('is imported unchanged; one of the catalogue gets its missing type, but never a missing limit', () => {
+  it('is imported unchanged; rights in the catalogue get a missing type, but no missing limit', () => {
     const offer = { ...OFFER, catalogue: BANK, defaultLimit: null };
     const imported = (scope: string) => parseRequestedScope(scope, offer, ANYBODY).scope;
     expect(imported('read:user repo.write openid')).toBe('read:user repo.write openid');
@@ -151,7 +151,7 @@ const withLimit = (right: Right) => ({
   limit: right.limit && { ...right.limit, isDefault: undefined },
 });
 
-it('a resource server’s data contain all that the scope contains, without parsing', () => {
+it('the rights as data for a resource server contain the whole scope in fields that need no parsing', () => {
   forAny(rights, (list) => {
     const scope = rightData(parseScope(formatScope(list)))
       .map(written)

@@ -35,7 +35,7 @@ describe('contract 2.2: redirect_uri is identical to the registered one, charact
     },
   );
 
-  it('compares any two strings without an error, and accepts only continuations', () => {
+  it('never throws, and accepts only the registered URI, alone or with parameters appended', () => {
     forAny(anyString, anyString, (registered, sent) => {
       expect(redirectUriMismatch(registered, registered)).toBeNull();
       for (const uri of [sent, registered + sent, `${registered}?${sent}`, `${registered}&${sent}`]) {
@@ -62,27 +62,27 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
     [WITH_QUERY, '&users=8'],
     ['https://app.example/cb?', '&x=1'],
     ['myapp://done', '?x=1'],
-  ])('accepts %s with %s', (registered, appended) => {
+  ])('accepts %s with %s appended', (registered, appended) => {
     expect(redirectUriMismatch(registered, registered + appended)).toBeNull();
   });
 
   it.each([
-    ['& where the registered one has no query', PLAIN, '&x=1'],
-    ['? where the registered one has a query', WITH_QUERY, '?x=1'],
-    ['? where the registered one has an empty query', 'https://app.example/cb?', '?x=1'],
-    ['a fragment behind a parameter', PLAIN, '?x=1#y'],
+    ['an appended & if the registered URI has no query', PLAIN, '&x=1'],
+    ['an appended ? if the registered URI has a query', WITH_QUERY, '?x=1'],
+    ['an appended ? if the registered URI has an empty query', 'https://app.example/cb?', '?x=1'],
+    ['a fragment after a parameter', PLAIN, '?x=1#y'],
     ['a letter outside ASCII', PLAIN, '?x=é'],
     ['a space', PLAIN, '?x=a b'],
     ['a line break', PLAIN, '?x=1\r\nSet-Cookie: a=b'],
     ['a NUL', PLAIN, '?x=\0'],
-    ['DEL', PLAIN, '?x=\x7f'],
+    ['the control character DEL', PLAIN, '?x=\x7f'],
     ['a name that cannot be decoded', PLAIN, '?%FF=1'],
-    ['a name with a broken escape', PLAIN, '?c%6=1'],
+    ['a name with a broken percent-encoding', PLAIN, '?c%6=1'],
   ])('refuses %s', (_what, registered, appended) => {
     expect(redirectUriMismatch(registered, registered + appended)).not.toBeNull();
   });
 
-  it.each(ANSWER_NAMES)('refuses %s, a parameter of Assent’s response', (name) => {
+  it.each(ANSWER_NAMES)('refuses %s, a name reserved for responses', (name) => {
     for (const appended of [`${name}=x`, `${name}=`, name, `x=1&${name}=x`, `x=1;${name}=x`, `${name};x=1`]) {
       expect(redirectUriMismatch(PLAIN, `${PLAIN}?${appended}`)).not.toBeNull();
       expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
@@ -101,13 +101,13 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
     ...['c%6Fde=x', 'CODE=x', 'COD%45=x', 'code[]=x', 'code[0]=x', 'code%5B%5D=x', 'code[=x', 'code%00=x'],
     ...['+code=x', 'code+=x', '%09code=x', 'code%0A=x', '%C2%A0code=x', ';code=x', 'x;code=x', '?code=x'],
     ...['error%5Fdescription=x', 'Access.Token=x', 'expires+in=x', 'SESSION_STATE=x', 'sta%74e[]=x'],
-  ])('refuses the spelling %s of a reserved name', (appended) => {
+  ])('refuses %s, another spelling of a reserved name', (appended) => {
     expect(redirectUriMismatch(PLAIN, `${PLAIN}?${appended}`)).not.toBeNull();
     expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
   });
 
   it.each([...['user=8', 'user', 'USER=8', 'us%65r=8', 'user[]=8', 'x;user=8', 'shop_id=b', 'x=1&user=8']])(
-    'refuses %s, a name of the registered query',
+    'refuses %s, whose name is in the registered query',
     (appended) => {
       expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
     },
@@ -124,20 +124,20 @@ describe('RFC 8252 section 7.3: the port of a loopback address of an OAuth 2.1 a
   const hosts = (...texts: string[]) => texts.map((host) => `http://${host}:8/cb`);
 
   it.each([
-    ['a port that is none', V4, ports('0', '65536', '99999', '123456')],
+    ['a port out of range', V4, ports('0', '65536', '99999', '123456')],
     ['a port in another spelling', V4, ports('080', '09', '', '+80', '8%30', ' 80', '8_0')],
     ['another path', V4, ports('8/', '8/cbx', '8//').concat('http://127.0.0.1:8/CB', 'http://127.0.0.1:8')],
-    ['a path where none is registered', NO_PATH, ['http://127.0.0.1:8/', ...ports('8')]],
+    ['a path if none is registered', NO_PATH, ['http://127.0.0.1:8/', ...ports('8')]],
     ['a user name', V4, [...ports('8@evil.example'), ...hosts('x@127.0.0.1', '127.0.0.1@evil.example')]],
     ['a user name without a path', NO_PATH, ['http://127.0.0.1:8@evil.example', `${NO_PATH}@evil.example`]],
-    ['a host that begins the same', NO_PATH, ['http://127.0.0.1.evil.example:8', `${NO_PATH}.evil.example`]],
+    ['a host with a suffix', NO_PATH, ['http://127.0.0.1.evil.example:8', `${NO_PATH}.evil.example`]],
     ['a backslash', V4, [...ports('8\\@evil.example'), 'http:\\\\127.0.0.1:8/cb']],
     ['a fragment', V4, [...ports('8#'), 'http://127.0.0.1:8/cb#x']],
-    ['a parameter of our answer', V4, ['http://127.0.0.1:8/cb?code=x', 'http://127.0.0.1:8/cb?iss=x']],
+    ['a parameter of the response', V4, ['http://127.0.0.1:8/cb?code=x', 'http://127.0.0.1:8/cb?iss=x']],
     ['a parameter of the registered query', V4_QUERY, ['http://127.0.0.1:8/cb?user=7&user=8', ...ports('8')]],
     ['another loopback address', V4, hosts('[::1]', 'localhost', '127.0.0.2')],
-    ['another spelling of IPv4', V4, hosts('127.1', '2130706433', '127.0.0.01', '127.0.0.1.')],
-    ['another spelling of IPv6', V6, hosts('[0:0:0:0:0:0:0:1]', '[::01]', '::1', '[::ffff:7f00:1]')],
+    ['another spelling of 127.0.0.1', V4, hosts('127.1', '2130706433', '127.0.0.01', '127.0.0.1.')],
+    ['another spelling of ::1', V6, hosts('[0:0:0:0:0:0:0:1]', '[::01]', '::1', '[::ffff:7f00:1]')],
     ['another scheme', V4, ['https://127.0.0.1:8/cb', 'HTTP://127.0.0.1:8/cb']],
   ])('refuses %s', (_what, registered, sent) => {
     for (const uri of sent) expect([uri, mismatch(registered, uri)]).not.toEqual([uri, null]);
@@ -154,7 +154,7 @@ describe('RFC 8252 section 7.3: the port of a loopback address of an OAuth 2.1 a
     },
   );
 
-  it('names the first difference of another path, and accepts only other ports', () => {
+  it('reports where another path first differs, and accepts only other ports', () => {
     expect(mismatch(V4, 'http://127.0.0.1:51234/cx')?.[1]).toContain('at character 21');
     const port = fc.integer({ min: 1, max: 65_535 });
     const host = fc.constantFrom('127.0.0.1', '[::1]');
@@ -171,23 +171,23 @@ describe('RFC 8252 section 7.3: the port of a loopback address of an OAuth 2.1 a
   });
 });
 
-describe('RFC 9700 section 2.6: a redirect URI that requires --force', () => {
+describe('RFC 9700 section 2.6: registration of a redirect URI', () => {
   it.each([
     ...['HTTPS://app.example', 'about:', 'http://127.0.0.2/cb', 'http://127.1:9/', 'HTTP://LOCALHOST/'],
     ...['market-app://x', 'intents:x', 'https://intent.example/intent:x', 'my.intent:/cb'],
-  ])('does not include %s', (uri) => {
+  ])('needs no --force: %s', (uri) => {
     expect(redirectUriDoubt(uri)).toBeNull();
   });
 
   it.each([
     ...['http://128.0.0.1/', 'http://[::2]/', 'http://0.0.0.0:9/'],
     ...['http://127.0.0.1.evil.example/', 'http://localhost.evil.example/'],
-  ])('receives codes unencrypted: %s', (uri) => {
+  ])('needs --force if it receives codes unencrypted: %s', (uri) => {
     expect(redirectUriDoubt(uri)).toBe('receives codes unencrypted, without https');
   });
 
   it.each([...['intent://scan/', 'INTENT:x', 'android-app://com.example/https/x', 'Market://details?id=x']])(
-    'is rewritten by a browser: %s',
+    'needs --force if it is rewritten by a browser: %s',
     (uri) => {
       expect(redirectUriProblem(uri)).toBeUndefined(); // registered ones stay, and an import may bring one
       const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();

@@ -21,16 +21,16 @@ describe('contract 2.1: registration of a redirect URI', () => {
     ['a space', 'https://app.example/a b', 'characters'],
     ['a backslash', 'https://app.example\\@evil.example/', 'characters'],
     ['a letter outside ASCII', 'https://пример.example/cb', 'characters'],
-    ['a path', '/cb', 'absolute'],
+    ['a path alone', '/cb', 'absolute'],
     ['a host alone', 'app.example', 'absolute'],
-    ['a port that is none', 'https://app.example:99999/', 'absolute'],
+    ['a port out of range', 'https://app.example:99999/', 'absolute'],
     ['no host', 'https:///cb', 'host'],
-    ['a path after the scheme', 'https:/app.example/cb', 'host'],
+    ['only one slash after https:', 'https:/app.example/cb', 'host'],
     ['a user name', 'https://user@app.example/cb', 'user name'],
-    ['a user name in an address of an app', 'myapp://user@done', 'user name'],
-    ['a cut-off escape', `${PLAIN}?x=%Z1`, 'two hex digits'],
-    ['a state of its own, spelled differently', `${PLAIN}?a=1&ST%41TE[]=x`, 'state'],
-    ['a user name behind an upper-case scheme', 'HTTPS://user@app.example/cb', 'user name'],
+    ['a user name after a custom scheme', 'myapp://user@done', 'user name'],
+    ['a percent sign without two hex digits', `${PLAIN}?x=%Z1`, 'two hex digits'],
+    ['a parameter named state in another spelling', `${PLAIN}?a=1&ST%41TE[]=x`, 'state'],
+    ['a user name after an upper-case scheme', 'HTTPS://user@app.example/cb', 'user name'],
   ])('refuses %s', (_what, uri, reason) => {
     expect(redirectUriProblem(uri)).toContain(reason);
   });
@@ -47,7 +47,7 @@ describe('contract 2.1: registration of a redirect URI', () => {
 it.each([
   ['name', checkName, 100],
   ['login', checkLogin, 128],
-])('a %s at registration has 1 to the maximum of visible characters', (what, check, max) => {
+])('registration allows a %s of 1 visible character up to its maximum length', (what, check, max) => {
   for (const text of ['x', 'Zoë Q', '😀'.repeat(max)]) expect(() => check(text)).not.toThrow();
   for (const text of ['', 'x'.repeat(max + 1)]) {
     expect(() => check(text)).toThrow(`the ${what} must have 1 to ${max} characters`);
@@ -60,7 +60,7 @@ it.each([
 describe('a password at registration', () => {
   const check = (password: string, allowWeak = false) => checkPassword('password', password, allowWeak);
 
-  it('has 8 characters under NFKC to 1000 bytes, or at least 1 if weak ones are allowed', () => {
+  it('needs 8 characters after NFKC, or 1 if weak ones are allowed, and at most 1000 bytes', () => {
     for (const password of ['x'.repeat(8), '😀'.repeat(8), 'x'.repeat(1000)]) {
       expect(() => check(password)).not.toThrow();
     }
@@ -73,7 +73,7 @@ describe('a password at registration', () => {
     }
   });
 
-  it('has no control characters, also if weak ones are allowed', () => {
+  it('may not have control characters, even if weak ones are allowed', () => {
     expect(() => check('long enough\n', true)).toThrow('no control characters');
   });
 });

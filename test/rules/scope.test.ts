@@ -37,14 +37,14 @@ describe('scopes.md: the grammar of a scope', () => {
     ['(, 300)', rubles(null, '300')],
     ['(,0.01)', rubles(null, '0.01')],
     ['(10,999999999999.99)', rubles(10, '999999999999.99')],
-  ])('reads the limit %s, its sum exactly as written', (limit, expected) => {
+  ])('reads the limit %s, and keeps its sum exactly as written', (limit, expected) => {
     expect(parseScope(`payment-shop.limit${limit}`)).toEqual([{ name: 'payment-shop', limit: expected }]);
   });
 
   it.each([
-    ['no days at all', '(300)'],
-    ['days of 5 digits', '(10000,1)'],
-    ['no day', '(0,1)'],
+    ['a sum but no period', '(300)'],
+    ['a period of 5 digits', '(10000,1)'],
+    ['a period of 0 days', '(0,1)'],
     ['no sum', '(1,)'],
     ['a sum of zero with decimals', '(1,0.00)'],
     ['a negative sum', '(1,-5)'],
@@ -57,35 +57,35 @@ describe('scopes.md: the grammar of a scope', () => {
     ['two spaces after the comma', '(1,  5)'],
     ['no closing parenthesis', '(1,5'],
     ['no parentheses', ''],
-    ['a second limit', '(1,5).limit(1,5)'],
+    ['a second limit after it', '(1,5).limit(1,5)'],
   ])('7.1 refuses a limit with %s', (_what, limit) => {
     for (const right of ['payment-shop', 'payment.to-pattern("1")', 'payment.to-account("1")'])
       expect(verdictOf(() => parseScope(`${right}.limit${limit}`))).toBe('invalid_scope');
   });
 
   it.each([
-    ['nothing', ''],
-    ['spaces only', '   '],
-    ['another case', 'Account-Info'],
-    ['bare payment', 'payment'],
+    ['an empty scope', ''],
+    ['a scope of spaces only', '   '],
+    ['a right with capital letters', 'Account-Info'],
+    ['the name “payment” alone', 'payment'],
     ['a payment without a target', 'payment.to-pattern'],
     ['a payment with empty parentheses', 'payment.to-pattern()'],
     ['a target without quotes', 'payment.to-pattern(337)'],
-    ['a shop with a type', 'payment.to-pattern("1","account")'],
-    ['an unknown type of account', 'payment.to-account("1","card")'],
+    ['a shop with a target type', 'payment.to-pattern("1","account")'],
+    ['an unknown target type of an account', 'payment.to-account("1","card")'],
     ['three strings for an account', 'payment.to-account("1","phone","2")'],
     ['a target of 129 characters', `payment.to-pattern("${'x'.repeat(129)}")`],
     ['an empty target', 'payment.to-pattern("")'],
-    ['an open quote', 'payment.to-pattern("a'],
-    ['an escape of something else', String.raw`payment.to-pattern("\n")`],
-    ['a comma without a string', 'payment.to-account("a",)'],
+    ['an unclosed quotation mark', 'payment.to-pattern("a'],
+    ['an escaped character other than a quote or backslash', String.raw`payment.to-pattern("\n")`],
+    ['a comma without a string after it', 'payment.to-account("a",)'],
     ['a space before a comma', 'payment.to-account("a" ,"phone")'],
     ['two spaces after a comma', 'payment.to-account("a",  "phone")'],
-    ['no comma', 'payment.to-account("a""phone")'],
-    ['a target to a right that has none', 'payment-shop("1")'],
+    ['two strings without a comma between them', 'payment.to-account("a""phone")'],
+    ['a target of a right that takes none', 'payment-shop("1")'],
     ['a limit on a right that spends nothing', 'account-info.limit(1,5)'],
-    ['no source', 'money-source()'],
-    ['an unknown source', 'money-source("cash")'],
+    ['an empty list of money sources', 'money-source()'],
+    ['an unknown money source', 'money-source("cash")'],
     ['a comma between rights', 'account-info,operation-history'],
     ['no space between rights', 'payment.to-pattern("1")account-info'],
     ['a line break at the end', 'account-info\n'],
@@ -94,7 +94,7 @@ describe('scopes.md: the grammar of a scope', () => {
     expect(verdictOf(() => parseScope(scope))).toBe('invalid_scope');
   });
 
-  it('names the position of the error in the log, and shows the user nothing of the input', () => {
+  it('logs the position of the error, and shows the user no part of the scope', () => {
     const refusal = refusalOf(() => parseScope('money-source("card",b)'));
     expect(refusal.rule).toBe('scope: expected a string in double quotes before or at character 21');
     expect(refusal.message).toBe('The parameter scope has a value that is not a right of this service.');

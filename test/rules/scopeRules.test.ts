@@ -11,7 +11,7 @@ import { OFFER, parseScope } from './rubles.ts';
 const read = (scope: string, allowedRights: readonly string[] | null = null) =>
   parseRequestedScope(scope, OFFER, { allowedRights, most: null }).rights;
 
-describe('contract 7.1: a contradictory scope', () => {
+describe('contract 7.1: the check for contradictions in a scope', () => {
   it.each([
     ['the same right twice', 'payment.to-pattern("1") payment.to-pattern("1").limit(2,5)'],
     ['the same right twice', 'payment.to-account("1") payment.to-account("1","account")'],
@@ -32,8 +32,8 @@ describe('contract 7.1: a contradictory scope', () => {
     ['payment-shop with payment.to-pattern', 'payment-shop payment.to-pattern("1")'],
     ['a period limit and a one-time limit', 'payment-shop.limit(1,5) payment-p2p.limit(,5)'],
     ['a period limit and a one-time limit', 'payment.to-pattern("1") payment.to-pattern("2").limit(,5)'],
-    ['a one-time payment with anything but', 'payment-shop.limit(,5) operation-details'],
-    ['a one-time payment with anything but', 'payment-shop.limit(,5) payment-p2p.limit(,5)'],
+    ['a one-time payment with anything but money-source', 'payment-shop.limit(,5) operation-details'],
+    ['a one-time payment with anything but money-source', 'payment-shop.limit(,5) payment-p2p.limit(,5)'],
   ])('refuses %s: %s', (rule, scope) => {
     const refusal = refusalOf(() => read(scope));
     expect(refusal.code).toBe('invalid_scope');
@@ -63,7 +63,7 @@ describe('contract 7.1: a contradictory scope', () => {
     expect(read(scope)).toEqual(parseScope(scope));
   });
 
-  it('is judged the same in any order of its rights', () => {
+  it('gives the same verdict in any order of the rights', () => {
     const shuffled = rights.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
     );
@@ -72,7 +72,7 @@ describe('contract 7.1: a contradictory scope', () => {
     });
   });
 
-  it('is refused with any duplicate right', () => {
+  it('refuses any duplicate right', () => {
     forAny(rights, fc.nat(), (list, index) => {
       const again = formatScope(list.concat(list[index % list.length] ?? []));
       expect(verdictOf(() => read(again))).toBe('invalid_scope');
@@ -176,15 +176,15 @@ describe('scopes.md: the catalogue and the rights of an application', () => {
   });
 
   it.each([
-    ['one of another family', 'openid', 'openid_scope'],
-    ['a name that every object has', 'constructor', 'right_not_offered'],
+    ['a scope of OpenID Connect', 'openid', 'openid_scope'],
+    ['a property name of every JavaScript object', 'constructor', 'right_not_offered'],
     ['a valid right before an unknown one', 'account-info everything', 'right_not_offered'],
-    ['a list that is too long', `${' '.repeat(6000)}account-info`, 'too_long'],
+    ['a scope that is too long', `${' '.repeat(6000)}account-info`, 'too_long'],
   ])('refuses %s', (_what, scope, ruleId) => {
     expect(refusalOf(() => read(scope))).toMatchObject({ code: 'invalid_scope', ruleId });
   });
 
-  it('an empty list of allowed rights allows none', () => {
+  it('an application with an empty list of allowed rights may request none', () => {
     expect(verdictOf(() => read('account-info', []))).toBe('invalid_scope');
   });
 });

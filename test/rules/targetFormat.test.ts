@@ -20,7 +20,7 @@ describe('a phone number', () => {
       ...['+7(916)1234567', '+7-916-123-45-67', '++79161234567', '79161234567+', '７9161234567'],
       ...['٧٩١٦١٢٣٤٥٦٧', '+49015112345678', 'tel:+79161234567', '79161234567;ext=5'],
     ].map((number): [string, null] => [number, null]),
-  ])('is shown for %j as %j (null: not a phone number)', (number, shown) => {
+  ])('written as %j is shown as %j (null: not a phone number)', (number, shown) => {
     expect(formatPhoneNumber(number)).toBe(shown);
   });
 
@@ -53,7 +53,7 @@ describe('the target of a right', () => {
     ['payment.to-account("89161234567","phone")', ['89161234567']],
     ['payment.to-account("12345678@x","email")', ['12345678@x']],
     ['payment-shop', null],
-  ])('of %s is shown in the parts %j', (scope, parts) => {
+  ])('in %s is shown in the parts %j', (scope, parts) => {
     expect(parseScope(scope).map(targetParts)).toEqual([parts]);
   });
 

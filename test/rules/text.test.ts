@@ -18,9 +18,9 @@ const JOINERS = [...'\u200c\u200d\ufe0e\ufe0f'];
 
 const clear = fc.constantFrom('', 'a', 'Магазин', '商店', '9', '💳', '-', 'é');
 
-describe('scopes.md: characters that are invisible or ambiguous', () => {
+describe('scopes.md: the check for invisible or ambiguous characters', () => {
   it.each([...UNCLEAR, ...JOINERS, ' '].map((character) => [character]))(
-    'include %j, and in a name all except spaces and joiners',
+    'finds %j in a target, and in a name unless it is a space or joiner',
     (character) => {
       const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
       forAny(clear, clear, (before, after) => {
@@ -31,13 +31,13 @@ describe('scopes.md: characters that are invisible or ambiguous', () => {
     },
   );
 
-  it('include a mark drawn over the preceding text', () => {
+  it('finds a combining mark that has no letter before it', () => {
     expect(findUnclear('\u0301a')).toBe('U+0301 at character 1');
     expect(findUnclearInName('\u0489')).toBe('U+0489 at character 1');
   });
 
   it.each(['', '~', 'Магазин«Ромашка»', 'متجر', 'חנות', '商店', '👩', 'e\u0301', '１２', 'x'.repeat(9)])(
-    'do not include %j',
+    'accepts %j',
     (text) => {
       expect(findUnclear(text)).toBeUndefined();
       expect(findUnclearInName(text)).toBeUndefined();
@@ -45,7 +45,7 @@ describe('scopes.md: characters that are invisible or ambiguous', () => {
   );
 
   it.each(['a b', 'Иван Петров', '👩‍👧', '👩🏽‍💻 work', '❤️', '1️⃣', '🏳️‍🌈', 'می‌خواهم', 'क्‍ष', 'ශ්‍රී ලංකා'])(
-    'allow what words, scripts and emoji need in a name: %j',
+    'accepts the spaces and joiners that words, scripts and emoji need in a name: %j',
     (name) => {
       expect(findUnclearInName(name)).toBeUndefined();
     },
@@ -57,7 +57,7 @@ describe('scopes.md: characters that are invisible or ambiguous', () => {
     ),
     ...['a  b', 'a\u200db', 'anna\ufe0f', '1\ufe0f', '\ufe0f'],
     ...['👩\u200da', 'a\u200d👩', '👩\u200d\u200d👧', 'क\u200d\u200dक'],
-  ])('include spaces and joiners without a use: %j', (name) => {
+  ])('finds needless spaces and joiners in a name: %j', (name) => {
     expect(findUnclearInName(name)).toBeDefined();
   });
 });
@@ -76,7 +76,7 @@ describe('a text in quotation marks', () => {
     expect(ends.filter((mark) => withinQuotation(`a${mark}b`) !== 'a�b')).toEqual([]);
   });
 
-  it('keeps a single apostrophe, and no pair of look-alikes', () => {
+  it('keeps a single apostrophe, but no pair of characters that look like apostrophes', () => {
     // Without letters, which words may have twice.
     const strokes = all.filter(
       (mark) => unhomoglyph(mark) === "'" && !/[\u05D9\u144A\u16CC]|\p{M}|[\u{16F51}\u{16F52}]/u.test(mark),

@@ -30,7 +30,7 @@ function readLater(counter: CounterState, seconds: number): CounterState {
 
 describe('the wait before the next password attempt', () => {
   it.each(Object.entries(POLICIES))(
-    'of %s doubles after the free attempts, up to its maximum',
+    'by the policy “%s” doubles after its free attempts, up to its maximum',
     (_kind, by) => {
       const waits = Array.from({ length: 12 }, (_, more) =>
         waitSeconds(afterAttempts(by.freeAttempts + more, by), by),
@@ -40,7 +40,7 @@ describe('the wait before the next password attempt', () => {
     },
   );
 
-  it('is ignored if the clock was set back before it', () => {
+  it('is ignored if the clock was set back by more than the maximum wait', () => {
     forAny(policy, fc.nat({ max: 20 }), fc.integer({ min: 1, max: 10_000 }), (by, more, seconds) => {
       const counter = afterAttempts(by.freeAttempts + more, by);
       expect(waitSeconds(readLater(counter, -by.maxWaitSeconds - seconds), by)).toBe(0);
@@ -58,7 +58,7 @@ describe('a counter of attempts', () => {
     });
   });
 
-  it('is restored when an attempt is not counted', () => {
+  it('returns to its old value when a counted attempt is taken back', () => {
     forAny(policy, attempts, (by, count) => {
       const counter = afterAttempts(count, by);
       expect(withoutAttempt(withAttempt(counter, by), by)).toEqual(counter);

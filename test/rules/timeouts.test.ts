@@ -8,7 +8,7 @@ const { STILL_ASKED_MS, IDLE_GRACE_MS, DRAIN_MS, END_MS, endMs, MIGRATION_LOCK_M
 /** The time that `docker stop` and Kubernetes leave by default. */
 const CONTAINER_STOP_MS = 10_000;
 
-it('each time limit of a request leaves room for the inner ones', () => {
+it('each time limit of a request leaves time for the limits within it', () => {
   expect(BATCH_WAIT_MS, 'a lock may be waited for after the batch').toBeLessThanOrEqual(
     DECISION_MS - LOCK_MS,
   );

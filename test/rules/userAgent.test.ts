@@ -21,7 +21,7 @@ it.each([
 });
 
 it.each([null, '', 'node', '<b>Your bank</b>/1 x', `${'x'.repeat(30_000)} Firefox/127.0`])(
-  'derives no unknown name from %j',
+  'recognises no device in %j',
   (userAgent) => {
     expect(deviceOf(userAgent)).toEqual({ browser: null, system: null });
   },

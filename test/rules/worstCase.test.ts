@@ -33,7 +33,7 @@ describe('the maximum cost of a scope', () => {
     expect(worstCase(parseScope(scope))).toEqual(expected);
   });
 
-  it('is never exceeded by payments that a payment API permits, wherever the period begins', () => {
+  it('is never exceeded by payments that a payment API permits, whenever the period begins', () => {
     forAny(someLimits, fc.array(attempts, { minLength: 4, maxLength: 4 }), (limits, tried) => {
       const most = worstCase(limitsToRights(limits));
       const paid = limits.flatMap((limit, index) => letThrough(limit, tried[index] ?? []));
@@ -43,7 +43,7 @@ describe('the maximum cost of a scope', () => {
     });
   });
 
-  it('is what the greediest application can spend, exact to the hundredth', () => {
+  it('equals the most that an application can spend, exact to the hundredth', () => {
     forAny(someLimits, (limits) => {
       const most = worstCase(limitsToRights(limits));
       const days = most?.days ?? 1;
@@ -57,8 +57,8 @@ describe('the maximum cost of a scope', () => {
   });
 });
 
-describe('the maximum within some days', () => {
-  it('is what the greediest application can spend, and exceeded by no payments that a payment API permits', () => {
+describe('the maximum cost within a number of days', () => {
+  it('equals the most that an application can spend, and is never exceeded by permitted payments', () => {
     forAny(smallLimit, fc.integer({ min: 1, max: 30 }), attempts, (limit, days, tried) => {
       const most = hundredths(mostWithin(limitsToRights([limit]), days));
       const hours = 24 * days;
@@ -68,7 +68,7 @@ describe('the maximum within some days', () => {
     });
   });
 
-  it('is the sum of all its limits over the three years of a token', () => {
+  it('adds up all limits of a scope over the three years of a token', () => {
     const list = parseScope('payment-shop.limit(30,45000) payment-p2p.limit(9999,1)');
     expect(mostWithin(list, 1096)).toEqual({ sum: '1665001', currency: 'RUB' });
   });

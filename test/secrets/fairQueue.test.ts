@@ -38,7 +38,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toHaveLength(4);
   });
 
-  it('drops a task of the client with the most time used when all have one task', () => {
+  it('drops the task of the client that used most time when each has one task', () => {
     const queue = new FairQueue<string>(3);
     for (const client of ['a', 'b', 'c']) queue.push(client, client);
     expect(queue.hasRoom('d')).toBe(false);
@@ -61,7 +61,7 @@ describe('a fair queue', () => {
     expect([0, 1, 2, 3].map(() => work(queue, 20))).toEqual(['b1', 'b2', 'b3', 'b4']);
   });
 
-  it('serves a new client at once, however many clients with slow tasks alternate', () => {
+  it('serves a new client within two turns, however many clients with slow tasks alternate', () => {
     const queue = new FairQueue<string>(20);
     const crowd = Array.from({ length: 10 }, (_, n) => `c${n}`);
     for (const client of crowd) queue.push(client, client);
@@ -73,7 +73,7 @@ describe('a fair queue', () => {
     expect([work(queue, 300), work(queue, 300)]).toContain('newcomer');
   });
 
-  it('serves a client that used much time once new clients used as much, without credit for idle time', () => {
+  it('serves a client that used much time again, even if new clients keep coming', () => {
     const queue = new FairQueue<string>(20);
     for (const client of ['a', 'b', 'c']) queue.push(client, client);
     work(queue, 500);
@@ -87,7 +87,7 @@ describe('a fair queue', () => {
     expect(seen.slice(0, 20).filter((task) => task.startsWith('a'))).toEqual([]);
   });
 
-  it('charges a running task like the latest one, so that one client does not occupy all threads', () => {
+  it('charges a running task in advance, so that one client does not occupy all threads', () => {
     const queue = new FairQueue<string>(10);
     fill(queue, 'x', 1);
     work(queue, 300);
@@ -96,7 +96,7 @@ describe('a fair queue', () => {
     expect([1, 2, 3, 4].map(() => queue.shift()?.task)).toEqual(['a1', 'b1', 'a2', 'b2']);
   });
 
-  it('remembers the time of a flooding client, however many others had a turn', () => {
+  it('remembers the time used by a flooding client, however many others had a turn', () => {
     const queue = new FairQueue<string>(2);
     queue.push('0', '0');
     for (let n = 1; n <= 10_000; n += 1) {

@@ -33,7 +33,7 @@ const LONG = 'x'.repeat(72);
 const SALT = 'c29tZXNhbHRzb21lc2FsdA';
 const KEY = 'A'.repeat(43);
 
-it('a password beyond the 72 bytes of bcrypt is verified by its first 72, as by bcrypt', () => {
+it('a password over 72 bytes is verified by its first 72 bytes, as bcrypt does', () => {
   const hashed = hashSync(`${LONG} one`, 4);
   expect(verifyHash(hashed, `${LONG} another`)).toBe(true);
   expect(verifyHash(hashed, LONG.slice(1))).toBe(false);
@@ -56,14 +56,14 @@ const ACCEPTED = [
   ...[...pbkdf2(1), ...pbkdf2(2_000_000)],
 ];
 
-it.each(ACCEPTED)('%s is within the limits', (given) => {
+it.each(ACCEPTED)('a hash within the cost limits is accepted: %s', (given) => {
   expect(readHash(given)).toMatchObject({ hash: given });
 });
 
 const bytes = (count: number) => Buffer.alloc(count, 0xfb).toString('base64').replace(/=+$/, '');
 
 it.each(['$argon2id$v=19$m=64,t=1,p=1', '$scrypt$ln=2,r=1,p=1', '$pbkdf2-sha256$i=1'])(
-  '%s with any valid salt and key is compared',
+  '%s with any valid length of salt and key is compared',
   (form) => {
     for (const salt of [8, 16, 47, 48, 49, 64])
       for (const key of [16, 20, 32, 60, 64])
@@ -87,7 +87,7 @@ const TOO_COSTLY = [
 
 it.each([
   ['bcrypt', bcrypt('12'), 0, 72, false],
-  ['bcrypt above 12', bcrypt('13'), 0, 72, true],
+  ['bcrypt above cost 12', bcrypt('13'), 0, 72, true],
   ['argon2', argon2(131_072, 4, 1), 128, Infinity, false],
   ['argon2 above 512 MiB in all passes', argon2(102_400, 6, 8), 100, Infinity, true],
   ['PBKDF2', django(600_000), 0, Infinity, false],

@@ -16,8 +16,8 @@ const purpose = fc.constantFrom<SignaturePurpose[]>('form', 'visit', 'device', '
 const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-describe('signatures of Assent’s pages', () => {
-  it('are accepted: verifying returns the signed payload and the signing entry', () => {
+describe('signed values on Assent’s pages', () => {
+  it('are accepted: verifying returns the signed payload and the id of the signing key', () => {
     forAny(purpose, payload, (use, data) => {
       const signed = ring.sign(use, data);
       expect(signed).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -25,7 +25,7 @@ describe('signatures of Assent’s pages', () => {
     });
   });
 
-  it('are refused for another use', () => {
+  it('are refused for another purpose', () => {
     forAny(purpose, purpose, payload, (use, other, data) => {
       expect(ring.verify(other, ring.sign(use, data)) !== undefined).toBe(use === other);
     });
@@ -40,7 +40,7 @@ describe('signatures of Assent’s pages', () => {
     });
   });
 
-  it('are refused with bytes removed, inserted or moved between payload and signature', () => {
+  it('are refused when truncated or with an inserted byte', () => {
     forAny(payload, fc.nat(), (data, at) => {
       const bytes = Buffer.from(ring.sign('form', data), 'base64url');
       const index = at % bytes.length;
@@ -78,7 +78,7 @@ describe('the secret of a code', () => {
     });
   });
 
-  it('is not a signature of the same bytes', () => {
+  it('differs from a signature of the same bytes', () => {
     forAny(purpose, payload, (use, data) => {
       const signature = Buffer.from(ring.sign(use, data), 'base64url').subarray(-32);
       expect(ring.codeSecret(id, data).equals(signature)).toBe(false);

@@ -26,20 +26,20 @@ describe('passwords', async () => {
     expect(new Set(hashes).size).toBe(2);
   });
 
-  it.each(['', 'пароль 1', 'Пароль 1 ', 'Пароль', stored])('are refused: %j', async (password) => {
+  it.each(['', 'пароль 1', 'Пароль 1 ', 'Пароль', stored])('are refused if wrong: %j', async (password) => {
     expect(await check(stored, password)).toBe(false);
   });
 
   it.each([
-    ['decomposed', 'caf\u00e9', 'cafe\u0301'],
+    ['decomposed letters', 'caf\u00e9', 'cafe\u0301'],
     ['ligatures', 'ﬁsh', 'fish'],
-    ['wide digits', '１２３４', '1234'],
-  ])('match %s letters in both directions (NFKC)', async (_what, one, other) => {
+    ['full-width digits', '１２３４', '1234'],
+  ])('match %s in both directions (NFKC)', async (_what, one, other) => {
     expect(await check(await hashPassword(one), other)).toBe(true);
     expect(await check(await hashPassword(other), one)).toBe(true);
   });
 
-  it('are not checked if they are longer than any registered one', async () => {
+  it('are refused if longer than 1,000 characters, even with a matching hash', async () => {
     const long = 'x'.repeat(1001);
     expect(await check(await hashPassword(long), long)).toBe(false);
   });
@@ -79,7 +79,7 @@ describe('passwords', async () => {
   });
 });
 
-describe('the queue of checks', () => {
+describe('the queue of password checks', () => {
   const MiB = 2 ** 20;
 
   /** Begins pieces of work, each with its MiB. @returns those that run, and the function that ends one */
@@ -115,7 +115,7 @@ describe('the queue of checks', () => {
     await end('large too');
   });
 
-  it('admits a single piece of work that exceeds the memory', async () => {
+  it('admits work that exceeds the memory limit, but alone', async () => {
     const { running, end } = begin({ threads: 5, bytes: 21 * MiB }, [
       ['large', 141],
       ['small', 32],
@@ -125,7 +125,7 @@ describe('the queue of checks', () => {
     await end('small');
   });
 
-  it('alternates between known devices and strangers, after new hashes', async () => {
+  it('runs new hashes first, then alternates between known devices and strangers', async () => {
     const names = ['stranger 1', 'stranger 2', 'known 1', 'known 2', 'new 1', 'new 2'];
     const { running, end } = begin(
       { threads: 1, bytes: Infinity },

@@ -13,8 +13,8 @@ const place = fc.record({ grantId: fc.uuid(), userSlot: fc.nat({ max: 255 }) });
 const secret = bytes(32);
 const NOWHERE = { grantId: null, userSlot: null };
 
-describe('codes and tokens that contain their grant', () => {
-  it('are parsed to the grant and the SHA-256 of the whole string', () => {
+describe('codes and tokens, which contain the id of their grant', () => {
+  it('are parsed to the grant id and the SHA-256 of the whole string', () => {
     forAny(kind, place, secret, (which, where, random) => {
       const bearer = formatToken(which, where, random);
       expect(bearer).toMatch(/^[A-Za-z0-9_-]{74}$/);
@@ -23,7 +23,7 @@ describe('codes and tokens that contain their grant', () => {
     });
   });
 
-  it('have exactly one spelling', () => {
+  it('have exactly one encoding', () => {
     const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
     forAny(kind, fc.string({ unit: letter, minLength: 64, maxLength: 64 }), (which, encoded) => {
       const { grantId, userSlot } = parseToken(which, PREFIX[which] + encoded);
@@ -33,7 +33,7 @@ describe('codes and tokens that contain their grant', () => {
     });
   });
 
-  it('give a hash for any string, without an error', () => {
+  it('that are malformed are parsed to no grant and their SHA-256, without an error', () => {
     const strings = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string().map((rest) => PREFIX.code + rest),
@@ -44,13 +44,13 @@ describe('codes and tokens that contain their grant', () => {
   });
 });
 
-describe('contract 1.5 and 8: one grant for a user, an application and an instance', () => {
-  it('has an id that is a uuid of the first 16 bytes of a SHA-256, and stable', () => {
+describe('contract 1.5 and 8: the id of the grant for a user, an application and an instance', () => {
+  it('is stable: the first 16 bytes of a SHA-256 as a UUID', () => {
     expect(grantIdFor('user-1', 'client-1', null)).toBe('5485b674-03aa-7716-c670-47801fab384b');
     expect(grantIdFor('user-1', 'client-1', 'anna')).toBe('929d241b-5c66-34a8-aac4-257a9734ba22');
   });
 
-  it('changes if any of the three changes, and only then', () => {
+  it('is different if the user, the application or the instance is, and only then', () => {
     const part = fc.string({
       unit: fc.constantFrom('a', '"', ',', '\\', '[', ']', 'null', ' '),
       maxLength: 3,

@@ -54,7 +54,7 @@ describe('requests that share a statement', () => {
     expect(await settled(one(POOL, 1))).toEqual(new Error('the batch has no result for a request'));
   });
 
-  it('get their own results; they wait while two are in flight, then go together, at most 128 at a time', async () => {
+  it('get their own results; they wait while two batches are in flight, then share one of up to 128', async () => {
     const { asked, send, answer } = slowStatement();
     const results = await send(...upTo(500));
     expect(asked().map(({ length }) => length)).toEqual([128, 128]);
@@ -63,7 +63,7 @@ describe('requests that share a statement', () => {
     expect(await Promise.all(results)).toEqual(upTo(500).map(String));
   });
 
-  it('are about different rows: a second one waits for the first one’s answer', async () => {
+  it('are about different rows: a second one for a row waits for the first one’s answer', async () => {
     const { asked, send, answer } = slowStatement((request) =>
       request >= 100 ? null : String(request % 10),
     );
@@ -96,7 +96,7 @@ describe('requests that share a statement', () => {
     expect(await Promise.all(held)).toEqual(['1', '2']);
   });
 
-  it('are refused after two seconds, also after one about the same row', async () => {
+  it('are refused after a wait of two seconds, even behind a request about the same row', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     try {
       const { asked, send, answer } = slowStatement((request) => String(request % 10));
@@ -128,7 +128,7 @@ describe('requests that share a statement', () => {
     expect(asked).toEqual([[1, 2, 3, 4, 5], [1], [2], [3], [4], [5]]);
   });
 
-  it('all fail with an error that none of them caused, and later ones don’t', async () => {
+  it('all fail with an error that none of them caused, but later requests succeed', async () => {
     const { asked, send, answer, fail } = slowStatement(String);
     const results = await send(1, 2);
     const error = new Error('out of luck');

@@ -34,7 +34,7 @@ describe('an unreachable database', () => {
   });
 });
 
-it('digests and times are read alike under any setting of the database', async () => {
+it('bytea and timestamps are read correctly under any setting of the database', async () => {
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
   const { rows } = await ownPool(database.url).query(
@@ -44,7 +44,7 @@ it('digests and times are read alike under any setting of the database', async (
   expect(rows).toEqual([{ digest: sha256('₽'), time, zone: 'Asia/Kolkata' }]);
 });
 
-it('a session has its own settings, whatever the URL and the database set, and keeps the others', async () => {
+it('a connection overrides settings of URL and database that Assent relies on, and no others', async () => {
   await pool.query(`alter database ${name} set lock_timeout = '1h'`);
   const options = `-c datestyle=German -c plan_cache_mode=auto -c default_transaction_isolation=serializable
                  -c statement_timeout=1h -c search_path=public,pg_temp`;
@@ -78,7 +78,7 @@ it('a connection that ends while it is being opened means an unreachable databas
 });
 
 describe('a transaction', () => {
-  it('is rolled back completely, and its connection is not used again', async () => {
+  it('is rolled back completely when it fails', async () => {
     const failed = transaction(pool, async (db) => {
       await db.query(`insert into resources (resource_id, name) values ('r', 'n')`);
       throw new Error('in the middle');
@@ -99,10 +99,10 @@ describe('a transaction', () => {
   });
 });
 
-describe('a list in pages', () => {
+describe('a query read in pages', () => {
   const list = statement('', 'select n from generate_series(1, 1201) n')();
 
-  it('returns its connection at the end, so that a hundred need one', async () => {
+  it('returns its connection to the pool: a hundred in sequence use only one', async () => {
     const opened = ownPool(database.url);
     const backends = new Set<number>();
     for (let time = 0; time < 100; time += 1) {
@@ -115,7 +115,7 @@ describe('a list in pages', () => {
     expect(backends.size).toBe(1);
   });
 
-  it('leaves no transaction open, wherever its reader stops', async () => {
+  it('leaves no transaction open, wherever reading stops', async () => {
     const opened = ownPool(database.url);
     for await (const _page of queryPages(opened, list)) break;
     const fail = async () => {
@@ -128,7 +128,7 @@ describe('a list in pages', () => {
   });
 });
 
-it('a statement sends null, but fails without a value', () => {
+it('a statement accepts null as a value, but refuses a missing value', () => {
   const one = statement<{ a?: number | null }>('', 'select @a');
   expect(one({ a: null }).values).toEqual([null]);
   expect(() => one({})).toThrow('lacks a value for a');

@@ -37,23 +37,23 @@ async function reached(pool: pg.Pool): Promise<OwnPostgres | undefined> {
   return nodes.find(({ place }) => place.host === folder.replaceAll('"', ''));
 }
 
-describe('an address with several hosts', () => {
+describe('a database URL with several hosts', () => {
   const pool = openDatabase(url);
   afterAll(() => pool.end());
 
-  it('connects servers and commands to the one that accepts writes', async () => {
+  it('connects servers and commands to the host that accepts writes', async () => {
     expect(await reached(pool)).toBe(second);
     expect(await runAssent(['migrate', '--status'], onDatabase(url))).toMatchObject({ code: 0 });
   });
 
-  it('reports in one line when none accepts writes', async () => {
+  it('reports in one line when no host accepts writes', async () => {
     await second.stop();
     const run = await runAssent(['migrate', '--status'], onDatabase(url));
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toMatch(/^[^\n]+: while connecting to PostgreSQL: [^\n]+\n$/);
   });
 
-  it('connects to the next one after a failover', async () => {
+  it('connects to the new primary after a failover', async () => {
     await first.run('select pg_promote()');
     await vi.waitFor(async () => expect(await reached(pool)).toBe(first), PATIENCE);
   });
@@ -98,7 +98,7 @@ describe('a primary with a standby', () => {
     expect(await reached(open(third, first))).toBe(first);
   });
 
-  it('is not replaced by a primary of other data, whose timeline proves nothing', async () => {
+  it('is not replaced by a primary of another cluster, even with a later timeline', async () => {
     // The first was promoted above, so that its timeline is greater.
     for (const hosts of [[second, first] as const, [first, second] as const]) {
       const pool = open(...hosts);
@@ -108,7 +108,7 @@ describe('a primary with a standby', () => {
     }
   });
 
-  it('is replaced after a standby took over, by statements in progress, servers and commands, although the old primary runs', async () => {
+  it('is replaced by a promoted standby, for running statements, servers and commands, even if it still runs', async () => {
     const on = (...hosts: OwnPostgres[]) =>
       commandsOn({ ...onDatabase(urlOf('assent', ...hosts)), BASE_URL: 'http://localhost' });
     const redirectUri = 'https://shop.example/callback';
@@ -142,7 +142,7 @@ describe('a primary with a standby', () => {
     expect(await on(first).json('client list')).toMatchObject([{ status: 'active' }]);
   });
 
-  it('is not used again while the one that took over is unreachable', async () => {
+  it('is not used again while the promoted standby is unreachable', async () => {
     const pool = open(first, third);
     expect(await reached(pool)).toBe(third);
     await third.stop();
@@ -158,7 +158,7 @@ describe('a primary with a standby', () => {
   });
 });
 
-describe('a database address', () => {
+describe('a database URL', () => {
   it.each([
     ['postgres://a:b@h/db', { host: 'h', user: 'a', password: 'b', database: 'db' }],
     ['postgresql://a@[::1]:5433/db', { host: '::1', port: 5433, user: 'a', database: 'db' }],
@@ -178,7 +178,7 @@ describe('a database address', () => {
     ['postgres://h/db?sslmode=require&sslrootcert=system', 'have sslmode=verify-full with'],
     ['postgres://h/db?sslrootcert=system&sslmode=verify-ca', 'have sslmode=verify-full with'],
     ['postgres://h/db?sslmode=verify-full&sslrootcert=/nowhere', 'name readable files: /nowhere'],
-  ])('is refused with the required form: %s', (url, message) => {
+  ])('is refused with a message about the required form: %s', (url, message) => {
     expect(() => parseAddresses(url)).toThrow(AddressError);
     expect(() => parseAddresses(url)).toThrow(message);
   });

@@ -23,7 +23,7 @@ const scope = fc.tuple(anyRights, fc.constantFrom(' ', '   ')).map(([list, space
   return `${space}${list.map((right) => formatScope([right])).join(space)}`;
 });
 
-it('PostgreSQL finds the same scopes spending as the rules do', async () => {
+it('PostgreSQL and the TypeScript rules agree on which scopes include a payment right', async () => {
   const scopes = fc.array(scope, { minLength: 300, maxLength: 300 });
   await fc.assert(
     fc.asyncProperty(scopes, async (given) => {
@@ -43,7 +43,7 @@ it.each<[boolean, ...string[]]>([
   [false, 'money-source("card","wallet")', 'a("payment-shop")', 'a(" payment-shop ")'],
   [false, 'a("b.limit(1,5)","phone")', 'a("\n payment-p2p\n")', String.raw`a("\" payment-shop")`],
   [false, String.raw`a("\\\" payment-shop \\")`, String.raw`a("\"") b("\".limit(1,5)")`],
-])('PostgreSQL and the rules find whether these spend: %s, %s, %s …', async (spending, ...scopes) => {
+])('PostgreSQL and the rules agree on payment rights (%s): %s, %s …', async (spending, ...scopes) => {
   expect(scopes.map((one) => spends(parseScope(one)))).toEqual(scopes.map(() => spending));
   expect(await found(scopes)).toEqual(scopes.map(() => spending));
 });
@@ -55,7 +55,7 @@ const time = fc.oneof(
     .constantFrom('2015-08-31', '2016-02-29', '2018-02-06', '2018-02-07', '2024-02-29')
     .map((day) => new Date(day)),
 );
-it('PostgreSQL finds the same grants live as the rules do', async () => {
+it('PostgreSQL and the TypeScript rules agree on which grants are live', async () => {
   const now = new Date();
   const [tokenIssuedAt, revokedAt] = [fc.option(time), fc.option(time, { freq: 5 })];
   const grant = fc.record({ codeExpiresAt: time, tokenIssuedAt, revokedAt });

@@ -80,7 +80,7 @@ describe('migrations', () => {
     await expect(migrate(newer.pool)).rejects.toThrow(/does not support the database's version \d+: run/);
   });
 
-  it('declare which builds they support', async () => {
+  it('declare the oldest build that they support', async () => {
     const { rows } = await database.pool.query(
       'select version, name, oldest_build as oldest from schema_migrations order by version',
     );
@@ -109,12 +109,12 @@ describe('migrations', () => {
     expect(JSON.parse((await migrated)?.stdout ?? '')).toMatchObject({ applied: ['0002_made.sql'] });
   });
 
-  it('refuse a database whose encoding lacks letters', async () => {
+  it('refuse a database whose encoding is not UTF-8', async () => {
     const other = await ownDatabase(`encoding 'LATIN1' locale_provider libc locale 'C' template template0`);
     await expect(migrate(other.pool)).rejects.toThrow(/LATIN1.*UTF8/);
   });
 
-  it('qualify the names in every function, whatever the search path is', async () => {
+  it('set a fixed search path in every function, whatever that of the database is', async () => {
     const elsewhere = await ownDatabase();
     await elsewhere.pool.query(`drop schema public cascade; create schema "Our own"`);
     await elsewhere.pool.query(`alter database ${quoted(elsewhere.url)} set search_path = "Our own"`);
@@ -139,7 +139,7 @@ describe('migrations', () => {
     }
   });
 
-  it('index no text by an order that another version of ICU or libc changes, except kinds of events', async () => {
+  it('index no text by a collation of ICU or libc, except kinds of events', async () => {
     const { rows } = await database.pool.query<{ place: string }>(`
       select distinct format('%s.%s', regexp_replace(c.relname, '_(\\d{4}_\\d\\d|rest)$', ''), pg_get_indexdef(indexrelid, n, true)) as place
         from pg_index join pg_class c on c.oid = indrelid, generate_series(1, indnatts) n

@@ -74,7 +74,7 @@ it('no statement of the hot path has a sequential scan', async () => {
   expect([...scans].filter(([, tables]) => tables.length > 0)).toEqual([]);
 });
 
-it('a missing index shows as a sequential scan', async () => {
+it('the test detects a sequential scan if an index is missing', async () => {
   await plant(database, 'drop index sessions_user_id_idx');
   expect((await scansOfEach()).get('session-insert')).toContain('sessions');
 });

@@ -25,7 +25,7 @@ const HABITS = [
 const found = poolerVersion ? `PgBouncer ${poolerVersion}` : 'PgBouncer is not installed: skipped';
 
 describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
-  `behind ${found}, in %s mode`,
+  `Assent behind ${found}, in %s mode`,
   (mode) => {
     let pooler: Pooler;
     let database: TestDatabase;
@@ -48,13 +48,13 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       await database?.drop();
     });
 
-    it('migrates once, however many servers start together', async () => {
+    it('migrates the schema once, however many servers start together', async () => {
       const applied = await Promise.all([...pools, ...pools].map((pool) => migrate(pool)));
       expect(applied.flat()).toHaveLength((await listMigrations()).length);
       replicas = await Promise.all(pools.map((pool) => startServer({ database: { ...database, pool } })));
     });
 
-    it('handles whole authorizations, many at once on several replicas', async () => {
+    it('handles whole authorizations, many of them concurrently on several replicas', async () => {
       const [first, ...others] = replicas as [TestServer, ...TestServer[]];
       const client = await first.createClient();
       const resource = await first.createResource();
@@ -66,7 +66,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       for (const token of await Promise.all(tokens)) expect(await isLive(first, resource, token)).toBe(true);
     });
 
-    it('keeps the time limits: a manually locked grant delays its own exchange only', async () => {
+    it('keeps the lock timeout: a locked grant delays only the exchange of its own code', async () => {
       const [server] = replicas as [TestServer];
       const client = await server.createClient();
       const [stuck, free] = [await server.createUser(), await server.createUser()];

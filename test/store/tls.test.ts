@@ -31,10 +31,10 @@ const found = hasOpenssl ? '' : ' (openssl is not installed: skipped)';
 
 describe.runIf(hasOpenssl)(`TLS to PostgreSQL works as in psql${found}`, () => {
   it.each([
-    ['encrypted, nothing verified', `${WITH_PASSWORD}@127.0.0.1`, { sslmode: 'require' }],
-    ['an own CA and the name', `${WITH_PASSWORD}@localhost`, OWN],
-    ['an own CA under another name', `${WITH_PASSWORD}@127.0.0.1`, { ...OWN, sslmode: 'verify-ca' }],
-    ['a certificate of our own instead of a password', 'assent@localhost', { ...OWN, ...CERTIFICATE }],
+    ['sslmode=require, without verification', `${WITH_PASSWORD}@127.0.0.1`, { sslmode: 'require' }],
+    ['verify-full, with a private CA', `${WITH_PASSWORD}@localhost`, OWN],
+    ['verify-ca, with another host name', `${WITH_PASSWORD}@127.0.0.1`, { ...OWN, sslmode: 'verify-ca' }],
+    ['a client certificate instead of a password', 'assent@localhost', { ...OWN, ...CERTIFICATE }],
   ])('connects: %s', async (_what, address, parameters) => {
     const pool = ownPool(urlOf(address, parameters));
     const { rows } = await pool.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
@@ -42,17 +42,17 @@ describe.runIf(hasOpenssl)(`TLS to PostgreSQL works as in psql${found}`, () => {
   });
 
   it.each([
-    ['a CA that is not trusted', `${WITH_PASSWORD}@localhost`, { sslmode: 'verify-full' }, /sslrootcert/],
-    ['another name', `${WITH_PASSWORD}@127.0.0.1`, OWN, /verify-ca/],
-    ['no TLS where it is wanted', `${WITH_PASSWORD}@127.0.0.1`, { sslmode: 'disable' }, /no encryption/],
-  ])('is refused in one line with a remedy: %s', async (_what, address, parameters, expected) => {
+    ['an untrusted CA', `${WITH_PASSWORD}@localhost`, { sslmode: 'verify-full' }, /sslrootcert/],
+    ['verify-full, with another host name', `${WITH_PASSWORD}@127.0.0.1`, OWN, /verify-ca/],
+    ['no TLS where it is required', `${WITH_PASSWORD}@127.0.0.1`, { sslmode: 'disable' }, /no encryption/],
+  ])('reports a refusal in one line with a remedy: %s', async (_what, address, parameters, expected) => {
     const run = await runAssent(['client', 'list'], onDatabase(urlOf(address, parameters)));
     expect([run.code, run.stdout]).toEqual([1, '']);
     expect(run.stderr).toMatch(/^[^\n]*while connecting to PostgreSQL[^\n]*\n$/);
     expect(run.stderr).toMatch(expected);
   });
 
-  it('uses the system’s CAs for sslrootcert=system, and verifies the name', async () => {
+  it('uses the system’s CAs for sslrootcert=system, and verifies the host name', async () => {
     const trusting = { NODE_EXTRA_CA_CERTS: OWN.sslrootcert };
     const connect = (host: string, trust: Record<string, string>) => {
       const database = onDatabase(urlOf(`${WITH_PASSWORD}@${host}`, { sslrootcert: 'system' }));

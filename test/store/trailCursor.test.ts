@@ -52,7 +52,7 @@ function follow(cursor: TrailCursor) {
   return follower;
 }
 
-describe('a program that follows the trail', () => {
+describe('a program that follows the audit trail', () => {
   it('misses no event committed after a later one, and receives none twice because of it', async () => {
     const follower = follow(await start());
     const commit = await begin(['slow']);
@@ -73,7 +73,7 @@ describe('a program that follows the trail', () => {
     await expect.poll(follower.readAgain).toContain('hours');
   });
 
-  it('misses no event of a transaction that began long before it started to follow', async () => {
+  it('misses no event of a transaction that was open long before the first read', async () => {
     const commit = await begin(['long'], '10 minutes');
     const follower = follow(await start());
     await commit();
@@ -108,7 +108,7 @@ describe('a program that follows the trail', () => {
     expect(await follower.readUntil(1)).toEqual(['ahead']);
   });
 
-  it('reads only the necessary part of the past', async () => {
+  it('advances its cursor, so that it does not read all the past again', async () => {
     const follower = follow(await start());
     const { at } = follower.cursor;
     await expect.poll(() => follower.read().then(() => follower.cursor.since)).toBeGreaterThan(at);

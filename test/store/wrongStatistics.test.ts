@@ -8,7 +8,7 @@ const server = await useServer();
 
 const MANY = 20_000;
 
-it('a server answers pages, exchanges and introspections when statistics say that full tables are empty', async () => {
+it('approvals, exchanges and introspections succeed when statistics say that full tables are empty', async () => {
   const { pool } = server.database;
   const { client, user, agent } = await actorsAt(server);
   const resource = await server.createResource();

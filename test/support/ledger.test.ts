@@ -36,7 +36,7 @@ describe('the search for secrets', () => {
     ['in hex', (secret) => `\\x${Buffer.from(secret).toString('hex')}`],
     ['byte by byte', (secret) => JSON.stringify(Buffer.from(secret))],
     ['byte by byte', (secret) => `<Buffer 20 ${Buffer.from(secret).toString('hex').replace(/../g, '$& ')}>`],
-  ])('finds one %s, and reports its place without it (%#)', (how, write) => {
+  ])('finds a secret %s, and reports where without showing it (%#)', (how, write) => {
     const [finding = '', ...others] = found(`{"msg":"something ${write(SECRET)} and more"}`);
     expect(finding).toMatch(
       new RegExp(`^password, ${how}, in line 2 of the log: ….*something .*\\(here\\)$`),
@@ -49,13 +49,13 @@ describe('the search for secrets', () => {
     ['client secret', BYTES.toString('hex')],
     ['session cookie', BYTES.toString('base64url')],
     ['code', `assent_ac_${Buffer.concat([randomBytes(16), BYTES]).toString('base64url')}`],
-  ])('finds the bytes of a %s', (kind, secret) => {
+  ])('finds the decoded bytes of a %s', (kind, secret) => {
     const own = new Ledger();
     own.note(kind, secret);
     expect(own.search('a row', [`\\x${BYTES.toString('hex')}`, JSON.stringify(BYTES)])).toHaveLength(2);
   });
 
-  it('finds a code and a token that were not registered', () => {
+  it('finds a code and a token by their prefixes, even if it was not told of them', () => {
     expect(new Ledger().search('a row', ['assent_ac_AAAA', 'assent_at_AAAA'])).toHaveLength(2);
   });
 
@@ -74,7 +74,7 @@ describe('a secret of a test', () => {
     'x'.repeat(64),
     'theirs'.repeat(8),
     `assent_ac_${'A'.repeat(64)}`,
-  ])('is refused, without being shown, if it could occur by chance: %s', (secret) => {
+  ])('is refused if it could occur by chance, by an error that hides it: %s', (secret) => {
     const own = new Ledger();
     expect(() => own.note('code verifier', secret)).toThrow(
       /^A code verifier of a test is words, .*newSecret\(\)\.$/,
@@ -84,7 +84,7 @@ describe('a secret of a test', () => {
 });
 
 describe('the set-up of each test file', () => {
-  it('clears the ledger of the previous file', async () => {
+  it('clears the list of secrets of the previous file', async () => {
     const before = notedSecret();
     expect(ledger.search('the log', [before])).toHaveLength(1);
     for (const file of ofEach.setupFiles) await import(/* @vite-ignore */ `../../${file}?again`);
@@ -102,7 +102,7 @@ describe('closing a test server', () => {
 });
 
 describe('dropping a test database', () => {
-  it('reports a secret in the audit trail and in any other table, and still drops it', async () => {
+  it('reports a secret in the audit trail and in any other table, and still drops the database', async () => {
     const { pool, url, drop } = await createDatabase();
     await pool.query(`insert into audit_events (kind, reference) values ('approved', $1)`, [notedSecret()]);
     await pool.query('create schema other; create table other.kept (everything bytea)');

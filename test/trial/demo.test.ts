@@ -20,7 +20,7 @@ function newStory(): Story {
   return session.story as Story;
 }
 
-describe('the payment API', () => {
+describe('the payment API of the demo', () => {
   const week = { right: 'payment-shop', period_days: 7, amount: '100' };
   const told = { active: true, grant_id: 'g', iat: 1, money_sources: ['wallet'], rights: [week] };
   let now = 0;
@@ -38,7 +38,7 @@ describe('the payment API', () => {
     return payments.pay({ ...told, ...said }, whole, now).verdict;
   }
 
-  it('looks back from each payment by whole periods of 24 hours, exact to the moment', () => {
+  it('counts the payments of a limit’s period, in days of 24 hours, exact to the millisecond', () => {
     expect(pay('60')).toBe('paid');
     now += 7 * DAY_MS - 1;
     expect(pay('60')).toBe('limit_exceeded');
@@ -50,7 +50,7 @@ describe('the payment API', () => {
     expect([pay('51', more), pay('50', more)]).toEqual(['limit_exceeded', 'paid']);
   });
 
-  it('permits a one-time payment once, for exactly its sum, until the user allows it again', () => {
+  it('permits a one-time payment once, of exactly its amount, until the user allows it again', () => {
     const once = { rights: [{ right: 'payment-shop', amount: '60' }] };
     expect(pay('59', once)).toBe('other_sum');
     expect(pay('60', once)).toBe('paid_once');
@@ -69,12 +69,12 @@ describe('the payment API', () => {
 
   it.each<[what: string, amount: string, payment: Partial<Payment>, verdict: string]>([
     ['another payee', '1', { payee: '338' }, 'insufficient_scope'],
-    ['an account of another kind', '1', { to: 'account', payee: '7916' }, 'insufficient_scope'],
-    ['another source', '1', { to: 'phone', payee: '7916', source: 'card' }, 'other_source'],
-    ['no amount', '0.00', {}, 'invalid_amount'],
-    ['more than two decimals', '1.001', {}, 'invalid_amount'],
-    ['an exponent', '1e3', {}, 'invalid_amount'],
-  ])('pays nothing for %s', (_what, amount, payment, verdict) => {
+    ['an account instead of a phone number', '1', { to: 'account', payee: '7916' }, 'insufficient_scope'],
+    ['another money source', '1', { to: 'phone', payee: '7916', source: 'card' }, 'other_source'],
+    ['an amount of 0', '0.00', {}, 'invalid_amount'],
+    ['more than two decimal places', '1.001', {}, 'invalid_amount'],
+    ['an exponent in the amount', '1e3', {}, 'invalid_amount'],
+  ])('refuses a payment with %s', (_what, amount, payment, verdict) => {
     const rights = [
       { ...week, right: 'payment.to-pattern', target: '337' },
       { ...week, right: 'payment.to-account', target: '7916', target_type: 'phone' },
@@ -82,7 +82,7 @@ describe('the payment API', () => {
     expect(pay(amount, { rights }, payment)).toBe(verdict);
   });
 
-  it('refuses payments when the server can’t be asked', async () => {
+  it('refuses payments while introspection fails', async () => {
     const story = newStory();
     const token = { value: 'token', expiresAt: new Date(), instance: '' };
     const answers = [async () => new Response('', { status: 503 }), async () => Promise.reject(new Error())];
@@ -97,12 +97,12 @@ describe('the payment API', () => {
   });
 });
 
-it('the demo application uses the settings of trial mode', () => {
+it('the demo application has the type that trial mode expects', () => {
   expectTypeOf(buildDemo).toExtend<BuildDemo>();
 });
 
 describe('the demo application’s memory', () => {
-  it('keeps the fifty latest browsers', () => {
+  it('keeps the 50 most recently used browser sessions', () => {
     const sessions = new Sessions();
     const ids = Array.from({ length: 50 }, () => sessions.open()[0]);
     sessions.find(ids[0]); // this one is used again
@@ -112,7 +112,7 @@ describe('the demo application’s memory', () => {
     expect(sessions.find(undefined)).toBeNull();
   });
 
-  it('keeps the thirty latest messages of a story, newest first', () => {
+  it('keeps the 30 latest messages of a browser session, newest first', () => {
     const story = newStory();
     for (let count = 0; count < 100; count += 1) {
       tell(story, { kind: 'allows', way: 'paymentsToServer', sent: { line: `${count}` }, received: null });
@@ -122,7 +122,7 @@ describe('the demo application’s memory', () => {
     );
   });
 
-  it('keeps no more of a response than a page can show', async () => {
+  it('keeps at most 6,000 characters of a response, and shortens tokens', async () => {
     vi.stubGlobal('fetch', async () => new Response('y'.repeat(1_000_000)));
     const recorder = new Recorder();
     await recorder.fetch('http://server/', {

@@ -185,7 +185,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(isStopped(empty)).toBe(true);
   });
 
-  it('runs while any process uses it, and is adopted by the next one when its last user was killed', async () => {
+  it('runs while any process uses it, and is reused by the next one if its last process was killed', async () => {
     const first = await Member.join(person, dataDir);
     const second = await Member.join(person, dataDir);
     expect(await second.leave()).toBe(false);
@@ -211,7 +211,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   it.each([
     ['a short path', dataDir],
     ['a path too long for a socket', newDataDir(person, 'x'.repeat(100))],
-  ])('is named in the log after it was killed, and restarts in place: %s', async (_, folder) => {
+  ])('is reported in the log after it was killed, and restarts at the same socket: %s', async (_, folder) => {
     const first = await Member.join(person, folder);
     const second = await Member.join(person, folder);
     expect(second.host).toBe(first.host);
@@ -280,8 +280,8 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
 });
 
 it.each([
-  ['a folder that is there', (dataDir: string) => fs.mkdirSync(dataDir), (dataDir: string) => dataDir],
-  ['a folder that would have to be made', () => {}, path.dirname],
+  ['an existing folder', (dataDir: string) => fs.mkdirSync(dataDir), (dataDir: string) => dataDir],
+  ['a folder to be created', () => {}, path.dirname],
 ])('a user without write access gets the remedy in one line: %s', async (_what, make, placeOf) => {
   const person = root ? nobody : me; // root may write all the same
   const dataDir = newDataDir(person);

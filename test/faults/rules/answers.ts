@@ -5,14 +5,14 @@ const UNFORESEEN = /"level":"fatal"|"stack":|Uncaught|UnhandledPromise|node:inte
 
 export const ANSWER_RULES: Rule[] = [
   {
-    name: 'no answer is a 5xx but 503',
+    name: 'no response is a 5xx except 503',
     find: ({ entries }) =>
       entries
         .filter(({ status }) => status !== null && status >= 500 && status !== 503)
         .map(({ act, status, ref, during }) => `${act} (${ref}) was answered ${status} (${during})`),
   },
   {
-    name: 'every 503 says when to come back',
+    name: 'every 503 has a Retry-After header',
     find: ({ entries }) =>
       entries
         .filter(({ status, retryAfter }) => status === 503 && !retryAfter)

@@ -27,7 +27,7 @@ const describe = (revision: number, hasToken: boolean, isRevoked: boolean) =>
 
 export const STORY_RULES: Rule[] = [
   {
-    name: 'the rows of the trail follow each other',
+    name: 'the rows of the audit trail are in a possible order',
     find: (evidence) =>
       [...rowsByGrant(evidence)]
         .map(([key, rows]) => ({ key, kinds: rows.map(({ kind }) => kind.replace(/_by_.*/, '')).join(' ') }))
@@ -35,7 +35,7 @@ export const STORY_RULES: Rule[] = [
         .map(({ key, kinds }) => `${key} was ${kinds}`),
   },
   {
-    name: 'the trail and the grants say the same',
+    name: 'the audit trail and the grants agree',
     find(evidence) {
       const rows = rowsByGrant(evidence);
       const grants = new Map(evidence.grants.map((grant) => [grant.grantId, grant]));
@@ -49,7 +49,7 @@ export const STORY_RULES: Rule[] = [
     },
   },
   {
-    name: 'the token of a grant is the one that its last exchange was told',
+    name: 'the token of a grant is the one issued by its last exchange',
     find(evidence) {
       const told = new Map(issues(evidence.entries).map(({ ref, token }) => [ref, token]));
       const rows = rowsByGrant(evidence);
@@ -60,7 +60,7 @@ export const STORY_RULES: Rule[] = [
     },
   },
   {
-    name: 'a user, a client and an instance have one grant',
+    name: 'a user, a client and an instance have at most one grant',
     find({ grants }) {
       const byKey = groupBy(grants, ({ userId, clientId, instanceName }) =>
         JSON.stringify([userId, clientId, instanceName]),

@@ -125,7 +125,7 @@ export const TOKEN_RULES: Rule[] = [
     },
   },
   {
-    name: 'a token that was told is live until something ends it',
+    name: 'an issued token is active until an action ends it',
     find: (evidence) =>
       livesOf(evidence).flatMap(({ issue, mayEnd, questions }) =>
         questions
@@ -135,7 +135,7 @@ export const TOKEN_RULES: Rule[] = [
       ),
   },
   {
-    name: 'a token that was annulled or revoked stays dead',
+    name: 'a token that was annulled or revoked stays inactive',
     find: (evidence) =>
       livesOf(evidence).flatMap(({ issue, ended, questions }) =>
         ended
@@ -147,7 +147,7 @@ export const TOKEN_RULES: Rule[] = [
       ),
   },
   {
-    name: 'a token is dead once its code came again in time',
+    name: 'a token is revoked once its code is replayed',
     find: (evidence) =>
       livesOf(evidence).flatMap(({ issue, replays, questions }) =>
         replays
@@ -159,7 +159,7 @@ export const TOKEN_RULES: Rule[] = [
       ),
   },
   {
-    name: 'a block holds on every replica at once',
+    name: 'a block takes effect on every replica at once',
     find: ({ entries }) =>
       entries
         .filter(({ act, told }) => act === 'block' && told === 'done')
@@ -173,7 +173,7 @@ export const TOKEN_RULES: Rule[] = [
         }),
   },
   {
-    name: 'of each user, client and instance one token is live',
+    name: 'a user, a client and an instance have at most one active token',
     find: ({ entries, quietSince }) =>
       [
         ...groupBy(entries, ({ act, active, askedAt, key }) =>

@@ -85,7 +85,7 @@ function expectRows(evidence: Evidence): string[] {
 
 export const TRAIL_RULES: Rule[] = [
   {
-    name: 'every row of the trail was asked for',
+    name: 'every row of the audit trail comes from a request',
     find: (evidence) =>
       causes(evidence)
         .filter(({ entry }) => entry === null)

@@ -40,7 +40,7 @@ describe('the account page', () => {
     expect(page.body).toContain('href="/account">Back to the newest</a>');
   });
 
-  it('ends at the oldest connection, and starts again where a page is empty', async () => {
+  it('ends with the oldest connection, and leads from an emptied page to the first one', async () => {
     await connect(11);
     const last = await older(await agent.get('/account'));
     expect([namesOn(last), nextOf(last)]).toEqual([['instance 11'], undefined]);
@@ -51,7 +51,7 @@ describe('the account page', () => {
     expect(namesOn(first)).toHaveLength(10);
   });
 
-  it('stays on its page when a connection on it is disconnected', async () => {
+  it('shows the same page of the list after one of its connections is disconnected', async () => {
     await connect(25);
     const second = await older(await agent.get('/account'));
     const after = await press(agent, second, '/account/disconnect');
@@ -74,7 +74,7 @@ describe('the account page', () => {
     expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/account`]);
   });
 
-  it('limits the size of the page when much was allowed', async () => {
+  it('shows fewer connections on a page if their scopes are long', async () => {
     const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
     await connect(50, { scope: long });
     const page = await agent.get('/account');
@@ -85,7 +85,7 @@ describe('the account page', () => {
   });
 
   it.each(['x', "' or 1=1--", '%00', '00000000-0000-4000-8000-000000000000', '-1'])(
-    'ignores the invalid page %s',
+    'ignores the invalid cursor %s',
     async (given) => {
       await connect(1);
       const page = await pageAfter(agent, await agent.get(`/account?older=${encodeURIComponent(given)}`));
@@ -176,7 +176,7 @@ describe('after a disconnection the page', () => {
     expect(await said(await pressYes('disconnect all: Corner Shop'))).toEqual(saysOf('Corner Shop'));
   });
 
-  it('keeps the message for a minute, and not after another decision', async () => {
+  it('keeps the message for a minute, or until the next decision', async () => {
     await allow('tablet', 'phone');
     const page = await agent.get('/account');
     const fields = fieldsFor(page, '/account/disconnect');
@@ -187,7 +187,7 @@ describe('after a disconnection the page', () => {
     expect(await said(location ?? '')).toEqual(NOTHING);
   });
 
-  it('says nothing to the next user of the browser, nor in another browser at its address', async () => {
+  it('shows the message neither to the next user of the browser nor in another browser', async () => {
     await allow('tablet');
     const link = await pressYes('disconnect: Corner Shop, tablet');
     const boris = await server.createUser();
@@ -220,7 +220,7 @@ const WEEKLY = 'payment-shop.limit(7,3000)';
 const ONCE = 'payment.to-pattern("metro").limit(,500.50)';
 
 describe('a collapsed card', () => {
-  it('shows the most that the application can spend, and the rights for spending first', async () => {
+  it('shows the most that the application can spend; applications that can spend come first', async () => {
     await connectTo('Diary', 'account-info');
     const blocked = await connectTo('Blocked Shop', WEEKLY);
     await connectTo('Shop', `account-info ${WEEKLY}`);
@@ -241,7 +241,7 @@ describe('a collapsed card', () => {
     ]);
   });
 
-  it('shows the sum of the whole application on each page with its connections', async () => {
+  it('shows the sum of all connections of the application, on each page of the list', async () => {
     const others = Array.from({ length: 9 }, () => 'account-info');
     await connectTo('Spender', WEEKLY, ...others, WEEKLY);
     for (const path of ['/account', nextOf(await agent.get('/account'))])

@@ -24,14 +24,14 @@ const NEW = newSecret();
 /** The one field that the page marks as wrong. */
 const invalidField = ({ body }: Answer) => /name="(\w+)"[^>]*aria-invalid/.exec(body)?.[1];
 
-it.each([31, 29])('the account page warns about a connection that ends within 30 days: %d', async (days) => {
+it.each([31, 29])('the account page warns 30 days before a connection ends, no earlier: %d', async (days) => {
   await obtainToken(agent, client, user);
   const age = `update grants set token_issued_at = clock_timestamp() - interval '3 years' + $2 * interval '1 day' where user_id = $1`;
   await pool.query(age, [user.userId, days]);
   expect((await agent.get('/account')).text.includes('Ends soon')).toBe(days < 30);
 });
 
-it('the history is paged', async () => {
+it('the history shows at most 20 events per page', async () => {
   await pool.query(
     `insert into audit_events (kind, user_id, client_id) select 'rejected', $1, $2 from generate_series(1, 45)`,
     [user.userId, client.clientId],
@@ -111,7 +111,7 @@ describe.each([
     expect(invalidField(page)).toBe('new_password');
   });
 
-  it('refuses the login and the other password', async () => {
+  it('refuses the login and the user’s other password as the new one', async () => {
     const { login, password, paymentPassword } = user;
     const named = await send({ [field]: old(), new_password: `${login.toUpperCase()}!` });
     expect(named.text).toContain('too similar to your login');
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-it('sets a first payment password after the password', async () => {
+it('a user without a payment password sets the first one by entering the password', async () => {
   user = await server.createUser({ paymentPassword: null });
   agent = await signedIn(server, user);
   const page = await agent.get('/account/payment-password');

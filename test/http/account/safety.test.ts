@@ -68,7 +68,7 @@ const note = (kind: string, { count = 1, days = 0, by, from = '203.0.113.77' }: 
   );
 
 describe('a security warning', () => {
-  it('names the use of the payment password elsewhere, with time and place, and asks one question', async () => {
+  it('names the use of the payment password in another browser, with time and network', async () => {
     const spending = requestOf(client, { scope: 'payment-shop' });
     await obtainCode(agent, spending, user);
     expect(await isSaid(agent, USED)).toBe(false);
@@ -78,7 +78,7 @@ describe('a security warning', () => {
     await expectTold(`${USED}, for Corner Shop`, 'IP address 127.0.0.x');
   });
 
-  it.each(PAGES)('is hidden in a browser that dismissed it on %s, and not in another one', async (path) => {
+  it.each(PAGES)('is hidden, once dismissed on %s, in that browser and in no other', async (path) => {
     const other = await signedIn(server, user);
     await note('replayed', { by: client });
     const after = await press(agent, await agent.get(path), '/account/warnings');
@@ -90,7 +90,7 @@ describe('a security warning', () => {
 });
 
 it.each(PAGES)(
-  'several warnings are one box and a collapsed list of the others, each with its button, on %s',
+  'several warnings are shown as one box and a collapsed list, each with its own button, on %s',
   async (path) => {
     const formsOf = async (by: Agent) =>
       (await by.get(path)).forms.filter(({ action }) => action === '/account/warnings');
@@ -115,13 +115,13 @@ it.each(PAGES)(
 const MORE = 'There is more in your history.';
 
 describe('a warning is not hidden', () => {
-  it('by more wrong passwords than are read', async () => {
+  it('by 201 later password guesses, which are more than the page reads', async () => {
     await note('approved', { days: 1, by: client });
     await note('password_guessed', { count: 201 });
     expect(await isSaid(agent, `${USED}, for Corner Shop`)).toBe(true);
   });
 
-  it('by frequent payments for another application: it shows the count, and that there are more', async () => {
+  it('by frequent approvals of another application: the page shows the count and mentions more', async () => {
     const harmless = await server.createClient({ name: 'Harmless' });
     await note('approved', { days: 1, by: client });
     await note('approved', { count: 50, by: harmless });
@@ -138,7 +138,7 @@ describe('a warning is not hidden', () => {
   it.each([
     ['203.0.113.77', '203.0.113.x'],
     ['2001:db8:1::7', '2001:db8:1:x'],
-  ])('by later acts of the owner elsewhere (%s)', async (address, network) => {
+  ])('by later approvals in another network (%s)', async (address, network) => {
     await note('approved', { days: 1, by: client, from: address });
     expect((await agent.get('/account')).text).not.toContain(MORE);
     await note('approved', { by: client, from: '198.51.100.7' });
@@ -166,7 +166,7 @@ describe('a sign-in', () => {
   const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
   const says = (by: Agent) => isSaid(by, 'New sign-in with');
 
-  it('from an unknown browser is reported in the others, with time and place', async () => {
+  it('from an unknown browser is reported in the other browsers, with time and network', async () => {
     const thief = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
     expect(await says(agent)).toBe(false);
     await signIn(thief, user.login, user.password);
@@ -195,7 +195,7 @@ describe('a sign-in', () => {
     expect(await says(agent)).toBe(false);
   });
 
-  it('is not reported if the trail lacks its session', async () => {
+  it('is not reported if its event in the audit trail has no session', async () => {
     await pool.query(
       `insert into audit_events (kind, user_id, address, detail)
        values ('signed_in', $1, '203.0.113.77', '{"known_device": false, "browser": "Firefox", "system": "Linux"}')`,
@@ -208,7 +208,7 @@ describe('a sign-in', () => {
 const ACTION = '/account/stop';
 
 describe('“Stop everything”', () => {
-  it('is not reported complete while an old authorization lives behind thousands of ended ones', async () => {
+  it('is not reported complete while an authorization older than thousands of ended ones lives', async () => {
     await obtainToken(agent, client, user);
     await pool.query("update grants set confirmed_at = confirmed_at - interval '1 day'");
     await insertGrants(server, { user, client, count: 3_000, expired: true });
@@ -218,7 +218,7 @@ describe('“Stop everything”', () => {
     expect((await agent.get('/account')).text).toContain('Not everything is stopped yet');
   });
 
-  it('disconnects every application and signs out every other browser, with an event for each', async () => {
+  it('disconnects every application, signs out every other browser, and audits both', async () => {
     const others = [await signedIn(server, user), await signedIn(server, user)];
     const clients = [client, await server.createClient(), await server.createClient()];
     const tokens = await Promise.all(clients.map((one) => obtainToken(agent, one, user)));
@@ -256,7 +256,7 @@ describe('“Stop everything”', () => {
     expect([await isSaid(agent, SET), await isSaid(agent, 'used twice')]).toEqual([true, false]);
   });
 
-  it('says that something is left if an application or a session is', async () => {
+  it('says that not everything is stopped while an application or a session is left', async () => {
     await obtainToken(agent, client, user);
     const session = await sessionOf(server, agent);
     const late = { ...CALLER, decideBy: performance.now() };
@@ -269,7 +269,7 @@ describe('“Stop everything”', () => {
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
   });
 
-  it('signs out others also after too many decisions of the user, or of a thief', async () => {
+  it('signs out other browsers, but disconnects no application yet, after too many decisions', async () => {
     const thief = await signedIn(server, user);
     await obtainToken(agent, client, user);
     const decided = 'update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1';

@@ -37,16 +37,16 @@ const resource = await server.createResource();
 
 describe('a page loaded before the operator changed the catalogue', () => {
   const SCOPES = {
-    'DEFAULT_LIMIT of a built-in right': 'payment-shop',
-    'DEFAULT_LIMIT of an own right': 'transfer',
-    'whether a right spends': 'points:read',
+    'the default limit of a built-in right': 'payment-shop',
+    'the default limit of a custom right': 'transfer',
+    'the “spends” flag of a right': 'points:read',
   };
   const CASES = Object.entries(SCOPES).flatMap(([what, scope]) => [
     { what, scope, before: server, after: richer },
     { what, scope, before: richer, after: server },
   ]);
 
-  it.each(CASES)('grants nothing and is shown again: $what (%#)', async ({ scope, before, after }) => {
+  it.each(CASES)('grants nothing after a change of $what (%#)', async ({ scope, before, after }) => {
     const { client, user, agent } = await actorsAt(before);
     const page = await reachConsent(agent, requestOf(client, { scope, instance_name: 'till' }), user);
     const rows = await rowsOf(database);
@@ -60,7 +60,7 @@ describe('a page loaded before the operator changed the catalogue', () => {
     expect(await rowsOf(database)).not.toBe(rows);
   });
 
-  it('grants nothing when it is confirmed either', async () => {
+  it('grants nothing if the payment password is entered after the change', async () => {
     const { client, user, agent } = await actorsAt(server);
     const page = await reachConsent(agent, requestOf(client, { scope: 'transfer' }), user);
     const asked = await follow(agent, await press(agent, page, 'allow'));
@@ -84,7 +84,7 @@ describe('rights removed from the catalogue', () => {
     return { client, user, token, agent: copyOf(agent, builtIn.baseUrl) };
   }
 
-  it('stay on the page of another request, with their names', async () => {
+  it('are still shown by name on a later consent page', async () => {
     const { client, user, agent } = await granted();
     const same = { scope: 'account-info', instance_name: 'till' };
     const { text } = await reachConsent(agent, requestOf(client, same), user);

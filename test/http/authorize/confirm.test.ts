@@ -59,7 +59,7 @@ it('the page of the payment password links back to the request, and is shown aga
 });
 
 describe('the receipt', () => {
-  it('shows what was allowed and leads to the application by itself, also after a reload', async () => {
+  it('shows the allowed rights and redirects to the application by itself, also after a reload', async () => {
     const address = (await confirmed(await allow())).location ?? '';
     const page = await browser.get(address);
     expect([page.status, page.page]).toEqual([200, 'receipt']);
@@ -77,7 +77,7 @@ describe('the receipt', () => {
     expect((await browser.submit(page, 'language', { language: 'ru' })).location).toBe(address);
   });
 
-  it('leads nowhere once its code was exchanged', async () => {
+  it('has no link or redirect to the application once its code was exchanged', async () => {
     const address = (await confirmed(await allow())).location ?? '';
     const onward = onwardOf(await browser.get(address)) ?? '';
     const code = codeOf(await browser.get(onward));
@@ -98,7 +98,7 @@ describe('the receipt', () => {
     ['allow', 'Allowed', /^com\.example\.shop:\/done\?code=assent_ac_[\w-]+$/],
     ['reject', 'Rejected', /^com\.example\.shop:\/done\?error=access_denied$/],
   ] as const)(
-    'is shown after %s without a password if the application has a custom scheme',
+    'is shown after “%s” without a payment password if the redirect_uri has a custom scheme',
     async (decision, title, location) => {
       client = await server.createClient({ redirectUri: 'com.example.shop:/done' });
       const pressed = await press(browser, await reachConsent(browser, requestOf(client), user), decision);
@@ -111,7 +111,7 @@ describe('the receipt', () => {
   );
 });
 
-it('logs the application and the outcome of each decision and each successful exchange', async () => {
+it('the log has the application and the outcome of each decision and successful exchange', async () => {
   const rejected = await press(browser, await consentFor(), 'reject');
   const address = await allow();
   const wrong = await confirm(browser, await browser.get(address), 'wrong');
@@ -131,7 +131,7 @@ it('logs the application and the outcome of each decision and each successful ex
   }
 });
 
-it('puts the code in no page, no URL of Assent and no log line', async () => {
+it('the code appears in no page, no URL of Assent and no log line', async () => {
   const consent = await consentFor();
   const address = await allow(consent);
   const page = await browser.get(address);
@@ -147,7 +147,7 @@ it('puts the code in no page, no URL of Assent and no log line', async () => {
   expect([address, ...told].filter((text) => text.includes(code))).toEqual([]); // the log is searched at the end
 });
 
-it('PAYMENT_PASSWORD=required: a user without one allows spending only once it is set, by the links of the refusal', async () => {
+it('PAYMENT_PASSWORD=required: a user without one must set it, by a link of the refusal, to allow payments', async () => {
   const strict = await useServer({ requiresPaymentPassword: true });
   const user = await strict.createUser({ paymentPassword: null });
   const agent = await signedIn(strict, user);

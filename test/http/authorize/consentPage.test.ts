@@ -19,7 +19,7 @@ const allow = (fields = {}) => obtainToken(agent, client, user, fields);
 const wordsOf = ({ body }: Answer, selector: string) => cheerio.load(body)(selector).first().text();
 const besides = ({ text }: Answer) => /On top: (.*? other connections?)\./.exec(text)?.[1];
 
-describe('other connections of the same application', () => {
+describe('the sum of the application’s other connections', () => {
   /** Writes so many live authorizations of the user, the newest of all, without the pages. */
   const connect = (count: number, scope: string, { clientId } = client) =>
     pool.query(
@@ -30,7 +30,7 @@ describe('other connections of the same application', () => {
       [user.userId, clientId, count, scope],
     );
 
-  it('show a large one also behind many small, newer ones', async () => {
+  it('includes a large connection even if many small ones are newer', async () => {
     await allow({ instance_name: 'large', scope: 'payment-shop.limit(1,912345)' });
     for (const name of ['1', '2', '3'])
       await allow({ instance_name: name, scope: 'payment-shop.limit(1,1)' });
@@ -42,7 +42,7 @@ describe('other connections of the same application', () => {
     expect(besides(await consentFor({ instance_name: 'large' }))).toBe(told('953', 98));
   });
 
-  it('show no sum if there are too many or their scopes are too long to read', async () => {
+  it('is not shown if there are too many or their scopes are too long to read', async () => {
     const unknown = 'On top: what its other connections can spend. They are too many to add up here.';
     const long = Array.from({ length: 300 }, (_, n) => `payment.to-pattern("${n}")`).join(' ');
     await connect(3, long);
@@ -58,7 +58,7 @@ describe('other connections of the same application', () => {
     expect((await consentFor()).text).toContain(unknown);
   });
 
-  it('count only live, spending grants of the same user and application', async () => {
+  it('counts only live authorizations for payments of the same user and application', async () => {
     await allow({ scope: 'payment-shop' });
     await allow({ instance_name: 'reader', scope: 'account-info' });
     await allow({ instance_name: 'ended', scope: 'payment-shop' });
@@ -71,7 +71,7 @@ describe('other connections of the same application', () => {
   });
 });
 
-it('the changes beside each right show the earlier limit, each in its own period', async () => {
+it('the consent page compares each new limit with the earlier one, in both periods', async () => {
   await allow({ scope: 'incoming-transfers operation-history payment-shop.limit(1,500)' });
   const scope = 'incoming-transfers account-info payment-p2p payment-shop.limit(7,3000)';
   const page = await consentFor({ scope });
@@ -87,8 +87,8 @@ it('the changes beside each right show the earlier limit, each in its own period
   );
 });
 
-describe('the consent page', () => {
-  it('tells exactly users without a payment password that Allow is enough to spend money', async () => {
+describe('the page of an authorization request', () => {
+  it('tells only users without a payment password that Allow is enough to spend money', async () => {
     const said = 'You have no payment password: pressing “Allow” is enough to let an application pay.';
     const payer = await server.createUser();
     const guarded = new Agent(server.baseUrl);
@@ -104,7 +104,7 @@ describe('the consent page', () => {
     }
   });
 
-  it('links an error page to the website of reviewed applications only', async () => {
+  it('links, on an error, to the website of the application only if it was reviewed', async () => {
     const site = 'https://www.shop.example/';
     for (const [reviewed, href] of [
       [true, site],

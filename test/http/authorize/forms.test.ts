@@ -52,7 +52,7 @@ describe('the outcome of a form', () => {
     expect(text).not.toMatch(/You are signed out|You have just allowed this request/);
   });
 
-  it('is not shown for a form from another site, which would choose the moment', async () => {
+  it('is not shown for a form from another site (CSRF)', async () => {
     await reachConsent(browser, requestOf(client), user);
     const answer = await browser.post('/consent', await foreignForm('y'), { 'sec-fetch-site': 'cross-site' });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
@@ -71,7 +71,7 @@ describe('an error at a form', () => {
   const typed = { login: user.login, password: newSecret() };
   const mistype = async (fields = typed) => browser.submit(await browser.get(request()), 'login', fields);
 
-  it('is shown only at the address of its page, with the login, and cleared by a right password', async () => {
+  it('is shown only at the URL of its page, with the login, until the right password is sent', async () => {
     const answer = await mistype();
     const { pathname, search } = new URL(answer.location ?? '');
     expect([answer.status, pathname, answer.body]).toEqual([303, '/oauth/authorize', '']);
@@ -91,7 +91,7 @@ describe('an error at a form', () => {
     expect((await browser.get(pathname + search)).text).not.toContain(ERROR);
   });
 
-  it('expires: the page of a throttled attempt is 429 until seconds after the wait, then the form again', async () => {
+  it('expires: the page of a throttled attempt answers 429 until the wait ends, then 200 with the form', async () => {
     const { login } = await server.createUser();
     const answers: Answer[] = [];
     for (let tries = 0; tries < 12 && answers.at(-1)?.status !== 429; tries += 1)
@@ -111,7 +111,7 @@ describe('an error at a form', () => {
     expect([page.text.includes(ERROR), page.body.includes('\u0001')]).toEqual([true, false]);
   });
 
-  it('is escaped, and ignored if the cookie is forged', async () => {
+  it('escapes the entered text, and is ignored if the cookie is forged', async () => {
     await mistype({ ...typed, login: '"><b>' });
     expect((await browser.get(request())).body).toContain('value="&quot;&gt;&lt;b&gt;"');
     const cookie = browser.cookies.get('assent_outcome') ?? '';
@@ -149,7 +149,7 @@ describe('an error at a form', () => {
 const linkOf = ({ body }: Answer) => cheerio.load(body)('main a').attr('href') ?? '';
 
 describe('"Try again"', () => {
-  it('shows the request again after a failed Allow; neither it nor a change of language decides', async () => {
+  it('shows the request again after Allow failed with 503, and decides nothing by itself', async () => {
     const fields = requestOf(client, { state: 'a b', instance_name: 'undecided' });
     const consent = await reachConsent(browser, fields, user);
     const answer = await whileLocked(server, 'clients', () => decide(browser, consent, 'allow'));
@@ -164,7 +164,7 @@ describe('"Try again"', () => {
     expect((await decide(browser, again, 'allow')).status).toBe(302);
   });
 
-  it('keeps only parameters of a request', async () => {
+  it('keeps only parameters of an authorization request', async () => {
     const fields = requestOf(client, { client_secret: 'by-mistake', note: 'echo-this' });
     const answer = await whileLocked(server, 'clients', () => newBrowser().post('/oauth/authorize', fields));
     expect(answer.status).toBe(503);
@@ -197,8 +197,8 @@ describe('the sign-in form', () => {
   });
 
   it.each([
-    ['signs in after a night, and after a holiday weekend', 4, true],
-    ['is shown afresh when it was open for more than a week', 8, false],
+    ['signs in four days after it was loaded', 4, true],
+    ['signs no user in eight days after it was loaded, and is shown again', 8, false],
   ])('%s', async (_what, days, signsIn) => {
     const page = await browser.get(request());
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * 24 * 60 * 60 * 1000 });
@@ -232,10 +232,10 @@ describe('a form from another site', () => {
   });
 });
 
-describe('a page in a frame, or requested by a script', () => {
+describe('the refusal of pages in frames, or requested by scripts', () => {
   const PLACES = ['iframe', 'frame', 'embed', 'object', 'fencedframe', 'empty', 'image', 'script'];
 
-  it.each(PLACES)('asks the user to open the browser: %s', async (place) => {
+  it.each(PLACES)('asks the user to open the page in the browser: %s', async (place) => {
     await reachConsent(browser, requestOf(client), user);
     const headers = { 'sec-fetch-dest': place };
     for (const answer of [
@@ -249,7 +249,7 @@ describe('a page in a frame, or requested by a script', () => {
     }
   });
 
-  it('does not affect a document, nor the endpoints for programs', async () => {
+  it('does not affect top-level documents and the token endpoint', async () => {
     const page = await newBrowser().get('/account', { 'sec-fetch-dest': 'document' });
     expect([page.status, page.page]).toEqual([200, 'sign-in']);
     const answer = await newBrowser().post('/oauth/token', {}, { 'sec-fetch-dest': 'empty' });
@@ -273,7 +273,7 @@ describe('in trial mode', async () => {
       'profile is only for OpenID providers',
       'Remove openid, profile and email',
     ],
-  ])('the page shows the exact rule and the remedy: %s=%s', async (name, value, rule, remedy) => {
+  ])('an error page shows the exact rule and the remedy: %s=%s', async (name, value, rule, remedy) => {
     const agent = new Agent(trial.baseUrl, { 'accept-language': 'ru' });
     const answer = await agent.post('/oauth/authorize', requestOf(shop, { [name]: value }));
     for (const part of ['Подробности для разработчиков', rule, remedy])
@@ -281,7 +281,7 @@ describe('in trial mode', async () => {
     expect(answer.body).not.toContain('onerror');
   });
 
-  it.each(['/nowhere', '/%zz', '/consent'])('the details are also shown by %s', async (path) => {
+  it.each(['/nowhere', '/%zz', '/consent'])('developer details are also shown at %s', async (path) => {
     expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/Details for developers .+\./);
   });
 });

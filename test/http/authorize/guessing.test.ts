@@ -91,7 +91,7 @@ function newPlace(): string {
 }
 
 describe('guessing a password', () => {
-  it('is throttled after five attempts, also with the right password, with the time to wait', async () => {
+  it('is throttled after five attempts, also with the right password, and shows the wait time', async () => {
     const [place, victim] = [newPlace(), await server.createUser()];
     expect(await guessTimes(FREE_TRIES, place, victim.login)).toEqual(USED_UP);
     await lengthenWaits();
@@ -103,7 +103,7 @@ describe('guessing a password', () => {
     expect(answer.headers.getSetCookie().join()).not.toContain('session');
   });
 
-  it('is not counted for a right password, and is forgotten with time', async () => {
+  it('is not counted if the password is right, and is forgotten after an hour', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, user.login);
     // Otherwise the number of tries left would tell a neighbour about a sign-in.
@@ -157,7 +157,7 @@ describe('guessing a password', () => {
 });
 
 describe('a stranger guessing the password of another user', () => {
-  it('causes short waits for each new device when guessing from many addresses', async () => {
+  it('causes only short waits for new devices when guessing from many addresses', async () => {
     const user = await server.createUser();
     const verdicts = [];
     for (let n = 0; n < 20; n += 1) verdicts.push(await guess(newPlace(), user.login));
@@ -187,7 +187,7 @@ describe('a known device', () => {
     return agent;
   }
 
-  it('always gets in, whatever strangers and neighbours do, for each of its users', async () => {
+  it('can always sign in each of its users, however often others guess, even at its address', async () => {
     const [home, user, other] = [newPlace(), await server.createUser(), await server.createUser()];
     const device = await knownDevice(home, user);
     const signsIn = async ({ login, password }: TestUser) => {
@@ -205,7 +205,7 @@ describe('a known device', () => {
     }
   });
 
-  it('has its own attempts, separate from all others', async () => {
+  it('has its own attempt counter, separate from all others', async () => {
     const [home, user] = [newPlace(), await server.createUser()];
     const device = await knownDevice(home, user);
     await expectThrottled(() => trySignIn(device, user.login, 'wrong'));
@@ -237,7 +237,7 @@ describe('a known device', () => {
     expect(await verdictWith(cookie, changed.password)).toBe('wait');
   });
 
-  it('has a cookie that scripts can’t read and other hosts can’t set, for 90 days, renewed at each sign-in', async () => {
+  it('has a host-only cookie that scripts can’t read, for 90 days, renewed at each sign-in', async () => {
     const user = await server.createUser();
     const cookiesAfter = async (password = user.password) =>
       (await signIn(at(newPlace()), user.login, password)).headers.getSetCookie().join('\n');
@@ -268,7 +268,7 @@ it('the throttle does not reveal to a neighbour at the same address who signed i
   expect(new Set(seen).size).toBe(1);
 });
 
-it('a sign-in is told to retry later when too many wait, without counting an attempt', async () => {
+it('a sign-in gets 503 with Retry-After when the queue is full, without counting an attempt', async () => {
   const user = await server.createUser();
   const [crowd, home] = [newPlace(), newPlace()];
   const slow = hash('of this thread, and therefore at the real cost');
@@ -314,7 +314,7 @@ describe('guessing a payment password', () => {
     expect(await tryConfirm(agent, payment, right)).toBe('right');
   });
 
-  it('is throttled for a thief of the password, but not on the device of the last right one', async () => {
+  it('is throttled for a thief of the password, but not on the device of the last confirmation', async () => {
     const user = await server.createUser();
     const [home, thief] = [at(newPlace()), at(newPlace())];
     await obtainCode(home, requestOf(client, { scope: 'payment-shop' }), user);
@@ -356,7 +356,7 @@ describe('the attempt counters', () => {
   });
 });
 
-it('the counters also throttle right passwords after a thousand, to bound the trail', async () => {
+it('the attempt counters also throttle right passwords after a thousand, to limit audit events', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
   expect(await guess(place, user.login, user.password)).toBe('right');
   // Sets the latest counter to a thousand failures, without the wait for each.

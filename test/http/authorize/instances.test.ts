@@ -42,7 +42,7 @@ function expectFull(answer: Answer): void {
 }
 
 describe('MAX_INSTANCES live authorizations of one user and application', () => {
-  it('end at that page at the payment password too if the last was allowed in another tab', async () => {
+  it('make the payment password page answer 409 if the last one was allowed in another tab', async () => {
     await fill();
     await press(agent, await agent.get('/account'), '/account/disconnect');
     const spending = { ...named('spending'), scope: 'payment-shop' };
@@ -53,7 +53,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     expectFull(await follow(agent, await confirm(agent, page, user.paymentPassword)));
   });
 
-  it('make one more request end at a 409 page with a remedy, before any input; each can be renewed', async () => {
+  it('make a further request end at a 409 page with a remedy; each of them can be renewed', async () => {
     await fill();
     const before = await rowsOf(database);
     const more = named('one more');
@@ -65,7 +65,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     await obtainToken(new Agent(server.baseUrl), client, await server.createUser());
   });
 
-  it('free a place when one is disconnected, or its code expired unused', async () => {
+  it('allow a new one after one is disconnected, or its code has expired unused', async () => {
     const tokens = await fill();
     const resource = await server.createResource();
     await press(agent, await agent.get('/account'), '/account/disconnect');

@@ -49,12 +49,12 @@ it('PKCE is required, signed in or not, posted or as a link, and the request wri
 });
 
 it.each([
-  ['', REGISTERED, PKCE, '?'],
-  ['behind a registered query', 'https://shop.example/cb?a=b', { ...PKCE, state: 's' }, '&state=s&'],
-  ['behind a query that is empty', 'https://shop.example/cb?', PKCE, ''],
-  ['on the way from the receipt of a payment', REGISTERED, { ...SPENDING, state: 's 1' }, '?state=s%201&'],
-  ['on the way from the receipt to an app', 'com.example.app:/cb', PKCE, '?'],
-])('the issuer precedes code and error %s', async (_where, redirectUri, fields, before) => {
+  ['in the redirect', REGISTERED, PKCE, '?'],
+  ['after a query of the redirect_uri', 'https://shop.example/cb?a=b', { ...PKCE, state: 's' }, '&state=s&'],
+  ['after an empty query', 'https://shop.example/cb?', PKCE, ''],
+  ['in the redirect from a payment receipt', REGISTERED, { ...SPENDING, state: 's 1' }, '?state=s%201&'],
+  ['in the redirect to a custom scheme', 'com.example.app:/cb', PKCE, '?'],
+])('the issuer (iss) precedes code and error %s', async (_where, redirectUri, fields, before) => {
   const client = await held({ redirectUri });
   const allowed = await allow(client, fields);
   expect(allowed.location).toBe(`${redirectUri}${before}${ISS}&code=${flow.codeOf(allowed)}`);
@@ -64,12 +64,12 @@ it.each([
 
 describe('the port of a loopback address', () => {
   it.each([
-    ['another', REGISTERED, OTHER_PORT],
-    ['none', REGISTERED, 'http://127.0.0.1/cb'],
-    ['another, with a parameter', REGISTERED, `${OTHER_PORT}?x=1`],
-    ['one of IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
+    ['a different one', REGISTERED, OTHER_PORT],
+    ['left out', REGISTERED, 'http://127.0.0.1/cb'],
+    ['a different one, with a query appended', REGISTERED, `${OTHER_PORT}?x=1`],
+    ['a different one with IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
   ])(
-    'may be %s, and the exchange requires the one of the request',
+    'may be %s, and the exchange requires the redirect_uri of the authorization request',
     async (_what, redirectUri, redirect_uri) => {
       for (const fields of [PKCE, SPENDING]) {
         const client = await held({ redirectUri, verified: fields === SPENDING });
@@ -92,7 +92,7 @@ describe('the port of a loopback address', () => {
   });
 });
 
-describe('changing the flag', () => {
+describe('changing the OAuth 2.1 setting of an application', () => {
   it.each([true, false])(
     'to %s makes an open page, its confirmation and its receipt out of date',
     async (oauth21) => {
@@ -118,9 +118,9 @@ describe('changing the flag', () => {
   );
 
   it.each([
-    ['on, without PKCE', false, {}, 'needs_pkce'],
-    ['off, at another port', true, { ...PKCE, redirect_uri: OTHER_PORT }, 'redirect_uri_unregistered'],
-  ])('%s makes an open page an error', async (_what, oauth21, fields, rule) => {
+    ['turned on, without PKCE', false, {}, 'needs_pkce'],
+    ['turned off, at another port', true, { ...PKCE, redirect_uri: OTHER_PORT }, 'redirect_uri_unregistered'],
+  ])('makes an open page an error: %s', async (_what, oauth21, fields, rule) => {
     const client = await held({ oauth21 });
     const page = await reachPage(client, fields);
     await hold(client, !oauth21);

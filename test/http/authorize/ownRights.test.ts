@@ -58,7 +58,7 @@ const SPENDING = {
 const approved = async () =>
   (await pool.query('select scope from grants where client_id = $1', [client.clientId])).rows;
 
-describe('a custom spending right', () => {
+describe('a custom payment right', () => {
   it('shows the default limit and its cost, and requires the payment password', async () => {
     const page = await consentFor(ASKED);
     for (const part of [
@@ -73,7 +73,7 @@ describe('a custom spending right', () => {
     expect(await approved()).toEqual([]);
   });
 
-  it('is completed in the token response, introspection, the trail, the account page and the history', async () => {
+  it('gets its default limit in the token response, introspection, audit trail, account and history', async () => {
     const { access_token, scope } = await obtain(ASKED);
     expect([scope, await approved()]).toEqual([COMPLETE, [{ scope: COMPLETE }]]);
     expect(await introspect(server, resource, access_token)).toMatchObject({
@@ -92,14 +92,14 @@ describe('a custom spending right', () => {
     }
   });
 
-  it('is returned as requested if the request was complete', async () => {
+  it('is granted unchanged, without scope in the response, if the request has a limit', async () => {
     expect(await obtain('points:spend("corner").limit(7, 5) points:read')).not.toHaveProperty('scope');
     expect(await approved()).toEqual([{ scope: 'points:spend("corner").limit(7, 5) points:read' }]);
     agent.cookies.set('assent_language', 'ru');
     expect((await agent.get('/account')).text).toContain('Платить баллами: «corner»');
   });
 
-  it('is allowed also in a request with 300 such rights, each with a field for its limit', async () => {
+  it('can be requested for 300 targets at once, each with a field for its limit', async () => {
     client = await server.createClient({ userLimits: true });
     const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
     const limits = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`limit_${n}`, '99.50']));
@@ -107,7 +107,7 @@ describe('a custom spending right', () => {
     expect(leadsTo(asked, '/confirm')).toBe(true);
   });
 
-  it('has the default limit in its field if users may lower it, and grants the lower one', async () => {
+  it('has the default limit in its field if users may lower it, and is granted as lowered', async () => {
     client = await server.createClient({ userLimits: true });
     const page = await consentFor(ASKED);
     expect(page.body).toMatch(/name="limit_1"[^>]* value="99\.50"/);
@@ -138,7 +138,7 @@ it.each([
   },
 );
 
-it('RFC 8414: scopes_supported has the one-word rights, in file order', async () => {
+it('RFC 8414: scopes_supported lists the rights without a target, in the order of the file', async () => {
   const { body } = await agent.get('/.well-known/oauth-authorization-server');
   expect(JSON.parse(body).scopes_supported).toEqual([
     ...['account-info', 'statements:read', 'transfer', 'points:read', 'payment:history'],

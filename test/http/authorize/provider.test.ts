@@ -41,7 +41,7 @@ async function at<Result>(options: ServerOptions, work: (agent: Agent) => Promis
   }
 }
 
-it('the contract’s flow goes through the provider, which is in the trail: user, code and token', async () => {
+it('signing in at the provider creates and audits the user, and leads to a code and a token', async () => {
   const agent = browser();
   wallet.user = { sub: 'user-1001', preferred_username: 'anna', name: 'Anna Petrova' };
   const asked = await agent.post('/oauth/authorize', requestOf(client, { state: 's' }));
@@ -91,7 +91,7 @@ describe('the redirect to the provider', () => {
     }
   });
 
-  it('requires a new sign-in after signing out, and only then', async () => {
+  it('has prompt=login after a sign-out, and only then', async () => {
     const agent = browser();
     for (const from of ['/account', linkTo()]) {
       const page = await goOn(wallet, agent, from);
@@ -102,7 +102,7 @@ describe('the redirect to the provider', () => {
     }
   });
 
-  it('returns with the longest request complete, also when it is begun twice', async () => {
+  it('preserves the longest authorization request, also when the sign-in is begun twice', async () => {
     const agent = browser();
     const short = new URLSearchParams(requestOf(client, { state: '' })).toString().length;
     const state = randomBytes(MAX_CANONICAL_QUERY_BYTES).toString('base64url');
@@ -137,7 +137,7 @@ describe('the redirect to the provider', () => {
     });
   });
 
-  it('authenticates Assent by a method that the provider offers, form-encoded by RFC 6749, section 2.3.1', async () => {
+  it('is followed by a token request with an offered auth method, encoded by RFC 6749, section 2.3.1', async () => {
     const secret = randomUUID();
     const settings = { clientId: 'assent-wallet.prod_1 +:', clientSecret: `${secret}*-._~%é:` };
     const basic = basicOf('assent-wallet.prod_1+%2B%3A', `${secret}*-._%7E%25%C3%A9%3A`).authorization;
@@ -166,7 +166,7 @@ describe('password pages', () => {
     expect((await agent.post('/account/password', {})).status).toBe(404);
   });
 
-  it('are BRAND’s page for the password, and Assent’s for payment passwords of users who have one', async () => {
+  it('are the URL in BRAND for the password, and Assent’s page for users with a payment password', async () => {
     const agent = browser();
     await goOn(wallet, agent, '/account');
     const security = await agent.get('/account/security');
@@ -183,7 +183,7 @@ describe('password pages', () => {
     });
   });
 
-  it('are named in the footer of each page: the provider’s, and Assent’s for a payment password', async () => {
+  it('have their hosts in the footer: the provider’s, and Assent’s if it has payment passwords', async () => {
     const [there, here] = [new URL(wallet.issuer).host, new URL(server.baseUrl).host];
     const footOf = async (agent: Agent) =>
       /passwords only on pages at (.*), never/.exec((await agent.get('/account')).text)?.[1];
@@ -191,7 +191,7 @@ describe('password pages', () => {
     expect(await at(confirming, footOf)).toBe(there);
   });
 
-  it('confirm a payment if the provider does not', async () => {
+  it('ask for the payment password of users who have one if the provider confirms no payments', async () => {
     const { paymentPassword } = await server.createUser();
     const agent = browser();
     await goOn(wallet, agent, '/account');
@@ -227,7 +227,7 @@ describe('an unknown user', () => {
     });
   });
 
-  it('is recognised at a browser from the second sign-in on, and not at another one', async () => {
+  it('signs in from a known device the second time, and from an unknown one in another browser', async () => {
     const [known, other] = [browser(), browser()];
     for (const agent of [known, known, other]) {
       await goOn(wallet, agent, '/account');
@@ -275,11 +275,11 @@ describe('the name of a user', () => {
   });
 
   it.each([
-    ['fails', { userInfo: { sub: undefined } }],
+    ['has no sub', { userInfo: { sub: undefined } }],
     ['is of another user', { userInfo: { sub: 'another', name: 'Mallory', preferred_username: 'mallory' } }],
     ['never comes', { userInfo: null }],
     ['is huge', { huge: { path: '/userinfo', headers: {} } }],
-  ])('is the `sub` if userinfo %s, and nothing is taken from the sign-in', async (_what, replaced) => {
+  ])('is the `sub` if userinfo %s, and the sign-in succeeds', async (_what, replaced) => {
     wallet.replaced = replaced;
     const { sub } = wallet.user;
     expect(await comeBack()).toEqual({ login: sub, name: sub });
@@ -308,11 +308,11 @@ describe('the name of a user', () => {
 
   it.each([
     ['white space of each kind', ' Anna  \t\u00A0\u2003\u3000\u0085Petrova\uFEFF\n', 'Anna Petrova'],
-    ['marks of direction', '\u200FAnna \u202APetrova\u202C', 'Anna Petrova'],
-    ['a soft hyphen', 'Petro\u00ADva', 'Petrova'],
-    ['letters in parts', 'Zoe\u0308 И\u0438\u0306', 'Zoë Ий'],
-    ['a joiner that its script needs', 'می\u200cخواهم', 'می\u200cخواهم'],
-  ])('is shown in plain form, with %s', async (_what, name, expected) => {
+    ['direction marks are removed', '\u200FAnna \u202APetrova\u202C', 'Anna Petrova'],
+    ['a soft hyphen is removed', 'Petro\u00ADva', 'Petrova'],
+    ['letters are composed (NFC)', 'Zoe\u0308 И\u0438\u0306', 'Zoë Ий'],
+    ['a non-joiner is kept in Persian', 'می\u200cخواهم', 'می\u200cخواهم'],
+  ])('is normalized: %s', async (_what, name, expected) => {
     wallet.user = { ...wallet.user, name };
     expect((await comeBack()).name).toBe(expected);
   });
@@ -325,7 +325,7 @@ describe('a failing provider', () => {
     return answer;
   };
 
-  it('affects only sign-in, from the start on, and is asked again at the next sign-in', async () => {
+  it('affects only sign-in, also if down at the start, and is asked again at the next sign-in', async () => {
     const away = await openWallet();
     await away.down();
     const there = await startServer({ provider: away.settings });
@@ -356,19 +356,19 @@ describe('a failing provider', () => {
   const CHALLENGE = { status: 401, body: '{"error":"invalid_client"}', challenge: 'Basic realm="w"' };
 
   it.each([
-    [503, 'fails', { status: 500, body: '{"error":"SECRET"}' }],
-    [503, 'is replaced by its proxy', { status: 502, body: '<h1>SECRET Bad Gateway</h1>' }],
-    [503, 'is asked too often behind its proxy', { status: 429, body: '<h1>Too Many Requests</h1>' }],
-    [503, 'says so', { status: 400, body: '{"error":"temporarily_unavailable"}' }],
-    [503, 'never comes', null],
-    [400, 'refuses us at length', { status: 400, body: '{"error":"SECRET of the wallet"}' }],
-    [400, 'refuses us with a challenge', CHALLENGE],
-    [400, 'answers none', { status: 200, body: '{"access_token":"SECRET-1","id_token":"SECRET" oops' }],
+    [503, 'answers 500', { status: 500, body: '{"error":"SECRET"}' }],
+    [503, 'has a proxy that answers 502', { status: 502, body: '<h1>SECRET Bad Gateway</h1>' }],
+    [503, 'has a proxy that answers 429', { status: 429, body: '<h1>Too Many Requests</h1>' }],
+    [503, 'answers temporarily_unavailable', { status: 400, body: '{"error":"temporarily_unavailable"}' }],
+    [503, 'never answers', null],
+    [400, 'answers an unknown error', { status: 400, body: '{"error":"SECRET of the wallet"}' }],
+    [400, 'answers 401 with a challenge', CHALLENGE],
+    [400, 'sends broken JSON', { status: 200, body: '{"access_token":"SECRET-1","id_token":"SECRET" oops' }],
     // V8 quotes the text around this fault, but not around the one before.
-    [400, 'answers an unquoted text', { status: 200, body: '{"access_token":SECRETvalue}' }],
-    [400, 'describes why', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
-    [400, 'answers a page', { status: 200, body: '<h1>SECRET</h1>' }],
-  ])('causes %s without a word of its response if its token endpoint %s', async (status, _what, token) => {
+    [400, 'answers an unquoted value', { status: 200, body: '{"access_token":SECRETvalue}' }],
+    [400, 'gives a reason', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
+    [400, 'answers an HTML page', { status: 200, body: '<h1>SECRET</h1>' }],
+  ])('causes %s without any text of its response if its token endpoint %s', async (status, _what, token) => {
     const agent = browser();
     const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
     wallet.replaced = { token };
@@ -385,7 +385,7 @@ describe('a failing provider', () => {
     ['/token', { 'content-encoding': 'gzip' }],
     ['/jwks', {}],
     ['/.well-known/openid-configuration', {}],
-  ])('is refused when its %s exceeds one megabyte: %o', async (path, headers) => {
+  ])('is refused if its response from %s exceeds 1 MB: %o', async (path, headers) => {
     const isFirst = path.startsWith('/.well-known');
     await at({}, async (agent) => {
       const callback = isFirst ? '' : await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
@@ -395,7 +395,7 @@ describe('a failing provider', () => {
     });
   });
 
-  it('is refused when its issuer differs', async () => {
+  it('is refused if its metadata have a different issuer', async () => {
     wallet.replaced = { metadata: { issuer: 'https://wallet.example' } };
     await at({}, (agent) => refusedAt(agent, '/sign-in'));
   });

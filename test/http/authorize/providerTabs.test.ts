@@ -42,7 +42,7 @@ describe('several tabs', () => {
     }
   });
 
-  it('still work after the provider failed at the code: a reload asks again', async () => {
+  it('still work after the provider’s token endpoint failed: a reload repeats the exchange', async () => {
     const agent = browser();
     const callback = await answered(agent);
     wallet.replaced = { token: { status: 503, body: '' } };
@@ -108,7 +108,7 @@ describe('a repeated provider response', () => {
     expect(Buffer.from(back, 'base64url').toString()).toBe(againOf(answer));
   });
 
-  it('works for a user who left at the provider, went Back there and signed in', async () => {
+  it('works for a user who cancelled at the provider, went back and signed in', async () => {
     const agent = browser();
     const address = await leaveFor(wallet, agent, linkTo());
     wallet.replaced = { callback: { code: undefined, error: 'access_denied' } };
@@ -124,7 +124,7 @@ it.each([
   { method: 'HEAD', headers: {}, status: 405 },
   { method: 'GET', headers: { 'sec-purpose': 'prefetch', 'sec-fetch-dest': 'document' }, status: 403 },
   { method: 'GET', headers: { 'sec-purpose': 'prefetch;prerender' }, status: 403 },
-])('prefetching a link begins no sign-in and uses none up: %j', async ({ status, ...init }) => {
+])('prefetching a link neither begins nor completes a sign-in: %j', async ({ status, ...init }) => {
   const agent = browser();
   const callback = await answered(agent);
   const [rows, cookies] = [await rowsOf(server.database), copyOf(agent).cookies];

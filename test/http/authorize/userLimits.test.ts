@@ -66,7 +66,7 @@ const scopeOf = async () => {
 };
 
 describe('a limit that the user lowers', () => {
-  it('is granted in the token response, introspection, the trail and on the account page', async () => {
+  it('is shown in the token response, introspection, the audit trail and on the account page', async () => {
     const answer = await exchange(codeOf(await allow(await consentFor(), LOWER)));
     expect(answer.scope).toBe(LOWERED);
     const told = await introspect(server, resource, String(answer.access_token));
@@ -86,7 +86,7 @@ describe('a limit that the user lowers', () => {
     ]);
   });
 
-  it('is raised again by the same request: the scope is byte for byte as requested, and not in the response', async () => {
+  it('can be raised by the same request: the scope is byte for byte as requested, and not in the response', async () => {
     await exchange(codeOf(await allow(await consentFor(), LOWER)));
     const page = await consentFor();
     expect(page.text).toMatch(
@@ -99,7 +99,7 @@ describe('a limit that the user lowers', () => {
     expect(await events()).toMatchObject([{}, {}, { scope: SCOPE, detail: null }, { scope: SCOPE }]);
   });
 
-  it('may be each of the maximum number in a request, whatever else is sent', async () => {
+  it('can be one of 185 that are lowered at once, and unknown limit fields are ignored', async () => {
     user = await server.createUser();
     const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
     const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
@@ -147,7 +147,7 @@ describe('an invalid sum', () => {
 });
 
 describe('a form', () => {
-  it('without a field of its page decides nothing', async () => {
+  it('that lacks a limit field of its page decides nothing', async () => {
     const page = await consentFor();
     for (const typed of [{}, { limit_1: '1' }, { limit_2: '1' }, { limit_0: '1', limit_1: '1' }]) {
       expect((await allow(page, typed)).status).toBe(303);
@@ -157,9 +157,9 @@ describe('a form', () => {
 
   it.each([
     ['a one-time payment', true, 'payment-shop.limit(,5000)'],
-    ['nothing to spend', true, 'account-info'],
-    ['an application whose users may not lower', false, 'payment-shop.limit(7,5000)'],
-  ])('for %s has no field, and accepts none', async (_what, userLimits, scope) => {
+    ['rights without payments', true, 'account-info'],
+    ['an application whose users may not lower limits', false, 'payment-shop.limit(7,5000)'],
+  ])('for %s has no limit field, and ignores one that is sent', async (_what, userLimits, scope) => {
     client = await server.createClient({ userLimits });
     const page = await consentFor(scope);
     expect(fieldsOf(page)).toEqual({});
@@ -171,7 +171,7 @@ describe('a form', () => {
 });
 
 describe('a decided page', () => {
-  it('returns one code for its sums in any notation, and none for others: it is shown again with those', async () => {
+  it('returns one code for its sums in any notation, and is shown again if sent with other sums', async () => {
     const page = await consentFor();
     const code = codeOf(await allow(page, LOWER));
     for (const same of [LOWER, { limit_1: '5000.5', limit_2: '3 000' }])

@@ -60,7 +60,7 @@ describe('while the database is unreachable', () => {
     await pool.end();
   });
 
-  it('reports a read-only database at the start, not with the first request', async () => {
+  it('reports a read-only database at the start, before the first request', async () => {
     const database = await ownDatabase();
     const name = new URL(database.url).pathname.slice(1);
     await database.pool.query(`alter database ${name} set default_transaction_read_only = on`);
@@ -84,7 +84,7 @@ describe('while the database is unreachable', () => {
     expect(warnings()).toEqual([away, ['warn', 'the database is reachable again', undefined]]);
   });
 
-  it('does not wait for a cut-off database, and uses another connection next time', async () => {
+  it('answers 503 if a connection is cut, and uses another one for the next request', async () => {
     const { line, agent } = await startOnLine();
     expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
     line.cut();
@@ -92,7 +92,7 @@ describe('while the database is unreachable', () => {
     expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
   });
 
-  it('waits at most once per request', async () => {
+  it('limits the total time of a request, not only of each query', async () => {
     const { line, pool, agent } = await startOnLine();
     const [client, user] = [await server.createClient(), await server.createUser()];
     await reachConsent(agent, requestOf(client), user);

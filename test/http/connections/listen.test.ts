@@ -40,7 +40,7 @@ describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server with two 
   });
 });
 
-describe('a server that is told to end', () => {
+describe('a server that is shutting down', () => {
   let server: TestServer;
   beforeEach(async () => {
     server = await startServer();
@@ -54,7 +54,7 @@ describe('a server that is told to end', () => {
     return connection;
   }
 
-  it('is not ready, says so on each connection, and accepts new ones', async () => {
+  it('is not ready, closes each connection after its response, and still accepts new ones', async () => {
     const used = await openUsed();
     const drained = server.drain(300);
     used.socket.write(get('/health/ready'));
@@ -68,7 +68,7 @@ describe('a server that is told to end', () => {
     expect(await isTaken(server.baseUrl)).toBe(false);
   });
 
-  it('answers a request on an idle connection after the last new connection', async () => {
+  it('still answers a request on an idle connection after it stops listening', async () => {
     const used = await openUsed();
     const drained = server.drain(0);
     await expect.poll(() => isTaken(server.baseUrl), { interval: 5 }).toBe(false);

@@ -171,7 +171,7 @@ describe('a metric counts once, by its outcome,', () => {
     });
   });
 
-  it('a token revoked twice, and what the user disconnects, singly and all together', async () => {
+  it('a token revoked twice, and each authorization that the user disconnects', async () => {
     const token = await obtainToken(agent, client, user, { instance_name: 'one' });
     const twice = () => Promise.all([giveBack(token), giveBack(token)]);
     expect(await counted(twice)).toEqual({ 'grants_ended: application': 1 });
@@ -183,7 +183,7 @@ describe('a metric counts once, by its outcome,', () => {
     expect(await counted(stop)).toEqual({ 'grants_ended: user': 2 });
   });
 
-  it('wrong passwords, and the counter that throttles the next', async () => {
+  it('wrong passwords, and the throttled attempt after them', async () => {
     const guesser = new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.7' });
     const prolong = `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`;
     const guesses = async () => {
@@ -211,7 +211,7 @@ describe('a metric counts once, by its outcome,', () => {
     expect(await counted(altered)).toEqual({ 'payment_confirmations: stale': 1 });
   });
 
-  it('an exchange whose first response was lost with the connection', async () => {
+  it('an exchange whose first database connection was lost', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
     const cutOnce = () => askAndCut(pool, lock, () => exchange(code));
@@ -259,7 +259,7 @@ describe('statements, batches and passwords are measured', () => {
   });
 });
 
-it('METRICS_TOKEN is required, and nothing is returned without it', async () => {
+it('/metrics requires METRICS_TOKEN if it is set, and returns no metrics without it', async () => {
   const TOKEN = newSecret();
   const guarded = await startServer({ metrics: { onThisPort: true, token: TOKEN } });
   const agent = new Agent(guarded.baseUrl);

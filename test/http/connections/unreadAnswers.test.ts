@@ -78,7 +78,7 @@ describe('a response', () => {
   });
 });
 
-describe('a connection with unread responses', async () => {
+describe('a connection with pipelined requests', async () => {
   const server = await useServer();
   let cookie: string;
 
@@ -107,7 +107,7 @@ describe('a connection with unread responses', async () => {
     },
   );
 
-  it('is answered after a few requests that are read', async () => {
+  it('is answered if it sends at most 16 requests before it reads the responses', async () => {
     const { socket, received } = await sockets.open(server.baseUrl);
     for (const answered of [16, 32, 48]) {
       socket.write(get('/account', cookie).repeat(16));

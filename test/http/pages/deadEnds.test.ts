@@ -23,7 +23,7 @@ const FORMS: Readonly<Record<string, string>> = {
   stop: '/account/stop',
 };
 
-describe.each(LANGUAGES)('in %s', (language) => {
+describe.each(LANGUAGES)('an error page or note in %s', (language) => {
   it.each(DEAD_ENDS)('"$name" explains the problem and links onward', async ({ name, reach, ...deadEnd }) => {
     const spoken = deadEnd.inEnglish ? 'en' : language;
     const sample = pageSamplesIn(spoken)[name];
@@ -49,8 +49,8 @@ describe.each(LANGUAGES)('in %s', (language) => {
 
 it.each<[how: string, Reach]>([
   ['not in UTF-8', sent({}, '&state=%FF')],
-  ['in the body and the URL', (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop))],
-])('a parameter that is %s has the error page of a wrong one', async (_how, reach) => {
+  ['in both body and URL', (browser, { shop }) => browser.post(linkTo(requestOf(shop)), requestOf(shop))],
+])('a parameter that is %s gets the error page of an invalid parameter', async (_how, reach) => {
   const answer = await reach(new Agent(server.baseUrl), stage);
   expect([answer.status, answer.page]).toEqual([400, 'error']);
   expect(answer.text).toContain(TEXTS.en.errors.reasons.wrong_parameter);

@@ -38,14 +38,14 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     expect(describeScope(`payment.to-account(${account})`)[0]?.[0]).toBe(`Transfer money to the ${shown}`);
   });
 
-  it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows the target %s as it is', (target) => {
+  it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows the target %s unchanged', (target) => {
     expect(describeScope(`payment.to-pattern("${target}")`)[0]?.[0]).toBe(`Pay the shop “${target}”`);
     expect(describeScope(`payment.to-account("${target}")`)[0]?.[0]).toBe(
       `Transfer money to the account “${target}”`,
     );
   });
 
-  it("takes the operator's sentence, and the built-in one for a right that is no longer offered", () => {
+  it('uses the text of the operator’s catalogue, and the built-in one for a right that it lacks', () => {
     const text = '{target}: pay there';
     const catalogue = parseCatalogue(JSON.stringify({ 'payment.to-pattern': text }));
     expect(describeScope('payment.to-pattern("337")', catalogue)[0]?.[0]).toBe('“337”: pay there');
@@ -54,7 +54,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     ]);
   });
 
-  it('omits no right, and shows a limit exactly if the right spends', () => {
+  it('shows every right, with a limit only for payment rights', () => {
     fc.assert(
       fc.property(rights, (list) => {
         const described = describeRights(list, BUILT_IN);

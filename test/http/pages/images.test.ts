@@ -46,7 +46,7 @@ it('the logo of the service is served unchanged under its hash, with headers tha
   await expectImage(await get(path), SVG, brandLogo.body);
 });
 
-it('a logo is allowed within pages of other sites, unlike pages', async () => {
+it('a logo may be loaded as an image, by a script or in a frame, unlike a page', async () => {
   for (const destination of ['image', 'empty', 'object', 'iframe']) {
     const headers = { 'sec-fetch-dest': destination };
     expect((await get(path, headers)).status).toBe(200);
@@ -72,7 +72,7 @@ it.each([
 describe('the logo of an application', () => {
   const change = (logo: Logo | null) => changeClient(pool, clientId, { logo }, 'tests');
 
-  it('has another address after a change, also at a server that cached the first one', async () => {
+  it('has another URL after a change, and no URL after its removal', async () => {
     const next = logoOf(svg('<rect width="3" height="4"/>'));
     await change(next);
     await expectImage(await get(`/logo/${clientId}-${next.file}`), SVG, next.body);
@@ -81,7 +81,7 @@ describe('the logo of an application', () => {
     await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${drawn.file}`));
   });
 
-  it('is read from the database once while it is requested', async () => {
+  it('is read from the database once, and cached until 256 other logos are requested', async () => {
     const { clientId: loved } = await server.createClient({ logo: drawn });
     const address = `/logo/${loved}-${drawn.file}`;
     await expectImage(await get(address), SVG, drawn.body);

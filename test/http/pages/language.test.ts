@@ -45,9 +45,9 @@ describe('the language of a page', () => {
 
   it.each([
     ['twice', '&ui_locales=ru&ui_locales=en'],
-    ['undecodably', '&ui_locales=%00'],
-    ['at length', `&ui_locales=${'ru+'.repeat(2000)}`],
-  ])('may be requested as %s, without an error', async (_how, more) => {
+    ['with an undecodable value', '&ui_locales=%00'],
+    ['with a very long value', `&ui_locales=${'ru+'.repeat(2000)}`],
+  ])('may be requested %s without an error', async (_how, more) => {
     const query = `${new URLSearchParams(requestOf(client))}${more}`;
     const page = await new Agent(server.baseUrl).post('/oauth/authorize', query);
     expect([page.status, page.location?.includes('ui_locales') ?? false]).toEqual([303, false]);
@@ -84,7 +84,7 @@ describe('the language form', () => {
   const languageFor = async (owner: TestUser, browser = new Agent(server.baseUrl), fields = {}) =>
     (await reachConsent(browser, requestOf(client, fields), owner)).headers.get('content-language');
 
-  it('stores the choice with the user, for browsers without their own', async () => {
+  it('stores the choice for the user, and applies it in browsers without a choice of their own', async () => {
     const owner = await russianUser();
     const elsewhere = new Agent(server.baseUrl);
     expect(await languageFor(owner, elsewhere, { ui_locales: 'en' })).toBe('ru');
@@ -98,7 +98,7 @@ describe('the language form', () => {
     expect(await languageFor(owner, elsewhere)).toBe('ru'); // until the next choice here
   });
 
-  it('does not give the choice of a user to the next one of the browser, and forgets it at sign-out', async () => {
+  it('does not apply a user’s choice to the next user of the browser, and forgets it at sign-out', async () => {
     const [owner, other] = [await russianUser(), await server.createUser()];
     const shared = new Agent(server.baseUrl);
     expect(await languageFor(owner, shared)).toBe('ru');
@@ -112,9 +112,9 @@ describe('the language form', () => {
   });
 
   it.each([
-    ['a contradiction', 'account-info account-info', '', 'противоречат'],
-    ['a doubled parameter', 'account-info', '&scope=account-info', 'повторяется'],
-  ])('returns from %s to the same error', async (_what, scope, more, said) => {
+    ['contradictory rights', 'account-info account-info', '', 'противоречат'],
+    ['a duplicate parameter', 'account-info', '&scope=account-info', 'повторяется'],
+  ])('returns to the same error page for %s', async (_what, scope, more, said) => {
     const browser = new Agent(server.baseUrl);
     const wrong = `${new URLSearchParams(requestOf(client, { scope }))}${more}`;
     const page = await browser.post('/oauth/authorize', wrong);
@@ -130,13 +130,13 @@ describe('the language form', () => {
     '\\evil',
     '/a\r\nb: c',
     '',
-  ])('redirects nowhere else: %j', async (back) => {
+  ])('redirects only within Assent: %j', async (back) => {
     const fields = { language: 'ru', back: Buffer.from(back).toString('base64url') };
     const { location } = await new Agent(server.baseUrl).post('/language', fields);
     expect(new URL(location ?? '').origin).toBe(server.baseUrl);
   });
 
-  it('ignores other sites and unknown languages', async () => {
+  it('ignores forms from other sites and unknown languages', async () => {
     const browser = new Agent(server.baseUrl);
     await browser.post('/language', { language: 'ru' }, { 'sec-fetch-site': 'cross-site' });
     await browser.post('/language', { language: 'constructor' });

@@ -14,17 +14,17 @@ const all = (names: string, value: string): Values =>
   Object.fromEntries(names.split(' ').map((name) => [name, value]));
 
 const FORGED: Record<string, Values> = {
-  'another host': {
+  'a forged host': {
     ...all('host x-forwarded-host x-forwarded-server x-host x-original-host', 'evil.example'),
     'x-forwarded-port': '1',
     'x-forwarded-prefix': '/evil',
     forwarded: 'for=203.0.113.9;host=evil.example;proto=https;by=evil.example',
   },
-  'another scheme': {
+  'a forged scheme': {
     ...all('x-forwarded-proto x-forwarded-protocol x-forwarded-scheme x-url-scheme', 'https'),
     ...all('x-forwarded-ssl front-end-https', 'on'),
   },
-  'another address': {
+  'a forged client address': {
     ...all(
       'x-real-ip x-client-ip x-cluster-client-ip x-remote-ip x-remote-addr x-originating-ip',
       '203.0.113.8',
@@ -33,17 +33,17 @@ const FORGED: Record<string, Values> = {
     'x-forwarded-for': '203.0.113.7',
     via: '1.1 evil.example',
   },
-  'another request': {
+  'a forged URL or method': {
     'x-original-url': '/account?older=x',
     ...all('x-rewrite-url x-forwarded-uri x-forwarded-path', '/health/live'),
     ...all('x-http-method-override x-http-method x-method-override', 'DELETE'),
     ...all('x-forwarded-method x-original-method', 'DELETE'),
   },
-  'another reference': {
+  'a forged request id': {
     ...all('x-request-id request-id x-correlation-id x-trace-id', 'forged-reference'),
     traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   },
-  'another user': {
+  'a forged user': {
     ...all('x-remote-user x-forwarded-user x-auth-request-user x-user x-api-key', 'admin'),
     'x-forwarded-email': 'admin@localhost',
   },

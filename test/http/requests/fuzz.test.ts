@@ -38,7 +38,7 @@ async function expectAnswered(route: Route, edits: readonly Edit[]): Promise<voi
   for (const answer of await sendRequest(server.baseUrl, request)) expectSound(server, answer, reader);
 }
 
-describe('any value in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
+describe('any value in any part', { timeout: FUZZ_TIMEOUT_MS }, () => {
   it.each(ROUTES)('of a request to %s is answered and changes nothing', async (route) => {
     const rows = await rowsOf(server.database);
     for (const place of placesOf(samples[route])) {
@@ -52,7 +52,7 @@ describe('any value in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
     expect(faultsOf(server)).toEqual([]);
   });
 
-  it('and in several places at once is answered and changes nothing', async () => {
+  it('and in several parts at once is answered and changes nothing', async () => {
     const changes = fc.array(fc.tuple(fc.nat(), splice), { minLength: 2, maxLength: 4 });
     const requests = fc.tuple(fc.constantFrom(...FAST_ROUTES), changes);
     const rows = await rowsOf(server.database);
@@ -115,7 +115,7 @@ describe('the fuzzed input', () => {
     expect(routes).toEqual(ROUTES.toSorted());
   });
 
-  it('covers every parameter that is read of a valid request, each with a valid value', async () => {
+  it('covers every parameter that is read from a valid request, each with a valid value', async () => {
     await forgetTries(server.database);
     const reads = (['get', 'find'] as const).map((method) => vi.spyOn(Parameters.prototype, method));
     for (const route of ROUTES) await expectDone(server, route, samples[route]);

@@ -41,44 +41,44 @@ const END = '0\r\n\r\n';
 
 describe('a request with ambiguous framing', () => {
   it.each([
-    ['both lengths', post(`Content-Length: ${END.length}\r\nTransfer-Encoding: chunked\r\n`, END)],
+    ['Content-Length + chunks', post(`Content-Length: ${END.length}\r\nTransfer-Encoding: chunked\r\n`, END)],
     [
-      'both, with a request hidden behind the last chunk',
+      'Content-Length and chunks, with a request hidden after the last chunk',
       post(`Transfer-Encoding: chunked\r\nContent-Length: ${END.length + HIDDEN.length}\r\n`, END + HIDDEN),
     ],
-    ['two lengths', post('Content-Length: 0\r\nContent-Length: 42\r\n', HIDDEN)],
-    ['one length twice', post('Content-Length: 3\r\nContent-Length: 3\r\n', 'a=b')],
-    ['a list of lengths', post('Content-Length: 3, 3\r\n', 'a=b')],
-    ['a length beyond 64 bits', post('Content-Length: 18446744073709551619\r\n', 'a=b')],
-    ['an unknown encoding', post('Transfer-Encoding: xchunked\r\n', END)],
-    ['chunks that are not the last encoding', post('Transfer-Encoding: chunked, identity\r\n', END)],
-    ['two encodings', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', END)],
-    ['an encoding behind a vertical tab', post('Transfer-Encoding: \x0bchunked\r\n', END)],
-    ['a space before the colon', post('Transfer-Encoding : chunked\r\n', END)],
-    ['a folded line', post('X: a\r\n Content-Length: 42\r\nContent-Length: 0\r\n')],
-    ['a line without a colon', post('Content-Length\r\n')],
-    ['a bare LF behind a line', post('X: a\nContent-Length: 42\r\n')],
-    ['a bare CR in a value', post('X: a\rContent-Length: 42\r\n')],
-    ['bare LFs only', 'POST /oauth/token HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n'],
-    ['a NUL in a value', get('X: a\0b\r\n')],
-    ['a chunk size that is no number', chunked(`z\r\na=b\r\n${END}`)],
+    ['two different Content-Length headers', post('Content-Length: 0\r\nContent-Length: 42\r\n', HIDDEN)],
+    ['two equal Content-Length headers', post('Content-Length: 3\r\nContent-Length: 3\r\n', 'a=b')],
+    ['a list in Content-Length', post('Content-Length: 3, 3\r\n', 'a=b')],
+    ['a Content-Length beyond 64 bits', post('Content-Length: 18446744073709551619\r\n', 'a=b')],
+    ['an unknown Transfer-Encoding', post('Transfer-Encoding: xchunked\r\n', END)],
+    ['an encoding after chunked', post('Transfer-Encoding: chunked, identity\r\n', END)],
+    ['two Transfer-Encodings', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', END)],
+    ['a vertical tab before the encoding', post('Transfer-Encoding: \x0bchunked\r\n', END)],
+    ['a space before the colon of a header', post('Transfer-Encoding : chunked\r\n', END)],
+    ['a folded header', post('X: a\r\n Content-Length: 42\r\nContent-Length: 0\r\n')],
+    ['a header without a colon', post('Content-Length\r\n')],
+    ['a bare LF after a header', post('X: a\nContent-Length: 42\r\n')],
+    ['a bare CR in a header value', post('X: a\rContent-Length: 42\r\n')],
+    ['bare LF line endings', 'POST /oauth/token HTTP/1.1\nHost: localhost\nContent-Length: 0\n\n'],
+    ['a NUL in a header value', get('X: a\0b\r\n')],
+    ['a chunk size that isn’t hexadecimal', chunked(`z\r\na=b\r\n${END}`)],
     ['a chunk size beyond 64 bits', chunked(`10000000000000003\r\na=b\r\n${END}`)],
-    ['a chunk size with a space before it', chunked(` 3\r\na=b\r\n${END}`)],
-    ['a chunk with less in it than it says', chunked(`4\r\na=b\r\n${END}`)],
-    ['a chunk with more in it than it says', chunked(`3\r\na=b&c=d\r\n${END}`)],
-    ['chunks that end in bare LFs', chunked('3\na=b\n0\n\n')],
+    ['a space before the chunk size', chunked(` 3\r\na=b\r\n${END}`)],
+    ['a chunk shorter than its size', chunked(`4\r\na=b\r\n${END}`)],
+    ['a chunk longer than its size', chunked(`3\r\na=b&c=d\r\n${END}`)],
+    ['chunks with bare LF line endings', chunked('3\na=b\n0\n\n')],
     ['a bare LF in a chunk extension', chunked(`3;\nx\r\na=b\r\n${END}`)],
-    ['more chunk extension than anybody needs', chunked(`3;${'x'.repeat(20_000)}\r\na=b\r\n${END}`)],
-    ['a length among the trailers', chunked('3\r\na=b\r\n0\r\nContent-Length: 42\r\n\r\n')],
-    ['a trailer that is no header', chunked('3\r\na=b\r\n0\r\nGET /hidden HTTP/1.1\r\n\r\n')],
-    ...['FOO', 'get', '', 'GET\0'].map((method) => [`the method ${method}`, get('').replace('GET', method)]),
-    ['a version in small letters', get('', '/health/live', 'http/1.1')],
+    ['a chunk extension of 20,000 bytes', chunked(`3;${'x'.repeat(20_000)}\r\na=b\r\n${END}`)],
+    ['a Content-Length in the trailers', chunked('3\r\na=b\r\n0\r\nContent-Length: 42\r\n\r\n')],
+    ['a malformed trailer', chunked('3\r\na=b\r\n0\r\nGET /hidden HTTP/1.1\r\n\r\n')],
+    ...['FOO', 'get', '', 'GET\0'].map((method) => [`method “${method}”`, get('').replace('GET', method)]),
+    ['a lower-case HTTP version', get('', '/health/live', 'http/1.1')],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['a space in the address', get('', '/health/live /hidden')],
-    ['bytes beyond ASCII in the address', get('', '/health/l\xc3\xafve')],
-    ['no address', get('', '')],
-    ['more headers than anybody needs', get(`X: ${'x'.repeat(33_000)}\r\n`)],
-    ['more address than anybody needs', get('', `/health/live?${'x'.repeat(33_000)}`)],
+    ['a space in the request target', get('', '/health/live /hidden')],
+    ['non-ASCII bytes in the request target', get('', '/health/l\xc3\xafve')],
+    ['an empty request target', get('', '')],
+    ['a header of 33,000 bytes', get(`X: ${'x'.repeat(33_000)}\r\n`)],
+    ['a request target of 33,000 bytes', get('', `/health/live?${'x'.repeat(33_000)}`)],
   ])('is refused for %s, and no bytes after it are read', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect(answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
@@ -101,18 +101,18 @@ describe('a request with unambiguous framing', () => {
 
   it.each([
     ['a body that looks like a request', post(FORM + hidden, HIDDEN), 400],
-    ['such a body where none is read', get(hidden) + HIDDEN, 200],
-    ['such a body where the method is wrong', get(hidden, '/oauth/token') + HIDDEN, 405],
-    ['such a body where nothing is', get(hidden, '/nothing') + HIDDEN, 404],
-    ['such a body in chunks', post(inChunks, hiddenChunk), 400],
-    ['such chunks where none are read', get('Transfer-Encoding: chunked\r\n') + hiddenChunk, 200],
-    ['an encoding behind a tab', post(`${FORM}Transfer-Encoding:\tchunked\r\n`, `3\r\na=b\r\n${END}`), 400],
+    ['a request as the body of a GET', get(hidden) + HIDDEN, 200],
+    ['a request as the body of a GET that is not allowed', get(hidden, '/oauth/token') + HIDDEN, 405],
+    ['a request as the body of a GET of an unknown path', get(hidden, '/nothing') + HIDDEN, 404],
+    ['a chunked body that looks like a request', post(inChunks, hiddenChunk), 400],
+    ['a request as the chunked body of a GET', get('Transfer-Encoding: chunked\r\n') + hiddenChunk, 200],
+    ['a tab before the encoding', post(`${FORM}Transfer-Encoding:\tchunked\r\n`, `3\r\na=b\r\n${END}`), 400],
     ['chunk extensions', post(inChunks, '3;a="\\"b";c\r\na=b\r\n0;d\r\n\r\n'), 400],
     ['trailers', post(inChunks, '3\r\na=b\r\n0\r\nX: y\r\n\r\n'), 400],
-    ['a whole address of elsewhere', get('', 'http://evil.example/health/live'), 200],
-    ['HTTP/1.0 that stays', get('Connection: keep-alive\r\n', '/health/live', 'HTTP/1.0'), 200],
-    ['an expectation that nobody meets', get('Expect: 200-ok\r\n'), 417],
-    ['as many headers as we read', get('a: b\r\n'.repeat(998)), 200],
+    ['an absolute-form target of another host', get('', 'http://evil.example/health/live'), 200],
+    ['keep-alive in HTTP/1.0', get('Connection: keep-alive\r\n', '/health/live', 'HTTP/1.0'), 200],
+    ['an unsupported Expect header', get('Expect: 200-ok\r\n'), 417],
+    ['the maximum number of headers', get('a: b\r\n'.repeat(998)), 200],
   ])('is read to its end with %s, and so is the next', async (_what, bytes, status) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect(answers.map((answer) => answer.status)).toEqual([status, 200]);
@@ -123,11 +123,11 @@ describe('a request with unambiguous framing', () => {
   // Some versions of Node show a thousand headers, and cut the request by those that they don't show. Newer ones refuse
   // the request and end the connection, so the one behind it may be answered or not.
   it.each([
-    ['one header more than we read', get('a: b\r\n'.repeat(999))],
-    ['a second host behind very many headers', get(`${'a: b\r\n'.repeat(3_000)}Host: elsewhere\r\n`)],
-    ['a length behind very many headers', get('a: b\r\n'.repeat(3_000) + hidden) + HIDDEN],
-    ['chunks behind very many headers', post(`${'a: b\r\n'.repeat(3_000)}${inChunks}`, hiddenChunk)],
-  ])('is refused with %s, and split where it ends', async (_what, bytes) => {
+    ['one header more than the maximum', get('a: b\r\n'.repeat(999))],
+    ['a second Host after 3,000 headers', get(`${'a: b\r\n'.repeat(3_000)}Host: elsewhere\r\n`)],
+    ['a Content-Length after 3,000 headers', get('a: b\r\n'.repeat(3_000) + hidden) + HIDDEN],
+    ['chunks after 3,000 headers', post(`${'a: b\r\n'.repeat(3_000)}${inChunks}`, hiddenChunk)],
+  ])('is refused with %s, and no request is read from its body', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect([[400], [400, 200]]).toContainEqual(answers.map(({ status }) => status));
     expect(answers[0]?.body).toMatch(/too many headers|This request can’t be read/);
@@ -135,11 +135,11 @@ describe('a request with unambiguous framing', () => {
   });
 
   it.each([
-    ['a body of another kind', post(`Content-Type: text/plain\r\n${hidden}`, HIDDEN)],
-    ['a body of no kind', post(hidden, HIDDEN)],
+    ['a body of type text/plain', post(`Content-Type: text/plain\r\n${hidden}`, HIDDEN)],
+    ['a body without Content-Type', post(hidden, HIDDEN)],
     ['a body that is too long', post(`${FORM}Content-Length: 10000\r\n`, HIDDEN.repeat(400))],
-    ['a body longer than any', post(`${FORM}Content-Length: 9999999999\r\n`, HIDDEN.repeat(400))],
-    ['chunks that are too long', post(inChunks, `${hiddenChunk.slice(0, -END.length)}`.repeat(400))],
+    ['a Content-Length of 10 GB', post(`${FORM}Content-Length: 9999999999\r\n`, HIDDEN.repeat(400))],
+    ['chunks that are too long in all', post(inChunks, `${hiddenChunk.slice(0, -END.length)}`.repeat(400))],
   ])('closes the connection after its response: %s', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes);
     expect(answers).toMatchObject([{ status: 400, body: /"error":"invalid_request"/ }]);
@@ -197,7 +197,7 @@ describe('a valid exchange', () => {
     expect(whole).toEqual({ statuses: [200], tokens: 1 });
   });
 
-  it('reads the next request as its body if its length says so, and is answered once', async () => {
+  it('includes the next request in its body if Content-Length says so, and is answered once', async () => {
     const body = await exchange();
     const outcome = await outcomeOf(head(body.length + HIDDEN.length) + body + HIDDEN, { answers: 1 });
     expect(outcome).toEqual({ statuses: [400], tokens: 0 });
@@ -208,7 +208,7 @@ describe('a valid exchange', () => {
     ['before the next requests', [200, 405, 200], '', (request) => [request + HIDDEN + NEXT]],
     ['before garbage in the same packet', [200, 400], '', (request) => [`${request}&garbage`]],
     ['before garbage in the next packet', [200, 400], '', (request) => [request, '&garbage']],
-    ['last on its connection', [200], 'Connection: close\r\n', (request) => [request + READY]],
+    ['last if it has Connection: close', [200], 'Connection: close\r\n', (request) => [request + READY]],
   ])('is answered %s', async (_what, statuses, lines, pieces) => {
     const body = await exchange();
     const outcome = await outcomeOf(pieces(head(body.length, lines) + body));
@@ -227,8 +227,8 @@ const BROKEN = 'Transfer-Encoding: chunked\r\n';
 
 it.each<[what: string, statuses: number[], bytes: string]>([
   ['HTTP/1.0', [200], 'GET /health/live HTTP/1.0\r\n\r\n'],
-  ['no version', [200], 'GET /health/live\r\n\r\n'],
-  ['the version of another protocol', [200], get('', '/health/live', 'HTTP/2.0')],
+  ['a request without a version', [200], 'GET /health/live\r\n\r\n'],
+  ['HTTP/2.0 without its preface', [200], get('', '/health/live', 'HTTP/2.0')],
   [
     'chunks in HTTP/1.0 (RFC 9112 section 6.1)',
     [400],
@@ -238,7 +238,7 @@ it.each<[what: string, statuses: number[], bytes: string]>([
   ['two Host headers (RFC 9112 section 3.2)', [400], get('Host: y\r\nConnection: close\r\n')],
   ...['*', '*metrics', 'xhealth/ready', '?metrics', 'ftp://localhost/metrics'].map(
     (target): [string, number[], string] => [
-      `the target ${target}`,
+      `the invalid target ${target}`,
       [400],
       get('Connection: close\r\n', target),
     ],
@@ -260,7 +260,7 @@ it.each(['POST /nothing', 'PUT /oauth/token'])(
   },
 );
 
-it('an Upgrade request leaves its connection to the next request, or closes it', async () => {
+it('an Upgrade request is answered without an upgrade, and its connection is reused or closed', async () => {
   const wish = get('Connection: upgrade\r\nUpgrade: h2c\r\n');
   const { answers } = await converse(server.baseUrl, wish + NEXT);
   expect(answers[0]?.status).toBe(200);

@@ -52,7 +52,7 @@ describe('an imported token', () => {
     expect(await json('token show', token)).toMatchObject({ token: 'active', login: user.login });
   });
 
-  it('is revoked by its bearer, and by no application but its own', async () => {
+  it('is revoked by its bearer or its own application only', async () => {
     const [first, second] = [await imported(), await imported()];
     await revoke(first.token);
     expect(await told(first.token)).toEqual({ active: false });
@@ -66,7 +66,7 @@ describe('an imported token', () => {
     expect(events.map(({ outcome }) => outcome)).toEqual(outcomes);
   });
 
-  it('is annulled by a new authorization, and stays annulled after that ends', async () => {
+  it('is annulled by a new authorization, and stays annulled after the new one is revoked', async () => {
     const { user, client, token } = await imported();
     const ours = await obtainToken(new Agent(server.baseUrl), client, user, { scope: 'account-info' });
     expect(await told(token)).toEqual({ active: false });
@@ -78,7 +78,7 @@ describe('an imported token', () => {
     expect(await json(`grant show ${grant_id}`)).toMatchObject({ state: 'revoked' });
   });
 
-  it('expires at the exact moment', async () => {
+  it('expires exactly three years after its issue', async () => {
     const lastMoment = new Date(Date.now() + 3_000);
     const issuedAt = new Date(lastMoment);
     issuedAt.setUTCFullYear(issuedAt.getUTCFullYear() - 3);
@@ -88,7 +88,7 @@ describe('an imported token', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(lastMoment.getTime());
   });
 
-  it('is introspected and revoked once among many at the same time', async () => {
+  it('is introspected correctly and revoked once in concurrent requests', async () => {
     const user = await server.createUser({ paymentPassword: null });
     const all = [await imported({ user }), await imported({ user }), await imported()];
     const ours = await obtainToken(new Agent(server.baseUrl), await server.createClient(), user);

@@ -67,7 +67,7 @@ describe('RFC 7662: introspection', () => {
     expect((await pool.query(rows, [user.userId, client.clientId, first])).rowCount).toBe(1);
   });
 
-  it('returns the grant_id of the token or nothing while a new authorization replaces it', async () => {
+  it('returns the same grant_id or active: false while a new authorization replaces the token', async () => {
     const instance = { instance_name: 'raced' };
     let token = await tokenFor(client, instance);
     const { grant_id } = await told(token);
@@ -94,7 +94,7 @@ describe('RFC 7662: introspection', () => {
     expect(await told(token)).toMatchObject({ scope, rights: [right], payment_limits: [right] });
   });
 
-  it('refuses the credentials of an application and every other, whatever the token, and a missing token', async () => {
+  it('refuses the credentials of an application, all other wrong credentials, and a missing token', async () => {
     const asClient = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`;
     for (const other of ['', 'Basic', 'Basic !!!', `Basic ${btoa('x:')}`, asClient, 'Bearer x']) {
       const { status, headers, body } = await ask('x', other);
@@ -105,7 +105,7 @@ describe('RFC 7662: introspection', () => {
     expect([status, JSON.parse(body).error]).toEqual([400, 'invalid_request']);
   });
 
-  it('answers many at once correctly', async () => {
+  it('answers many concurrent requests correctly', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => server.createUser()));
     const tokens = await Promise.all(users.map((one) => obtainToken(new Agent(server.baseUrl), client, one)));
     const answers = await Promise.all(

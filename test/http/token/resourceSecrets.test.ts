@@ -55,7 +55,7 @@ describe('a resource server', () => {
     expect(rows).toEqual(kinds.map((kind) => ({ kind: `resource_${kind}` })));
   });
 
-  it('records the day of last use of each secret that was used', async () => {
+  it('has a day of last use for each secret that was used', async () => {
     const resource = await register();
     const { resourceId } = resource;
     await perform(resources.secret.add, olga, { resourceId });

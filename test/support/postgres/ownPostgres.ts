@@ -10,8 +10,12 @@ import { withClient } from './postgres.ts';
 
 /** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
 export class OwnPostgres {
-  readonly #dataDir = makeDataDir();
+  readonly #dataDir: string;
   #member: Awaited<ReturnType<typeof joinEmbeddedPostgres>> | undefined;
+
+  constructor(dataDir = makeDataDir()) {
+    this.#dataDir = dataDir;
+  }
 
   async start(): Promise<void> {
     this.#member = await joinEmbeddedPostgres(this.#dataDir);
