@@ -9,7 +9,9 @@ import { leavesOf } from './leaves.ts';
 const CATALOGUES = [TEXTS, { en: demoEn, ru: demoRu }];
 
 /** Sources and templates of the demo, which refer to its texts. */
-const sources = files.filter((file) => /^demo\/(src\/(?!\w\w\.ts).+\.ts|views\/.+\.eta)$/.test(file)).map(read);
+const sources = files
+  .filter((file) => /^demo\/(src\/(?!\w\w\.ts).+\.ts|views\/.+\.eta)$/.test(file))
+  .map(read);
 /** Groups that are read by a computed name, whose type has their names. */
 const BY_TYPE = [
   ...['compose.examples', 'story.payees', 'story.sources'],
