@@ -80,14 +80,7 @@ describe('the names', () => {
   });
 
   /** Names that commands and programs in blocks define. */
-  const defined = new Set(
-    book.flatMap(
-      (page) =>
-        blocksOf(page)
-          .join(' ')
-          .match(/[\w.]+/g) ?? [],
-    ),
-  );
+  const defined = new Set(book.flatMap(blocksOf).flatMap((block) => block.match(/[\w.]+/g) ?? []));
   /** Names of PostgreSQL, of proxies and of libraries. */
   const FOREIGN = [
     ...['pg_amcheck', 'pg_read_all_stats', 'pg_stat_activity', 'target_session_attrs', 'huge_pages'],
