@@ -32,7 +32,7 @@ const MESSAGES = {
   approved_again: (event) => `You gave ${event.client_name} access to your account again.${spends(event)}`,
   replayed: (event) => `A one-time code for ${event.client_name} was used twice, so we took its access back.`,
   signed_in: ({ detail }) =>
-    detail?.known_device ? null : `Somebody signed in to your account in ${browserOf(detail)}.`,
+    detail?.known_device ? null : `There was a sign-in to your account in ${browserOf(detail)}.`,
   password_changed: () => 'Your password was changed.',
   payment_password_changed: () => 'Your payment password was changed.',
   user_password_set: () => 'We set a new password for you.',

@@ -56,7 +56,7 @@ const messages = (login: string) =>
     .map(({ message }) => message);
 
 const UNKNOWN =
-  'Somebody signed in to your account in a browser that we did not recognise (unknown on an unknown system).';
+  'There was a sign-in to your account in a browser that we did not recognise (unknown on an unknown system).';
 
 it('examples/notifyUsers.mjs notifies users once of each event on their accounts', async () => {
   const user = await server.createUser();

@@ -158,7 +158,7 @@ describe('--json', () => {
     ['grant revoke', 2, /^pass what to revoke/],
     ['grant revoke --client y', 1, /^there is no client y$/],
     ['resource delete x', 1, /^there is no resource x$/],
-    ['user delete nobody', 1, /^there is no user nobody$/],
+    ['user delete unknown', 1, /^there is no user unknown$/],
     ['user update x', 2, /^nothing to change: pass at least one of --login, --name or --external-id$/],
     ['user update x --login ""', 1, /^the login/],
     ['user update x --name " "', 1, /^the name/],

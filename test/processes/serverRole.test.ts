@@ -155,9 +155,9 @@ describe('assent migrate --server-role', () => {
 
   it('refuses a missing role, and prints how to create it', async () => {
     const stderr =
-      'there is no role nobody; drop table grants: create it, and set its password with \\password in psql\n' +
-      '  create role "nobody; drop table grants" login;\n';
-    expect(await grant('nobody; drop table grants')).toMatchObject({ code: 1, stderr });
+      'there is no role robert; drop table grants: create it, and set its password with \\password in psql\n' +
+      '  create role "robert; drop table grants" login;\n';
+    expect(await grant('robert; drop table grants')).toMatchObject({ code: 1, stderr });
   });
 
   it('refuses a role with more privileges than a server needs, and prints how to revoke them', async () => {
