@@ -66,7 +66,7 @@ export const openidClient: Library = {
 };
 
 /** Introspects a token as a resource server, by the same library. */
-export async function introspectAs(server: TestServer, resource: Caller, token: string) {
+export async function introspectAs(server: TestServer, resource: Caller, token: string): Promise<object> {
   return openid.tokenIntrospection(await discover(server, resource), token);
 }
 
