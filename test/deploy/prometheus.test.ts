@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import dashboard from '../../deploy/grafana/assent.json' with { type: 'json' };
 import { obtainToken } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
 import { namesOf, readSeries } from '../support/metrics.ts';
@@ -21,9 +22,9 @@ const { groups } = parse(read('deploy/prometheus/assent.rules.yml')) as { groups
 const rules = groups.flatMap((group) => group.rules);
 const alerts = rules.filter(({ alert }) => alert !== undefined);
 const records = rules.flatMap(({ record }) => record ?? []);
-const { panels, annotations } = JSON.parse(read('deploy/grafana/assent.json'));
+const { panels, annotations } = dashboard;
 const shown = [...panels.flatMap(({ targets = [] }) => targets), ...annotations.list];
-const expressions: string[] = [...rules, ...shown].map(({ expr }) => expr);
+const expressions = [...rules, ...shown].map(({ expr }) => expr);
 
 const server = await useServer();
 const agent = new Agent(server.baseUrl);
@@ -107,24 +108,17 @@ const limits = alerts.flatMap(({ alert = '', expr }) => {
     : { alert, query: bare(query), limit: Number(limit) };
 });
 
-interface Panel extends Readonly<Record<'type' | 'title' | 'description', string>> {
-  readonly targets?: readonly { readonly expr: string }[];
-  readonly fieldConfig: { readonly defaults: Defaults };
-}
-interface Defaults {
-  readonly thresholds?: { readonly steps: readonly { readonly value: number | null }[] };
-  readonly custom?: { readonly thresholdsStyle?: { readonly mode: string } };
-}
+type Panel = (typeof panels)[number];
 
 describe('a panel of the dashboard', () => {
   const limitsOf = ({ targets = [] }: Panel) =>
     limits.filter(({ query }) => targets.some(({ expr }) => bare(expr) === query));
-  const thresholdsOf = ({ fieldConfig: { defaults } }: Panel) =>
-    (defaults.thresholds?.steps ?? []).flatMap(({ value }) => value ?? []);
-  const ofType = (type: string) => (panels as Panel[]).filter((panel) => panel.type === type);
+  const thresholdsOf = ({ fieldConfig }: Panel) =>
+    (fieldConfig?.defaults.thresholds?.steps ?? []).flatMap(({ value }) => value ?? []);
+  const ofType = (type: string) => panels.filter((panel) => panel.type === type);
 
   it.each(ofType('timeseries'))('draws the thresholds of its alerts and no others: $title', (panel) => {
-    const isDrawn = panel.fieldConfig.defaults.custom?.thresholdsStyle?.mode === 'line';
+    const isDrawn = panel.fieldConfig?.defaults.custom?.thresholdsStyle?.mode === 'line';
     expect(isDrawn ? thresholdsOf(panel) : []).toEqual(limitsOf(panel).map(({ limit }) => limit));
     for (const { alert } of limitsOf(panel)) expect(panel.description).toContain(alert);
   });

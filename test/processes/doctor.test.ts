@@ -62,16 +62,14 @@ describe('assent doctor', () => {
       expect((await at()).map(({ check, level }) => `${check} ${level}`)).toEqual(checks);
     });
 
+    const OTHER = `${wallet.issuer}/users/`;
+
     it.each([
       ['signature', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, ['HS256,none']],
       ['credentials', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, ['private_key_jwt']],
       ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, ['0 keys of the provider', '/nothing']],
       ['keys', { jwks_uri: undefined }, ['0 keys of the provider']],
-      [
-        'provider',
-        { issuer: `${wallet.issuer}/users/` },
-        [`${wallet.issuer} with`, `${wallet.issuer}/users/`],
-      ],
+      ['provider', { issuer: OTHER }, [`${wallet.issuer} with`, OTHER]],
     ])('reports a wrong %s: %o', async (check, metadata, texts) => {
       wallet.replaced = { metadata };
       const findings = await at();
