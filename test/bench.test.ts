@@ -32,6 +32,6 @@ it.each([
   ['not after a late gain', [103, 103, 103, 103, 103, 240], false],
   ['after half of the windows at the new rate', [103, 103, 103, 103, 240, 240, 240, 240, 240, 240], true],
   ['not during a slow rise', [100, 104, 108, 112, 116, 120, 124, 128], false],
-])('a server is warm once the later half of its windows brings no gain: %s', (_, rates, warm) => {
+])('a server is warm once the later half of the windows isn’t faster: %s', (_, rates, warm) => {
   expect(isWarm(rates)).toBe(warm);
 });

@@ -69,7 +69,7 @@ export const create = operation({
     name: NAME,
     redirectUri: REDIRECT_URI,
     verified: OPTIONAL_FLAG.describe(
-      'issue a client secret, which the token endpoint then requires (authenticity verification)',
+      'issue a client secret, which the token endpoint then requires (confidential client)',
     ),
     allowedRights: SETTINGS.allowedRights.default(null),
     most: SETTINGS.most.default(null),
@@ -174,7 +174,7 @@ export const remove = operation({
 });
 
 export const secret = secretOperations('client', requireClient, (client) => {
-  const why = 'is registered without authenticity verification, so it has no secrets';
+  const why = 'is a public client (without --verified), so it has no secrets';
   if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
 });
 

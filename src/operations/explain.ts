@@ -28,7 +28,7 @@ export const explain = operation({
     if (refusal === undefined)
       throw new Refusal(
         'not_found',
-        `no refusal is stored under ${reference}. If it is new, try again in two seconds: refusals are written in batches. Those older than ${REFUSALS_KEPT_DAYS} days, or beyond the limit of one network, are only in the log. There is none for a request that succeeded (assent audit --ref ${reference}) or whose form was shown again`,
+        `no refusal is stored under ${reference}. If it is new, try again in two seconds: refusals are written in batches. Those older than ${REFUSALS_KEPT_DAYS} days, or beyond the number that is kept for one network, are only in the log. A request that succeeded (assent audit --ref ${reference}) or showed its form again has none`,
       );
     return { ...refusal, remedy: remedyFor(refusal.ruleId, refusal) };
   },

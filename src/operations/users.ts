@@ -150,7 +150,7 @@ export const setPassword = operation({
 /** Blocks the user first, so that no new authorization appears meanwhile. */
 export const remove = operation({
   summary:
-    'erase a user with sessions and authorizations; the audit trail keeps the id, and digests for imports',
+    'erase a user, sessions and authorizations; the trail keeps the id, and hashes of login and external id',
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',

@@ -141,7 +141,7 @@ it('a code goes only to the browser that decided, not to others that know the re
   expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
 });
 
-it('a code is returned from its receipt only to the session that allowed it, until the code expires', async () => {
+it('the page after Allow gives the code only to the session that allowed it, until the code expires', async () => {
   const payer = await server.createUser();
   const tabs = await signedIn(server, payer);
   const consent = await reachConsent(tabs, requestOf(shop, { scope: 'payment-shop' }), payer);

@@ -154,7 +154,7 @@ describe('an invalid confirmation of the provider', () => {
     expect([(await sent).status, await approvals()]).toEqual([400, []]);
   });
 
-  it('is refused with the cookie of a sign-in, as is a sign-in with its cookie', async () => {
+  it('is refused with the cookie of a sign-in, and a sign-in with the cookie of a payment', async () => {
     const payment = await confirming();
     const session = sessionOf(agent) ?? '';
     agent.cookies.delete('assent_session');

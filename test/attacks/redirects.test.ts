@@ -87,7 +87,7 @@ describe('a redirect_uri that resembles the registered one, or is parsed differe
   });
 });
 
-it('the redirect from a receipt goes only to the redirect URI that is registered by then', async () => {
+it('the redirect from the receipt page goes only to the redirect URI that is registered by then', async () => {
   const client = await server.createClient({ redirectUri: SHOP });
   const payer = await server.createUser();
   const tabs = await signedIn(server, payer);

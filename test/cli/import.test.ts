@@ -221,7 +221,7 @@ describe('assent user import', () => {
     expect(await sql('select from users where login = $1', row.login)).toEqual([]);
   });
 
-  it('refuses a file that is one JSON array, with a sentence', async () => {
+  it('refuses a file that is one JSON array, with a remedy', async () => {
     const row = userOf();
     for (const text of [`\ufeff\n [${JSON.stringify(row)}]`, `[\n${JSON.stringify(row)}\n]`])
       expect(await assent(`user import ${fileOf([text])}`)).toMatchObject({

@@ -65,7 +65,7 @@ describe('a user who changes the password', () => {
     ['password', 'wait', 'password_changed'],
     ['payment password', 'right', 'payment_password_changed'],
   ] as const)(
-    'is throttled after attempts with a wrong old %s, with this verdict on a correct sign-in: %s',
+    'is throttled after attempts with a wrong old %s; the answer to a right sign-in is then: %s',
     async (kind, verdict, event) => {
       const { login, password, paymentPassword } = by.user;
       const right = { kind, currentPassword: kind === 'password' ? password : (paymentPassword ?? '') };

@@ -121,7 +121,7 @@ it('an older schema is left unchanged by reading commands, and migrated by chang
   const before = await stateOf(older);
   const run = (line: string) => spawnAssent(line.split(' '), onDatabase(older.url), '', later.executable);
   const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
-  const sentence = `schema version ${version}, this build's is ${version + 1}: run assent migrate, or the build of the servers\n`;
+  const sentence = `schema version ${version}, this build's is ${version + 1}: run assent migrate, or use the build of the servers\n`;
   for (const line of ['user list', 'audit next', 'explain 00000000', 'maintain'])
     expect([line, await run(line)]).toEqual([line, refused(sentence)]);
   expect(await stateOf(older)).toEqual(before);

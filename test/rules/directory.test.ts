@@ -30,7 +30,7 @@ describe('a directory', () => {
     ['payment.to-account("41001","email")', undefined],
     ['payment.to-account("337")', undefined],
     ['account-info', undefined],
-  ])('names the payee of %s as %s (undefined: no name)', (scope, name) => {
+  ])('has this name, or none, for the payee of %s: %s', (scope, name) => {
     expect(parseScope(scope).map((right) => nameOfTarget(directory, right)?.en)).toEqual([name]);
   });
 

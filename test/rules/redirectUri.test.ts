@@ -50,7 +50,7 @@ describe('contract 2.2: redirect_uri is identical to the registered one, charact
   });
 });
 
-describe('contract 2.2: parameters appended at the end are ignored in the comparison', () => {
+describe('contract 2.2: the comparison of a redirect_uri with appended parameters', () => {
   it.each([
     [PLAIN, '?x=1'],
     [PLAIN, '?'],

@@ -34,8 +34,11 @@ describe('the search for secrets', () => {
     ['in base64', (secret) => `Basic ${Buffer.from(`a:${secret}`).toString('base64')}`],
     ['in base64', (secret) => `Basic ${Buffer.from(`ab:${secret}`).toString('base64')}`],
     ['in hex', (secret) => `\\x${Buffer.from(secret).toString('hex')}`],
-    ['byte by byte', (secret) => JSON.stringify(Buffer.from(secret))],
-    ['byte by byte', (secret) => `<Buffer 20 ${Buffer.from(secret).toString('hex').replace(/../g, '$& ')}>`],
+    ['as a list of bytes', (secret) => JSON.stringify(Buffer.from(secret))],
+    [
+      'as a list of bytes',
+      (secret) => `<Buffer 20 ${Buffer.from(secret).toString('hex').replace(/../g, '$& ')}>`,
+    ],
   ])('finds a secret %s, and reports where without showing it (%#)', (how, write) => {
     const [finding = '', ...others] = found(`{"msg":"something ${write(SECRET)} and more"}`);
     expect(finding).toMatch(
@@ -74,7 +77,7 @@ describe('a secret of a test', () => {
     'x'.repeat(64),
     'theirs'.repeat(8),
     `assent_ac_${'A'.repeat(64)}`,
-  ])('is refused if it could occur by chance, by an error that hides it: %s', (secret) => {
+  ])('is refused if it could occur by chance, and the error hides it: %s', (secret) => {
     const own = new Ledger();
     expect(() => own.note('code verifier', secret)).toThrow(
       /^A code verifier of a test is words, .*newSecret\(\)\.$/,

@@ -133,8 +133,8 @@ function spellingsOf(secret: string): Omit<Needle, 'kind'>[] {
     ...[Buffer.from(beginning), end].flatMap((bytes) => [
       { how: 'in hex', text: bytes.toString('hex') },
       // As `console.log` and `JSON.stringify` show a Buffer.
-      { how: 'byte by byte', text: (bytes.toString('hex').match(/../g) ?? []).join(' ') },
-      { how: 'byte by byte', text: bytes.join(',') },
+      { how: 'as a list of bytes', text: (bytes.toString('hex').match(/../g) ?? []).join(' ') },
+      { how: 'as a list of bytes', text: bytes.join(',') },
     ]),
   ];
 }

@@ -156,7 +156,7 @@ afterAll(async () => {
 describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (person) => {
   const dataDir = newDataDir(person, 'it\'s "odd", really');
 
-  it('starts for its first user, durable, private and not on the network, stops with its last, and keeps the data', async () => {
+  it('starts with its first process, durable, private and off the network, stops with its last, and keeps data', async () => {
     const first = await Member.join(person, dataDir);
     expect(await first.ask('show fsync')).toBe('on');
     expect(await first.ask('show max_connections')).toBe('100');

@@ -120,7 +120,7 @@ export const RULES = {
     code_expired:
       'The application must exchange the code at once (CODE_LIFETIME_SECONDS); often a queue or a retry delays it. The user has to start again.',
     code_used:
-      'The application exchanged one code twice, often by an automatic retry. Without a token the user has to start again.',
+      'The application exchanged one code twice, often by an automatic retry. If it got no token, the user has to start again.',
     code_replayed:
       'The code arrived twice, so it may be stolen, and the token is revoked. `assent audit --ref REF` shows the user; find the program that sent the second request.',
     client_changed:

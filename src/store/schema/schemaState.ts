@@ -46,7 +46,7 @@ export async function schemaState(db: Database) {
   if (version === 0)
     return state(true, 'this database has no tables of Assent', 'check DATABASE_URL, or run assent migrate');
   const text = `schema version ${version}, this build's is ${known}`;
-  if ((oldest ?? 0) <= known) return state(true, text, 'run assent migrate, or the build of the servers');
+  if ((oldest ?? 0) <= known) return state(true, text, 'run assent migrate, or use the build of the servers');
   const old = `this build, of schema version ${known}, does not support the database's version ${version}`;
   return state(false, old, 'run a newer build');
 }

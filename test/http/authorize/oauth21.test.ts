@@ -94,7 +94,7 @@ describe('the port of a loopback address', () => {
 
 describe('changing the OAuth 2.1 setting of an application', () => {
   it.each([true, false])(
-    'to %s makes an open page, its confirmation and its receipt out of date',
+    'to %s invalidates an open consent page, confirmation page and receipt page',
     async (oauth21) => {
       const client = await held({ oauth21: !oauth21 });
       const page = await reachPage(client, { ...PKCE, state: 'old' });

@@ -14,7 +14,7 @@ const credentialsOf = ({ clientId, clientSecret }: TestClient) => ({
 
 describe('RFC 7009: token revocation', () => {
   it.each([true, false])(
-    'revokes the token of the application (verified: %s), with the same response the second time',
+    'revokes the token of the application (confidential: %s), with the same response the second time',
     async (verified) => {
       const client = await server.createClient({ verified });
       const token = await tokenFor(client);
