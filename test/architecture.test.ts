@@ -49,7 +49,7 @@ function importsOf(file: string): string[] {
   return specifiers.map((specifier) => relative(SRC, normalize(join(SRC, dirname(file), specifier))));
 }
 
-describe('the layout', () => {
+describe('the source tree', () => {
   it.each(files)('lets src/%s import only the parts that architecture.md allows', (file) => {
     const part = partOf(file);
     const allowed = MAY_IMPORT[part];

@@ -397,7 +397,7 @@ describe('assent client import', () => {
     ]);
   });
 
-  it('refuses names that resemble one in the database or the file, and reports forced ones', async () => {
+  it('refuses names that resemble one in the database or the file, and reports those accepted by --force', async () => {
     const name = `Kiosk ${some('n').replaceAll(/[0-9]/g, 'k')}`;
     const [there, first] = [clientOf({ name }), clientOf({ name: `Other ${name}` })];
     await imports('client', [there]);

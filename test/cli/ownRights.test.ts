@@ -74,7 +74,7 @@ describe('client import', () => {
 });
 
 describe('grant import', () => {
-  it('completes the type of an account, adds no limit, and reports rights that the catalogue lacks', async () => {
+  it('adds the default account type but no limit, and reports rights that the catalogue lacks', async () => {
     const { json } = commandsOn({ ...variables, CATALOGUE: fileOf(BANK_FILE), DEFAULT_LIMIT: '7,50' });
     const [client, user] = [await server.createClient(), await server.createUser()];
     const named = { login: user.login, client_id: client.clientId, issued_at: '2026-01-01T00:00:00Z' };

@@ -161,7 +161,7 @@ const lostRefusal = told('r4', { ...REFUSED, during: 'killPostgres' });
 const ADMITTED: readonly (readonly [what: string, Change])[] = [
   ['evidence without a violation', {}],
   ['a 503 to an action that was done, if PostgreSQL’s answer was lost', told('r7', LOST)],
-  ['a 503 to an action that was done when a stopped PostgreSQL resumed', { ...late, frozenAt: [2_210] }],
+  ['a 503 to an action that PostgreSQL completed after a pause', { ...late, frozenAt: [2_210] }],
   ['a second exchange that was answered 503', asked(raced(UNAVAILABLE))],
   ['a second exchange without a response', asked(raced(UNANSWERED))],
   ['a second exchange with another request body', asked(raced({ body: 'another' }))],

@@ -35,7 +35,7 @@ describe('a database connection that breaks before the response', () => {
     expect(rows).toEqual([{ kind: 'approved' }, { kind: 'exchanged' }]);
   });
 
-  it('lets a code exchange succeed after its commit, by a repetition with the same token', async () => {
+  it('does not fail a committed code exchange: the retry returns the same token', async () => {
     const { client, user, agent } = await actorsAt(server);
     const resource = await server.createResource();
     const code = await obtainCode(agent, requestOf(client), user);

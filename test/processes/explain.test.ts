@@ -204,6 +204,6 @@ describe('assent token show', () => {
   it.each(UNKNOWN)('refuses a code, an unknown token and any other text: %j', async (token) => {
     const { code, stdout, stderr } = await assent('token show', `${token}\n`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^there is no authorization of this token: it must be an access token .+\n$/);
+    expect(stderr).toMatch(/^there is no authorization of this token: pass an access token .+\n$/);
   });
 });

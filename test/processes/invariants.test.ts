@@ -254,7 +254,7 @@ describe('assent doctor --invariants', () => {
     );
   });
 
-  it('exits with 1 and names a row after a finding; psql with invariants.sql finds the same', async () => {
+  it('exits with 1 and names a faulty row if there is one; psql with invariants.sql agrees', async () => {
     const copy = await copied(setGrants('revision = 7', named('not used')));
     const { code, troubles, found: examined } = await examine(copy.url);
     expect([code, troubles]).toEqual([1, { revisions: 'error' }]);

@@ -27,7 +27,7 @@ describe('the list of what an application can’t do', () => {
     ],
     ['payment-shop payment.to-account("1")', ['take_from_card', 'see_operations']],
     ['payment-shop payment-p2p money-source("wallet","card") account-info operation-history', []],
-  ])('for %s is %j, apart from limits, passwords and other applications', (scope, bounds) => {
+  ])('for %s is %j, besides the entries that every list has', (scope, bounds) => {
     expect(notAsked(scope)).toEqual(bounds);
   });
 

@@ -41,7 +41,7 @@ describe('a catalogue with custom rights', () => {
     ['a right that only reads', {}, { spends: false, lifts: ['see_operations', 'see_balance'] }],
     ['a right that spends', { spends: true }, { lifts: LIFTABLE }],
     ['a right with a shorter list', { spends: true, lifts: [] }, { lifts: [] }],
-  ])('lets a right lift all promises of its kind unless it lists fewer: %s', (_which, more, kind) => {
+  ])('sets the default of `lifts` by the kind of the right: %s', (_which, more, kind) => {
     expect(parseCatalogue(JSON.stringify({ x: own(more) })).get('x')).toMatchObject(kind);
   });
 

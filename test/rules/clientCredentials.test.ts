@@ -20,7 +20,7 @@ describe('RFC 6749 section 2.3.1: client authentication by form or by HTTP Basic
     ['client_id of the form, without a secret', { client_id: 'app' }, undefined, null],
     ['client_secret of the form beside an empty password', { client_secret: 's' }, basic('app:'), 's'],
     ['the form if the scheme is Bearer', { client_id: 'app' }, `Bearer ${base64('other:s')}`, null],
-    ['the form if the scheme is Basically', { client_id: 'app' }, `Basically ${base64('other:s')}`, null],
+    ['the form if the scheme is “Basically”', { client_id: 'app' }, `Basically ${base64('other:s')}`, null],
     ['HTTP Basic, without a secret', {}, basic('app:'), null],
     ['HTTP Basic with its scheme in lower case', {}, basic('app:s').replace('B', 'b'), 's'],
     ['HTTP Basic with its scheme in upper case and two spaces', {}, `BASIC  ${base64('app:s')}`, 's'],

@@ -11,7 +11,7 @@ const directory = parseDirectory(JSON.stringify(FILE));
 
 const problems = (file: unknown) => mistakesIn(file, parseDirectory);
 
-describe('a directory', () => {
+describe('a file of payees’ names', () => {
   it('keeps the names of shops and of accounts separate, each in every language', () => {
     expect(directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Book World' });
     expect(directory.shop.get('41001')).toEqual({ en: 'Trams', ru: 'Трамваи' });

@@ -71,7 +71,7 @@ describe('scopes.md: the grammar of a scope', () => {
     ['a payment without a target', 'payment.to-pattern'],
     ['a payment with empty parentheses', 'payment.to-pattern()'],
     ['a target without quotes', 'payment.to-pattern(337)'],
-    ['a shop with a target type', 'payment.to-pattern("1","account")'],
+    ['a payment to a shop with a target type', 'payment.to-pattern("1","account")'],
     ['an unknown target type of an account', 'payment.to-account("1","card")'],
     ['three strings for an account', 'payment.to-account("1","phone","2")'],
     ['a target of 129 characters', `payment.to-pattern("${'x'.repeat(129)}")`],

@@ -63,7 +63,7 @@ it.each(ACCEPTED)('a hash within the cost limits is accepted: %s', (given) => {
 const bytes = (count: number) => Buffer.alloc(count, 0xfb).toString('base64').replace(/=+$/, '');
 
 it.each(['$argon2id$v=19$m=64,t=1,p=1', '$scrypt$ln=2,r=1,p=1', '$pbkdf2-sha256$i=1'])(
-  '%s with any valid length of salt and key is compared',
+  '%s rejects a wrong password at any length of salt and key',
   (form) => {
     for (const salt of [8, 16, 47, 48, 49, 64])
       for (const key of [16, 20, 32, 60, 64])
@@ -95,7 +95,7 @@ it.each([
   ['scrypt', scrypt(14, 8, 5), 16, Infinity, false],
   ['scrypt above 80 MiB in all lanes', scrypt(16, 8, 2), 64, Infinity, true],
 ])(
-  'the description of a hash of %s has its memory, the bytes compared, and whether it is costly',
+  'the description of a hash of %s has its memory, the maximum length of a password, and whether it is costly',
   (_what, given, MiB, compared, costly) => {
     const read = { bytes: 0, ...readHash(given) };
     expect(read).toMatchObject({ comparedBytes: compared, costly });

@@ -77,7 +77,7 @@ describe('a secret of a test', () => {
     'x'.repeat(64),
     'theirs'.repeat(8),
     `assent_ac_${'A'.repeat(64)}`,
-  ])('is refused if it could occur by chance, and the error hides it: %s', (secret) => {
+  ])('is refused if it is not random, and the error hides it: %j', (secret) => {
     const own = new Ledger();
     expect(() => own.note('code verifier', secret)).toThrow(
       /^A code verifier of a test is words, .*newSecret\(\)\.$/,

@@ -40,7 +40,7 @@ describe('the account page', () => {
     expect(page.body).toContain('href="/account">Back to the newest</a>');
   });
 
-  it('ends with the oldest connection, and leads from an emptied page to the first one', async () => {
+  it('ends with the oldest connection, and an emptied page redirects to page one', async () => {
     await connect(11);
     const last = await older(await agent.get('/account'));
     expect([namesOn(last), nextOf(last)]).toEqual([['instance 11'], undefined]);

@@ -170,8 +170,8 @@ describe('a form', () => {
   });
 });
 
-describe('a decided page', () => {
-  it('returns one code for its sums in any notation, and is shown again if sent with other sums', async () => {
+describe('a consent form that is sent again', () => {
+  it('returns the same code for the same sums in any notation; with other sums, the page is shown', async () => {
     const page = await consentFor();
     const code = codeOf(await allow(page, LOWER));
     for (const same of [LOWER, { limit_1: '5000.5', limit_2: '3 000' }])

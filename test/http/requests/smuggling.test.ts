@@ -113,7 +113,7 @@ describe('a request with unambiguous framing', () => {
     ['keep-alive in HTTP/1.0', get('Connection: keep-alive\r\n', '/health/live', 'HTTP/1.0'), 200],
     ['an unsupported Expect header', get('Expect: 200-ok\r\n'), 417],
     ['the maximum number of headers', get('a: b\r\n'.repeat(998)), 200],
-  ])('is read to its end with %s, and so is the next', async (_what, bytes, status) => {
+  ])('is read completely, and so is the next: %s', async (_what, bytes, status) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect(answers.map((answer) => answer.status)).toEqual([status, 200]);
     expect(asked()).not.toContain('/sign-in');
