@@ -76,7 +76,7 @@ describe('the source tree', () => {
   });
 
   it.each([...folders, '../demo'])(
-    'describes src/%s in a few lines: what it owns, what it leaves to others, where to start',
+    'has a README.md of at most 8 lines, with “Owns”, “Leaves” and “Start with”: src/%s',
     (folder) => {
       const introduction = text(`${folder}/README.md`);
       for (const word of ['Owns', 'Leaves', 'Start with'])
@@ -100,7 +100,7 @@ describe('the source tree', () => {
     ['imports the operators’ API only on demand', /from '[./]+\/admin\//, /^admin\//],
     ['imports only types of node:http: other names would load undici on Node 26', HTTP_IMPORT, /^$/],
     // The one of trial mode holds its lock on a connection of its own.
-    ['accesses the database only in the store', /\.query(<[^(]*>)?\(/, /^(store|trial\/postgres)\//],
+    ['accesses the database only in src/store', /\.query(<[^(]*>)?\(/, /^(store|trial\/postgres)\//],
   ])('%s', (_rule, pattern, allowed) => {
     expect(files.filter((file) => pattern.test(text(file)) && !allowed.test(file))).toEqual([]);
   });
@@ -109,7 +109,7 @@ describe('the source tree', () => {
     expect(text('process/server.ts')).toMatch(/adminPort !== null\) await openAdmin/);
   });
 
-  it('imports only packages without I/O into rules/', () => {
+  it('imports only packages without I/O in src/rules/', () => {
     const packages = files
       .filter((file) => file.startsWith('rules/'))
       .flatMap((file) => namesIn(file, /(?:from |\(import\.meta\.url\)\()'([^.][^']*)'/g));

@@ -27,11 +27,11 @@ it('a comparison names each figure that became worse, and adds up the CPU of bot
 });
 
 it.each([
-  ['not after three equal windows', [103, 103, 103], false],
-  ['after six equal windows', [103, 103, 103, 105, 101, 103], true],
-  ['not after a late gain', [103, 103, 103, 103, 103, 240], false],
-  ['after half of the windows at the new rate', [103, 103, 103, 103, 240, 240, 240, 240, 240, 240], true],
-  ['not during a slow rise', [100, 104, 108, 112, 116, 120, 124, 128], false],
-])('a server is warm once the later half of the windows isn’t faster: %s', (_, rates, warm) => {
+  ['3 equal windows: not warm', [103, 103, 103], false],
+  ['6 equal windows: warm', [103, 103, 103, 105, 101, 103], true],
+  ['a gain in the last window: not warm', [103, 103, 103, 103, 103, 240], false],
+  ['half of the windows at a new rate: warm', [103, 103, 103, 103, 240, 240, 240, 240, 240, 240], true],
+  ['a slow rise: not warm', [100, 104, 108, 112, 116, 120, 124, 128], false],
+])('a server counts as warm once the later half of the windows isn’t faster: %s', (_, rates, warm) => {
   expect(isWarm(rates)).toBe(warm);
 });

@@ -63,7 +63,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('requires BASE_URL and SECRETS with DATABASE_URL, and then has no demo', () => {
+  it('requires BASE_URL and SECRETS if DATABASE_URL is set, and turns off the demo', () => {
     expectProblems({ DATABASE_URL }, [
       'BASE_URL is required when DATABASE_URL is set.',
       'SECRETS is required when DATABASE_URL is set.',
@@ -108,7 +108,7 @@ describe('the configuration', () => {
     ['SIGN_IN_ISSUER', 'https://login.microsoftonline.us/Organizations/v2.0'],
     ['SIGN_IN_ISSUER', 'https://login.partner.microsoftonline.cn/consumers'],
     ['SIGN_IN_NEW_USERS', 'maybe'],
-  ])('refuses a wrong %s in one line with the allowed values: %s', (name, values) => {
+  ])('refuses each wrong value of %s with a one-line message: %s', (name, values) => {
     for (const value of values.split(' '))
       expectProblems({ ...AT_WALLET, DEFAULT_LIMIT: '1,30', [name]: value }, [
         new RegExp(`^${name} must .{10,}\\.$`),
@@ -147,7 +147,7 @@ describe('the configuration', () => {
     [{ PAYMENT_PASSWORD: '' }, { requiresPaymentPassword: false }],
     [{ PAYMENT_PASSWORD: 'optional' }, { requiresPaymentPassword: false }],
     [{ PAYMENT_PASSWORD: 'required' }, { requiresPaymentPassword: true }],
-  ])('reads %o, and treats an empty value as unset', (given: Record<string, string>, read) => {
+  ])('reads valid values, and treats an empty one as unset: %o', (given: Record<string, string>, read) => {
     expect(readConfig(given)).toMatchObject(read);
   });
 });
@@ -163,7 +163,7 @@ describe('SIGN_IN_ISSUER', () => {
     expect(readConfig({ ...COMPLETE, SIGN_IN_ISSUER: '' }).provider).toBeNull();
   });
 
-  it('requires a client id and secret, and the other SIGN_IN variables require it', () => {
+  it('requires a client id and secret, and is required by the other SIGN_IN variables', () => {
     const { SIGN_IN_ISSUER } = AT_WALLET;
     expectProblems({ ...COMPLETE, SIGN_IN_ISSUER }, [
       'SIGN_IN_CLIENT_ID is required when SIGN_IN_ISSUER is set.',
@@ -190,7 +190,7 @@ describe('trial mode', () => {
     { BASE_URL: 'http://127.0.0.1:3000' },
     { BASE_URL: 'http://[::1]:3000', HOST: '::1' },
     { BASE_URL: 'http://localhost:3000', HOST: '127.0.0.1', NODE_ENV: 'development' },
-  ])('runs on this machine: %o', (environment) => {
+  ])('starts at a loopback address: %o', (environment) => {
     expect(readConfig(environment).databaseUrl).toBeNull();
     expect(readDatabaseConfig(environment).databaseUrl).toBeNull();
   });
@@ -201,14 +201,14 @@ describe('trial mode', () => {
     { BASE_URL: 'http://192.168.1.7:3000' },
     { BASE_URL: 'https://localhost.pay.example', DATABASE_URL: '' },
   ])(
-    'does not start, and its data is not used by a command, if DATABASE_URL was forgotten: %o',
+    'is refused by the server and by commands if the environment looks like production: %o',
     (environment) => {
       for (const read of [readConfig, readDatabaseConfig])
         expectProblems(environment, [/^DATABASE_URL is required: .+\.$/], read);
     },
   );
 
-  it.each(['0.0.0.0', '::', 'pay.example'])('does not listen to other machines at HOST=%s', (HOST) => {
+  it.each(['0.0.0.0', '::', 'pay.example'])('refuses a HOST that other machines can reach: %s', (HOST) => {
     expectProblems({ HOST }, [/^DATABASE_URL is required: .+HOST/]);
     expect(readDatabaseConfig({ HOST }).databaseUrl).toBeNull(); // a command listens nowhere
   });
@@ -231,15 +231,15 @@ describe('a mistyped variable', () => {
     ['TRUST_PROXIES', null],
     ['MAX_CONECTION', 'MAX_CONNECTIONS'],
     ['PG_PASSWORD', 'PGPASSWORD'],
-  ])('gives a warning with the similar name, if there is one: %s, %s', (written, meant) => {
+  ])('gives a warning with the similar name, if there is one: %s (similar: %s)', (written, meant) => {
     expect(readConfig({ [written]: 'x' }).warnings).toEqual(meant === null ? [] : [told(written, meant)]);
   });
 
-  it('is an error in commands if it resembles DATABASE_URL, because they would use other data', () => {
+  it('is an error in commands if it resembles DATABASE_URL: the command would use other data', () => {
     expectProblems({ DATABSE_URL: 'x' }, [told('DATABSE_URL', 'DATABASE_URL')], readDatabaseConfig);
   });
 
-  it('is reported with other mistakes, which it may explain', () => {
+  it('is reported together with the missing variable that it may explain', () => {
     expectProblems({ DATABASE_URL, BASE_URL, SERCETS: SECRETS }, [
       'SECRETS is required when DATABASE_URL is set.',
       told('SERCETS', 'SECRETS'),
@@ -248,12 +248,12 @@ describe('a mistyped variable', () => {
     expectProblems({ BASE_URL, DATABSE_URL: 'x' }, both, readDatabaseConfig);
   });
 
-  it('is not reported if the right one is set, or if it is empty', () => {
+  it('is not reported if it is empty, or if the similar variable is set', () => {
     expect(readConfig({ ...COMPLETE, DATABSE_URL: 'x', SECRET: 'x' }).warnings).toEqual([]);
     expect(readConfig({ DATABSE_URL: '' }).warnings).toEqual([]);
   });
 
-  it('is not suspected in ordinary variables with a less similar or a short name', () => {
+  it('is not assumed for variables whose names are short or less similar', () => {
     const ordinary =
       'PORTS DEMOS BRANDS HOSTNAME SSH_CONNECTION PGDATABASE DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_SSL METRICS_HOST METRICS_PATH API_URL APP_URL SITE_URL BASE_PATH ASSENT_PORT ASSENT_OPERATOR';
     const environment = Object.fromEntries(ordinary.split(' ').map((name) => [name, '1']));
@@ -389,7 +389,7 @@ describe('BRAND', () => {
       expect(readConfig(environment).brand).toMatchObject(brand);
   });
 
-  it('is refused with a line for each mistake that names the file', () => {
+  it('is refused with one line per mistake, each with the name of the file', () => {
     const BRAND = write('wrong.json', JSON.stringify({ name: '', logo: 'x.svg', more: 1 }));
     expectProblems({ ...COMPLETE, BRAND }, [
       `BRAND ${BRAND}: name.en must have 1 to 40 characters${SEE_BRAND}.`,
@@ -410,7 +410,7 @@ describe('BRAND', () => {
 });
 
 describe('DIRECTORY and CATALOGUE', () => {
-  it('are without names by default, and have some fictional ones in trial mode', () => {
+  it('DIRECTORY is empty by default, and has fictional names in trial mode', () => {
     expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
     expect(readConfig({}).directory.shop.get('337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
   });

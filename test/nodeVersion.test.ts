@@ -12,7 +12,7 @@ it.each([
   ['26.10.0', '9.4.3', true],
   ['30.0.0', '9.10.0', true],
   ['32.0.0', '10.0.0', true],
-])('Node %s with llhttp %s is accepted: %s', (node, llhttp, isTaken) => {
+])('only Node with a safe llhttp is accepted: Node %s, llhttp %s (accepted: %s)', (node, llhttp, isTaken) => {
   const sentence = `this is ${node}, whose HTTP parser (llhttp ${llhttp ?? 'unknown'})`;
   expect(refuseNode({ node, llhttp })).toEqual(isTaken ? null : expect.stringContaining(sentence));
 });

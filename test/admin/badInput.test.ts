@@ -15,7 +15,7 @@ const send = async (what: string, body?: string, type = 'application/json') => {
   return { status: answer.status, body: await answer.json() };
 };
 
-describe('a request without an operator’s token', () => {
+describe('a request without a valid operator token', () => {
   const VALID = 'assent_op_';
 
   it.each([
@@ -49,7 +49,7 @@ describe('a request without an operator’s token', () => {
     expect(logLines.join('')).not.toContain(token);
   });
 
-  it('is counted: more than 20 in a minute from one address get 429, unlike a valid token', async () => {
+  it('gets 429 after 20 in a minute from one address, where a valid token still works', async () => {
     const other = await ownDatabase();
     const url = await openAdmin(other.pool, [], onTestFinished);
     const answers = [];
@@ -70,7 +70,7 @@ describe('an invalid operator request', () => {
     ['10,000 nested arrays', 400, undefined, NEW, '['.repeat(10_000) + ']'.repeat(10_000)],
     ['10,000 unclosed arrays', 400, undefined, NEW, '['.repeat(10_000)],
     ['10,000 nested objects', 422, 'name', NEW, `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
-    ['null', 422, 'name', NEW, 'null'],
+    ['the body null', 422, 'name', NEW, 'null'],
     ['the field __proto__', 400, undefined, NEW, '{"__proto__":{"name":"A"}}'],
     ['GET /v1/users?limit=0', 422, 'limit'],
     ['GET /v1/users?limit=1e3', 422, 'limit'],
@@ -93,13 +93,13 @@ describe('an invalid operator request', () => {
     expect(rows).toEqual([]);
   });
 
-  it('with a Content-Type and an empty body is treated as one without a body', async () => {
+  it('is treated as a request without a body if the body is empty, despite a Content-Type', async () => {
     expect((await send('POST /v1/clients/x/block', '')).status).toBe(404);
     expect((await send('PUT /v1/clients', '')).status).toBe(405);
     expect((await send('PUT /v1/clients', '{')).status).toBe(405);
   });
 
-  it('is refused with a form as its body', async () => {
+  it('is refused if its body is a form', async () => {
     const answer = await send(NEW, 'name=A', 'application/x-www-form-urlencoded');
     expect(answer.status).toBe(415);
   });

@@ -32,7 +32,7 @@ describe('the routes of the operators’ API', () => {
   });
 
   it.each([...new Set(PLACES.map(({ path }) => path))])(
-    'answer other methods with 405 and Allow: %s',
+    'answer 405 with an Allow header to other methods: %s',
     async (path) => {
       const taken = PLACES.filter((place) => place.path === path).map(({ method }) => method as string);
       const url = path.replaceAll(/\{\w+\}/g, 'x');

@@ -92,7 +92,7 @@ describe.each([true, false])('a code of an application that uses PKCE (confident
     expect(await logOf(server, answer)).toMatchObject({ rule: `${rule}; the code stays usable` });
   }
 
-  it('requires the verifier of its own request, not a missing, empty or different one, nor the challenge', async () => {
+  it('is refused if code_verifier is missing, empty, wrong or equal to the code_challenge', async () => {
     const code = await obtainCode(browser, requestOf(client, challengeOf(MINE)), victim);
     for (const code_verifier of [undefined, ''])
       await expectRefused(
@@ -124,7 +124,7 @@ describe.each([true, false])('a code of an application that uses PKCE (confident
   });
 });
 
-it('a code goes only to the browser that decided, not to others that know the request, its URL or its form', async () => {
+it('a code goes only to the browser that sent Allow, not to others with the same request, URL or form', async () => {
   const request = requestOf(shop, { state: 'of the victim' });
   const page = await reachConsent(browser, request, victim);
   const code = codeOf(await decide(browser, page, 'allow'));
@@ -156,7 +156,7 @@ it('the page after Allow gives the code only to the session that allowed it, unt
 });
 
 describe('an access token', () => {
-  it('is invalid once its application is deleted, as is a code', async () => {
+  it('is invalid once its application is deleted; so is a code', async () => {
     const client = await server.createClient();
     const token = await obtainToken(browser, client, victim);
     const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);

@@ -30,7 +30,7 @@ const attacker = await server.createUser({ paymentPassword: null });
 const resource = await server.createResource();
 const browser = await signedIn(server, victim);
 
-it('extra parameters of the consent form don’t change what is allowed, in the body or in the URL', async () => {
+it('extra parameters in the body or URL of the consent form don’t change what is allowed', async () => {
   const [shop, evil] = [
     await server.createClient(),
     await server.createClient({ redirectUri: 'https://evil.example/' }),
@@ -97,7 +97,7 @@ async function expectUseless(at: Pressed, paths = ['/confirm', '/receipt', '/ret
 }
 
 describe('the payment password', () => {
-  it('allows nothing without a decision of this session on this request', async () => {
+  it('allows nothing without Allow by the same session for the same request', async () => {
     const at = await pressed();
     const { decision_token = '' } = formWith(at.page, 'decision').fields;
     const { form_token = '' } = fieldsFor(at.page, '/sign-out');
@@ -117,7 +117,7 @@ describe('the payment password', () => {
     codeOf(await returnFrom(at.tabs, await confirmed(at)));
   });
 
-  it('confirms only the amounts of the decision, whatever other fields are sent', async () => {
+  it('confirms only the amounts sent with Allow, even if extra fields contain higher ones', async () => {
     const at = await pressed();
     const { action, fields } = formWith(at.page, 'decision');
     const higher = decisionIn(await at.tabs.post(action, { ...fields, limit_0: '1500', decision: 'allow' }));
@@ -129,7 +129,7 @@ describe('the payment password', () => {
     expect(await introspect(server, resource, token)).toMatchObject({ scope: 'payment-shop.limit(7,900)' });
   });
 
-  it('allows nothing a second time: after the code was used, the grant ended, or a newer one exists', async () => {
+  it('can’t confirm twice: after the code was used, the grant ended or was approved again', async () => {
     const at = await pressed();
     const { tabs, payer, shop } = at;
     const code = codeOf(await returnFrom(tabs, await confirmed(at)));
@@ -176,7 +176,7 @@ describe('Allow and Reject of one page', () => {
   it.each([
     ['Allow', 'account-info'],
     ['the payment password after Allow', 'payment-shop'],
-  ])('have the effect of the first one sent, even if both wait for a lock: %s', async (_what, scope) => {
+  ])('count in the order sent, even if both wait for a lock: Reject and %s', async (_what, scope) => {
     const at = await people();
     const { pool } = server.database;
     for (const first of ['reject', 'allow'] as const) {
@@ -198,7 +198,7 @@ describe('Allow and Reject of one page', () => {
 });
 
 it.each([true, false])(
-  'an allowed application is never allowed again without the user, whatever it sends (confidential: %s)',
+  'the consent page is shown again to a user who allowed the same before (confidential client: %s)',
   async (verified) => {
     const client = await server.createClient({ verified });
     await obtainToken(browser, client, victim);

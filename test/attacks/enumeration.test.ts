@@ -35,7 +35,7 @@ async function attempt(login: string, password: string) {
   return [answer.location, toldBy(answer), toldBy(await follow(stranger, answer))];
 }
 
-it('an account is not revealed: existing, unknown and blocked logins get the same answer in any case', async () => {
+it('an account is not revealed: existing, unknown and blocked logins get the same answer', async () => {
   const blocked = await server.createUser();
   await setUserStatus(server, blocked.login, 'blocked');
   const answers = [
@@ -55,7 +55,7 @@ it('an account is not revealed: existing, unknown and blocked logins get the sam
   expect(answers[0]).toMatchObject([expect.anything(), { status: 303 }, { status: 200 }]);
 });
 
-it('an application is not revealed: an unknown, a blocked one and a wrong secret get the same answer', async () => {
+it('an application is not revealed: unknown, blocked or with a wrong secret, it gets the same answer', async () => {
   const blocked = await server.createClient();
   await setClientStatus(server, blocked, 'blocked');
   const stranger = new Agent(server.baseUrl);
@@ -73,7 +73,7 @@ it('an application is not revealed: an unknown, a blocked one and a wrong secret
   }
 });
 
-it('an application reveals nothing of its registration: no response has its secret, redirect URI or rights', async () => {
+it('a registration is not revealed: no response contains a client’s secret, redirect URI or rights', async () => {
   const allowedRights = ['account-info'];
   const client = await server.createClient({ redirectUri: 'https://internal.example/', allowedRights });
   const id = client.clientId;

@@ -56,7 +56,7 @@ function forgeriesOf(signed: string): Record<string, string> {
   };
 }
 
-it('a consent form is refused with a missing, empty-key, foreign or extended signature', async () => {
+it('a consent form is refused if its signature is missing, made with another key or extended', async () => {
   const form = formWith(await open(browser, shop), 'decision');
   const before = await rowsOf(server.database);
   for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
@@ -69,7 +69,7 @@ it('a consent form is refused with a missing, empty-key, foreign or extended sig
   expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
 });
 
-it('a forged decision gives no payment page, receipt or code, even with the payment password', async () => {
+it('a forged decision opens no payment page and gives no code, even with the payment password', async () => {
   const page = await open(browser, shop, { scope: 'payment-shop' });
   const { fields } = formWith(await follow(browser, await press(browser, page, 'allow')), 'payment_password');
   const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
@@ -85,7 +85,7 @@ it('a forged decision gives no payment page, receipt or code, even with the paym
 });
 
 describe('a forged code or token', () => {
-  it('can’t be derived from a page, a code or a token, nor by converting one kind to the other', async () => {
+  it('can’t be derived from a page, or from another code or token of any kind', async () => {
     const page = await open(browser, shop);
     const { payload, signature } = partsOf(formWith(page, 'decision').fields.decision_token ?? '');
     const code = codeOf(await decide(browser, page, 'allow'));

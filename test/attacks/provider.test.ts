@@ -131,7 +131,7 @@ describe('a forged or replayed authorization response', () => {
     ['no state', { state: undefined }],
     ['an error with another state', { error: 'access_denied', code: undefined, state: 'another' }],
     ['an error without state', { error: 'access_denied', code: undefined, state: undefined }],
-  ])('is refused with %s: the page names no client, the sign-in stays pending', async (_what, changes) => {
+  ])('is refused, the page names no client, and the sign-in stays pending: %s', async (_what, changes) => {
     const { agent, callback } = await returning(linkTo(requestOf(shop)));
     const answer = await refuse(agent, changed(callback, changes), 'sign_in_lost');
     expect(answer.body).not.toContain(shop.clientId);
@@ -146,7 +146,7 @@ describe('a forged or replayed authorization response', () => {
     expect(wallet.exchanges).toEqual([]);
   });
 
-  it('is refused in a browser with a pending sign-in of its own, which stays pending', async () => {
+  it('is refused in another browser with a pending sign-in, which stays pending', async () => {
     const { callback } = await returning();
     const victim = await returning();
     await refuse(victim.agent, callback, 'sign_in_lost', /state/);
@@ -214,7 +214,7 @@ describe('the sign-in cookie', () => {
     await refuse(agent, callback, 'redirect_uri_unregistered');
   });
 
-  it('leads only to pages of Assent, whatever parameters the callback URL contains', async () => {
+  it('leads only to pages of Assent, even if the callback URL contains other targets', async () => {
     const { agent, callback } = await returning(linkTo(requestOf(shop)));
     const evil = 'https://evil.example/';
     const more = { redirect_uri: evil, back: evil, client_id: evil, target_link_uri: evil };
@@ -286,7 +286,7 @@ describe('the user for a `sub` of the provider', () => {
     expect(made?.user_id).not.toBe(victim.userId);
   });
 
-  it('is found again by the same `sub`, compared exactly, whatever else the provider sends', async () => {
+  it('is found again by exactly the same `sub`, even if the other claims change', async () => {
     const sub = `Sub-${randomUUID()}`;
     const [made] = await arrive({ sub, preferred_username: `p-${randomUUID()}`, name: 'First' });
     expect(made).toMatchObject({ login: wallet.user.preferred_username, name: 'First' });

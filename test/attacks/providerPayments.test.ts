@@ -47,8 +47,8 @@ async function approvals(): Promise<unknown[]> {
   return rows.map(({ by }) => by);
 }
 
-describe('a right that spends', () => {
-  it('redirects after Allow to the provider, which must confirm the payment', async () => {
+describe('a payment right', () => {
+  it('must be confirmed at the provider: Allow redirects there', async () => {
     const before = await rowsOf(server.database);
     const answer = await allow();
     expect(leadsTo(answer, '/sign-in')).toBe(true);
@@ -121,14 +121,14 @@ describe('an invalid confirmation of the provider', () => {
     expect(await approvals()).toEqual(['provider']);
   });
 
-  it('is refused if it is for another user, and the session stays', async () => {
+  it('is refused if it is for another user; the session continues', async () => {
     const session = sessionOf(agent);
     wallet.user = { sub: 'another' };
     await refuse(await confirming(), 'sign_in_other_user');
     expect(sessionOf(agent)).toBe(session);
   });
 
-  it('is refused if the session that asked for it has ended or was replaced by another', async () => {
+  it('is refused if the session that started it has ended or was replaced by another', async () => {
     const ended = await confirming();
     const cookie = sessionOf(agent) ?? '';
     await pool.query('delete from sessions where session_hash = $1', [sha256(cookie)]);
@@ -187,7 +187,7 @@ describe('an invalid confirmation of the provider', () => {
 });
 
 describe('a confirmation by the provider', () => {
-  it('counts for one approval: a repeated callback shows its receipt, a second Allow redirects again', async () => {
+  it('counts for one approval: a repeated callback has the same result, a new Allow redirects again', async () => {
     const callback = await confirming();
     for (let times = 0; times < 2; times += 1)
       expect(leadsTo(await agent.get(callback), '/receipt')).toBe(true);
@@ -200,7 +200,7 @@ describe('a confirmation by the provider', () => {
     expect(await leaveFor(wallet, agent, await allow())).toContain('acr_values=payment');
   });
 
-  it('in each of two tabs approves the request of that tab', async () => {
+  it('approves the request of its own tab if two tabs are open', async () => {
     const states = ['one', 'other'];
     const callbacks: string[] = [];
     for (const state of states) callbacks.push(await confirming(spending({ state, instance_name: state })));
@@ -211,7 +211,7 @@ describe('a confirmation by the provider', () => {
     expect(await approvals()).toHaveLength(2);
   });
 
-  it('can’t be started for a changed request, or with a made-up or another session’s decision', async () => {
+  it('can’t be started for a changed request, or with a decision forged or of another session', async () => {
     const decision = decisionIn(await allow());
     const own = agent;
     const thief = new Agent(server.baseUrl);

@@ -43,7 +43,7 @@ it('a sign-in exchanges at most three codes, even if its cookie is copied and se
   expect((await copyOf(agent).get(callback)).status).toBe(400);
 });
 
-it('throttles a network after too many refused codes, but not its known devices or other networks', async () => {
+it('a network is throttled after too many refused codes, but not known devices or others', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');
@@ -68,7 +68,7 @@ it('throttles a network after too many refused codes, but not its known devices 
     expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
 });
 
-it('limits one network to ten concurrent code exchanges; other networks and known devices don’t wait', async () => {
+it('one network gets at most ten concurrent code exchanges; known devices and others don’t wait', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
   await passWallet(wallet, known, '/account');
@@ -87,7 +87,7 @@ it('limits one network to ten concurrent code exchanges; other networks and know
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(many.map(() => 303));
 });
 
-it('reserves a tenth of the concurrent code exchanges for known devices', async () => {
+it('a tenth of the concurrent code exchanges is reserved for known devices', async () => {
   const [turns, gate] = [new ProviderTurns(), new EventEmitter()];
   const held = once(gate, 'open');
   const from = (network: number) => ({

@@ -87,7 +87,7 @@ describe('a redirect_uri that resembles the registered one, or is parsed differe
   });
 });
 
-it('the redirect from the receipt page goes only to the redirect URI that is registered by then', async () => {
+it('the page after Allow redirects only to the redirect URI that is then registered', async () => {
   const client = await server.createClient({ redirectUri: SHOP });
   const payer = await server.createUser();
   const tabs = await signedIn(server, payer);
@@ -109,7 +109,7 @@ it.each([
   'data:text/html,<script>alert(1)</script>',
   'javascript:*',
   'data:*',
-])('a redirect URI that runs a script is neither registered nor accepted: %s', async (redirectUri) => {
+])('a redirect URI that runs a script is refused in registration and requests: %s', async (redirectUri) => {
   await expectNoneTaken(await knownClient(SHOP), [redirectUri]);
   const registering = server.createClient({ redirectUri });
   await expect(registering).rejects.toThrow("the redirect URI can't be registered");
@@ -122,7 +122,7 @@ it.each([
   '/\t/evil.example',
   'javascript:alert(1)',
 ])(
-  'signing in or out leads only to Assent, whatever address the form and the URL contain: %j',
+  'signing in or out redirects only to Assent, even if form and URL contain another address: %j',
   async (address) => {
     const names = ['next', 'return_to', 'redirect', 'rd', 'url', 'continue', 'redirect_uri'];
     const query = new URLSearchParams(names.map((name) => [name, address]));

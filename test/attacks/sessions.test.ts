@@ -39,7 +39,7 @@ it('a planted cookie never becomes the session of the victim: neither a forged o
 });
 
 describe('the end of a session', () => {
-  it('is final at sign-out: neither its cookie nor its forms work, even if the cookie was kept', async () => {
+  it('is final at sign-out: a copied cookie and open forms no longer work', async () => {
     const browser = await signedIn(server, victim);
     const page = await open(browser, shop);
     const kept = copyOf(browser);
@@ -55,7 +55,7 @@ describe('the end of a session', () => {
   it.each([
     ['the operator blocks and unblocks the user', ['block', 'unblock'], ''],
     ['the password is changed', ['set-password --password-stdin'], `${newSecret()}\n`],
-  ])('is final when %s: in every browser, and for every open form', async (_what, acts, stdin) => {
+  ])('is final in every browser and for every open form: %s', async (_what, acts, stdin) => {
     const user = await server.createUser({ paymentPassword: null });
     const browsers = [await signedIn(server, user), await signedIn(server, user)];
     const pages = await Promise.all(browsers.map((browser) => open(browser, shop)));
@@ -71,7 +71,7 @@ it.each([
   ['a sign-out', true],
   ['a loss of the cookies', false],
 ])(
-  'two people at one browser share nothing after %s: the second gets a new session, token and forms',
+  'the second user of a browser gets a new session, and can’t use forms of the first: after %s',
   async (_what, signsOut) => {
     const browser = new Agent(server.baseUrl);
     await signIn(browser, await open(browser, shop), victim);

@@ -101,7 +101,7 @@ describe('the whole authorization in a browser', () => {
     },
   );
 
-  it('keeps the user signed in for forms of the application’s site until “Not you?” is pressed', async () => {
+  it('keeps the session for requests from the application’s site until “Not you?” is pressed', async () => {
     await ask({ scope: 'account-info', instance: 'first' });
     await signIn();
     await decide('Allow');

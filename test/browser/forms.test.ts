@@ -242,7 +242,7 @@ describe('a wrong password', () => {
   });
 });
 
-describe('the Allow button in its first moment', () => {
+describe('the Allow button just after the page appears', () => {
   const allow = () => page.locator('[value=allow]');
   const isResting = () => allow().evaluate((button) => getComputedStyle(button).pointerEvents === 'none');
 
@@ -412,7 +412,7 @@ describe('the limit fields, without JavaScript on a small screen,', () => {
     expect(await grants()).toEqual(['payment-shop.limit(30,9000.50) payment-p2p']);
   });
 
-  it('don’t prevent Reject, whatever they contain', async () => {
+  it('don’t prevent Reject, even with invalid values', async () => {
     await shops().fill('');
     expect((await decide('Reject')).headers().location).toContain('error=access_denied');
     expect(await grants()).toEqual([]);

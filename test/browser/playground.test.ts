@@ -117,7 +117,7 @@ describe('the playground of trial mode', () => {
   it.each([
     { width: 390, colorScheme: 'dark' },
     { width: 1280, colorScheme: 'light' },
-  ] as const)('keeps a warning from overlapping the diagram, $width px', async ({ width, colorScheme }) => {
+  ] as const)('keeps a warning from overlapping the diagram: $width px', async ({ width, colorScheme }) => {
     await open({ colorScheme, viewport: { width, height: 900 } });
     await connect();
     await next();

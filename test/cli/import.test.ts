@@ -188,7 +188,7 @@ describe('assent user import', () => {
     ]);
   });
 
-  it('reads lines with CRLF, a BOM or without a final newline, and only UTF-8', async () => {
+  it('accepts CRLF, a BOM or a missing final newline, and refuses encodings but UTF-8', async () => {
     const [first, second, third] = [userOf(), userOf(), userOf({ name: 'Ägir' })].map((row) =>
       JSON.stringify(row),
     );
@@ -231,7 +231,7 @@ describe('assent user import', () => {
     expect(await sql('select from users where login = $1', row.login)).toEqual([]);
   });
 
-  it('refuses one hash for both passwords, in whatever form it is written', async () => {
+  it('refuses the same hash for both passwords, also in different notations', async () => {
     const hashes = [BCRYPT, `{bcrypt}${BCRYPT.replace('$2b', '$2a')}`];
     const cases = hashes.map((hash) => [userOf({ payment_password_hash: hash }), /^payment_pass/] as const);
     for (const more of ['', '--force']) await expectProblems('user', cases, more);
@@ -347,7 +347,7 @@ describe('assent client import', () => {
     }
   });
 
-  it('sets OAuth 2.1 if asked, and accepts unsafe redirect URIs, which doctor counts', async () => {
+  it('applies the field oauth21, and accepts unsafe redirect URIs, which assent doctor counts', async () => {
     const held = clientOf({ oauth21: true, redirect_uri: 'http://127.0.0.1/back' });
     const unsafe = ['http://old.example/', 'intent:x', 'market://x', 'android-app:x'].map((redirect_uri) =>
       clientOf({ redirect_uri, oauth21: false }),
@@ -437,7 +437,7 @@ describe('assent client import', () => {
     await expectProblems('client', [[weak, null], ...others], '--force');
   });
 
-  it('skips applications deleted here, and their tokens', async () => {
+  it('skips applications that were deleted from Assent, and their tokens', async () => {
     const { client, grantOf } = await ground();
     const row = grantOf();
     expect(await counts('grant', [row])).toEqual({ imported: 1 });
@@ -449,7 +449,7 @@ describe('assent client import', () => {
 });
 
 describe('assent grant import', () => {
-  it('keeps old tokens valid, by login or external_id, plain or as a digest', async () => {
+  it('keeps old tokens valid, plain or as digests, with the user’s login or external_id', async () => {
     const { user, client, grantOf, userId } = await ground();
     const [token, second] = [randomUUID(), randomUUID()];
     const rows = [
@@ -504,7 +504,7 @@ describe('assent grant import', () => {
     expect(await counts('grant', [first])).toEqual({ unchanged: 1 });
   });
 
-  it('refuses a wrong external_id, and a login alone if its user has one and wasn’t imported', async () => {
+  it('refuses a wrong external_id, or a missing one if the user has one and wasn’t imported', async () => {
     const { user, grantOf } = await ground();
     const other = userOf({ external_id: some('x') });
     await imports('user', [other]);
@@ -522,7 +522,7 @@ describe('assent grant import', () => {
     ]);
   });
 
-  it('refuses weak tokens, and Assent’s own, even by their digest', async () => {
+  it('refuses weak tokens, and tokens that Assent issued, even as digests', async () => {
     const agent = new Agent(server.baseUrl);
     const [user, client] = [await server.createUser(), await server.createClient()];
     const ours = await obtainToken(agent, client, user);
@@ -559,7 +559,7 @@ describe('assent grant import', () => {
     expect(await counts('grant', [row, { ...row, token: randomUUID() }])).toEqual({ skipped: 2 });
   });
 
-  it('imports tokens of a blocked user or application, which stay refused until it is unblocked', async () => {
+  it('imports tokens of a blocked user or application, inactive until it is unblocked', async () => {
     const { user, client, grantOf } = await ground();
     for (const which of [`client block ${client.client_id}`, `user block ${user.login}`]) {
       await json(which);
@@ -595,7 +595,7 @@ describe('assent grant import', () => {
   });
 
   it.each(['in one batch', 'in two batches'])(
-    'uses the later of two tokens of one authorization, %s',
+    'uses the later of two tokens of one authorization: %s',
     async (when) => {
       const { user, grantOf, userId } = await ground();
       for (const [instance_name, order] of [
@@ -618,7 +618,7 @@ describe('assent grant import', () => {
     },
   );
 
-  it('keeps authorizations that were granted or revoked at Assent meanwhile', async () => {
+  it('keeps authorizations that were granted or revoked in Assent in the meantime', async () => {
     const agent = new Agent(server.baseUrl);
     const [user, client] = [await server.createUser(), await server.createClient()];
     const grantOf = (instance_name: string, age: number) => ({

@@ -20,7 +20,7 @@ import {
 const SCOPE = 'account-info payment-shop.limit(7,5000)';
 const KINDS = [
   ['a verified application', true],
-  ['an application without verification', false],
+  ['an unverified application', false],
 ] as const;
 
 const server = await useServer();
@@ -112,7 +112,7 @@ describeWith(['bash', 'curl'], 'The curl commands of the guide', () => {
     expect(Object.keys(answer)).toEqual(Object.keys(printed));
   });
 
-  it.each(['revoke', 'revoke-by-bearer'])('revoke a token by %s', async (name) => {
+  it.each(['revoke', 'revoke-by-bearer'])('revoke a token: example %s', async (name) => {
     const client = await server.createClient();
     const token = await obtainToken(new Agent(server.baseUrl), client, user);
     expect((await introspected(token)).active).toBe(true);

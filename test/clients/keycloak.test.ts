@@ -130,7 +130,7 @@ describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
     expect(formWith(await open(back), 'password').inputs).toContain('username');
   });
 
-  it('signs in by the Keycloak session, and asks again after the user signed out of Assent', async () => {
+  it('signs users in by their Keycloak session, and prompts again after a sign-out from Assent', async () => {
     const { theirs, open, enter } = browserAt(server);
     await enter(await open('/account'), alice);
     const other = browserAt(server, theirs);

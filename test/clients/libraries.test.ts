@@ -42,7 +42,7 @@ async function answerTo(application: Application, attempt: Attempt, decision: 'a
 const told = (token: string) => introspectAs(server, resource, token);
 
 it.each([...ROWS, ...MORE].map((row) => ({ oauth21: false, ...row })))(
-  '$library.name gets and revokes a token, and reads all error codes (secret: $authentication, PKCE: $pkce, confidential: $verified, 2.1: $oauth21)',
+  '$library.name gets and revokes a token, and reads all error codes (authentication: $authentication, PKCE: $pkce, confidential: $verified, OAuth 2.1: $oauth21)',
   async ({ library, authentication, pkce, verified, oauth21 }) => {
     const registered = { redirectUri: REDIRECT_URI, verified, oauth21 };
     const { clientId, clientSecret } = await server.createClient(registered);

@@ -101,7 +101,7 @@ it('examples/notifyUsers.mjs loses no event in a crash, and repeats at most one'
   expect(toThem.length).toBeLessThanOrEqual(users.length + 1);
 });
 
-it('the role of examples/notifyUsers.mjs writes nothing, and reads no password and no code', async () => {
+it('the role of examples/notifyUsers.mjs can’t write, and can’t read passwords or codes', async () => {
   const { rows } = await server.database.pool.query(
     `select table_name || '.' || column_name as column, privilege_type as right
        from information_schema.role_column_grants

@@ -103,7 +103,7 @@ describe('the example payment API', () => {
     expect(await pay(token, { shop: 'another', amount: '50' })).toBe(PAID);
   });
 
-  it('uses the most specific right, and no other once its limit is used up', async () => {
+  it('uses only the most specific right, even when its limit is used up', async () => {
     const scope =
       'payment.to-pattern("337").limit(1,100) payment.to-account("7","phone").limit(1,200) money-source("card")';
     const token = await authorize(`${scope} account-info`);
@@ -136,12 +136,12 @@ describe('the example payment API', () => {
     ['another currency', { currency: 'USD' }],
     ['another money source', { source: 'card' }],
     ['a person instead of a shop', { shop: undefined, to: '337' }],
-  ])('refuses %s', async (_, change) => {
+  ])('refuses a payment with %s', async (_, change) => {
     const token = await authorize('payment-shop');
     expect(await pay(token, change)).toBe(NO_RIGHT);
   });
 
-  it('refuses an invalid token, a revoked one and one without a payment right', async () => {
+  it('refuses tokens that are invalid, revoked or without a payment right', async () => {
     const token = await authorize('account-info');
     expect(await pay(token)).toBe(NO_RIGHT);
     expect(await pay('nothing')).toBe('401 invalid_token');
@@ -165,7 +165,7 @@ describe('a new authorization', () => {
     expect(await pay(higher, { amount: '500' })).toBe(PAID);
   });
 
-  it('with a differently written target has the same budget', async () => {
+  it('has the same budget if its target is written differently', async () => {
     const narrow = await authorize('payment.to-pattern("12").limit(1,100)', 'wide');
     expect(await pay(narrow, { shop: '12' })).toBe(PAID);
     const wide = await authorize('payment.to-pattern("１２").limit(1,100)', 'wide');
@@ -173,7 +173,7 @@ describe('a new authorization', () => {
     expect(await pay(wide, { shop: '１２' })).toBe(LIMIT);
   });
 
-  it('of another instance or user has its own budget', async () => {
+  it('for another instance or user has its own budget', async () => {
     const scope = 'payment-shop.limit(1,100)';
     const ofUser = [await authorize(scope, 'a'), await authorize(scope, 'b')];
     const tokens = [...ofUser, await authorize(scope, 'a', other)];
@@ -208,7 +208,7 @@ describe('a payment', () => {
 
   const ONE_OF_100 = ['payment-shop.limit(,100)', 'payment-shop.limit(2,100)'];
 
-  it.each(ONE_OF_100)('that failed restores its budget, and its key can’t be reused: %s', async (scope) => {
+  it.each(ONE_OF_100)('restores the budget if it fails, and its key can’t be reused: %s', async (scope) => {
     const token = await authorize(scope);
     const closed = { key: 'order-1', shop: 'closed' };
     expect(await pay(token, closed)).toBe('402 released');
@@ -223,7 +223,7 @@ describe('a payment', () => {
     ...AMOUNTS.map((amount) => ({ amount })),
     ...[{ key: '' }, { key: 'k'.repeat(129) }, { shop: undefined }, { to: '1' }, { source: null }],
     ...['', 'null', '[]', '{', '"x"'],
-  ])('is refused if it is invalid: %j', async (payment) => {
+  ])('is refused if it is invalid: %o', async (payment) => {
     const token = await authorize('payment-shop.limit(9999,999999999999.99)', 'bad');
     const before = await payments();
     expect(await pay(token, payment as object)).toBe('400 invalid_request');
@@ -249,7 +249,7 @@ describe('the example payment API, when introspection fails', () => {
   it.each([
     [2, PAID],
     [3, '503 temporarily_unavailable'],
-  ])('retries introspection: after %s responses of 503 a payment gets %s', async (busy, result) => {
+  ])('retries introspection; the response to a payment after %s errors is "%s"', async (busy, result) => {
     const token = await authorize('payment-shop', 'busy');
     const [reached, address] = await startBusy(busy);
     expect(await pay(token, {}, await start({ ASSENT_URL: address }))).toBe(result);

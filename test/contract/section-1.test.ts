@@ -107,7 +107,7 @@ describe('contract 1.5: what the user sees about an earlier authorization', () =
   });
 });
 
-describe('contract 1.4: logins and passwords are entered only on the service’s own pages', () => {
+describe('contract 1.4: entry of logins and passwords', () => {
   it('1.4 ignores login and password in the authorization request', async () => {
     const browser = new Agent(server.baseUrl);
     const { login, password } = user;

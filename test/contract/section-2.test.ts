@@ -35,7 +35,7 @@ describe('contract 2.2: fields of the authorization request', () => {
     [CALLBACK, '?', ''],
     ['HTTPS://Shop.Example:443/%7ea/../b?shop=7', '&item=1&size=%D0%A5L', '&'],
     ['com.example.shop:/done', '?a=b', '&'],
-  ])('2.2 keeps the redirect_uri %s with %s appended unchanged', async (registered, appended, joint) => {
+  ])('2.2 keeps a redirect_uri: registered %s, appended %j', async (registered, appended, joint) => {
     const client = await server.createClient({ redirectUri: registered });
     const redirect_uri = registered + appended;
     const answer = await allow(client, { redirect_uri });
@@ -47,7 +47,7 @@ describe('contract 2.2: fields of the authorization request', () => {
     { redirect_uri: `${CALLBACK}/../callback` },
     { redirect_uri: `${CALLBACK}?a=b&%63ode=mine` },
     { redirect_uri: `${CALLBACK}?item=1\r\nx: y` },
-  ])('2.2 refuses %j, which is not the registered one', async (fields) => {
+  ])('2.2 refuses a redirect_uri that differs from the registered one: %j', async (fields) => {
     expectErrorPage(await writingNothing(() => open(agent, requestOf(shop, fields))), 'invalid_request');
   });
 
@@ -74,7 +74,7 @@ describe('contract 2.2: fields of the authorization request', () => {
   );
 });
 
-it('2.3 the redirect contains code and nothing else when the user confirmed, otherwise error', async () => {
+it('2.3 the redirect contains only code after Allow, and only error after Reject', async () => {
   const { location } = await allow(shop);
   expect(location).toMatch(/^http:\/\/127\.0\.0\.1:9\/callback\?code=[A-Za-z0-9._~-]{20,}$/);
   expect((await reject(shop)).location).toBe(`${CALLBACK}?error=access_denied`);

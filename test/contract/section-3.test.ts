@@ -53,8 +53,8 @@ describe('contract 3: exchange of a code for an access token', () => {
   });
 });
 
-describe('contract 3: a new authorization annuls the earlier one', () => {
-  it('3 gives one token when one code is exchanged many times at once', async () => {
+describe('contract 3: a new authorization', () => {
+  it('3 gives one token even if its code is exchanged many times at once', async () => {
     const { client, code } = await newCode();
     const answers = await Promise.all(Array.from({ length: 6 }, () => exchanged(client, code)));
     const [first, ...refused] = answers.toSorted((one, other) => one.status - other.status);
@@ -62,7 +62,7 @@ describe('contract 3: a new authorization annuls the earlier one', () => {
     for (const answer of refused) expectTokenError(answer, 'invalid_grant');
   });
 
-  it('3 annuls the token at the new confirmation, before any exchange, permanently, whatever the scopes', async () => {
+  it('3 annuls the earlier token permanently at the confirmation, before any exchange, for any scopes', async () => {
     const client = await server.createClient();
     const token = await tokenFor(client, { scope: 'payment-p2p' });
     const page = await reachPage(client, { scope: 'account-info' });
@@ -77,7 +77,7 @@ describe('contract 3: a new authorization annuls the earlier one', () => {
     expect(await live(token)).toBe(false);
   });
 
-  it('3 annuls nothing when the user rejects: neither a token nor a code', async () => {
+  it('3 keeps the earlier code or token when the user rejects', async () => {
     const { client, code } = await newCode();
     await reject(client);
     const token = expectToken(await exchanged(client, code));
@@ -93,7 +93,7 @@ describe('contract 3: a new authorization annuls the earlier one', () => {
     ['phone', '', true],
     ['é', 'e\u0301', true],
   ])(
-    '3 keeps the token of instance %j after an authorization of instance %j: %s',
+    '3 keeps only tokens of other instances: instance %j, then instance %j (kept: %s)',
     async (one, two, stays) => {
       const client = await server.createClient();
       const earlier = await tokenFor(client, { instance_name: one });

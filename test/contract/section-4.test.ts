@@ -125,7 +125,7 @@ describe('contract 4.1: the redirect to the application', () => {
   });
 });
 
-describe('contract 4.1: an out-of-date form changes nothing', () => {
+describe('contract 4.1: invalid decisions', () => {
   /** Sends the form of a consent page, changed, and expects it to be shown afresh. */
   async function expectStale(browser: Agent, fields: Fields, decisions = ['allow', 'reject']): Promise<void> {
     for (const decision of decisions) {
@@ -160,7 +160,7 @@ describe('contract 4.1: an out-of-date form changes nothing', () => {
   });
 });
 
-describe('contract 4.1: a decision is taken once', () => {
+describe('contract 4.1: repeated decisions', () => {
   async function expectAllowedAlready(answer: Answer): Promise<Answer> {
     const page = await follow(agent, answer);
     expect([page.status, page.page]).toEqual([200, 'consent']);
@@ -221,7 +221,7 @@ describe('contract 4.2: the token response', () => {
     ['invalid_grant', 400, () => exchanged(shop, 'none')],
     ['a JSON body', 400, () => postToken(server, '{}', { 'content-type': 'application/json' })],
     ['a body that is too long', 400, () => postToken(server, { code: 'x'.repeat(20_000) })],
-  ])('4.2 answers with the headers of the contract: %s, %i', async (_what, status, answer) => {
+  ])('4.2 has the headers of the contract: %s, status %i', async (_what, status, answer) => {
     const { status: seen, headers, body } = await answer();
     expect(seen).toBe(status);
     expect(headers.get('content-type')).toBe('application/json');

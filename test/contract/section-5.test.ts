@@ -28,7 +28,7 @@ async function allowPaying(browser: Agent, consent?: Answer): Promise<Answer> {
   return follow(browser, answer);
 }
 
-describe('contract 5.1: signing in on the service’s own page', () => {
+describe('contract 5.1: the sign-in page', () => {
   it('5.1 has a login field and a masked password field', async () => {
     const page = await openShop(new Agent(server.baseUrl));
     const { action, inputs, fields } = formWith(page, 'login');
@@ -58,7 +58,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect((await openShop(browser)).page).toBe('sign-in');
   });
 
-  it('5.1 returns to the form after a wrong password, and keeps only the login', async () => {
+  it('5.1 shows the form again after a wrong password, with the login but no password', async () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser);
     const wrong = { ...user, password: 'quite wrong' };
@@ -130,7 +130,7 @@ describe('contract 5.1: the payment password', () => {
     expect(page.body).toMatch(/<input[^>]*name="payment_password"[^>]*type="password"/);
   });
 
-  it('5.1 is not requested if no right spends money, nor for Reject', async () => {
+  it('5.1 is not requested for Reject, or if the rights spend no money', async () => {
     const browser = await signedIn(server, payer);
     const scope = 'account-info operation-history operation-details incoming-transfers money-source("card")';
     expect((await press(browser, await openShop(browser, { scope }), 'allow')).status).toBe(302);
@@ -200,7 +200,7 @@ describe('contract 5.2 and 5.3: the application', () => {
       expectToken(await exchanged(client, await codeFor(client), { client_secret }));
   });
 
-  it('5.2 is refused at every step while blocked, and can exchange its code once unblocked', async () => {
+  it('5.2 is refused in every request while blocked, and can exchange its code once unblocked', async () => {
     const client = await server.createClient();
     const stranger = new Agent(server.baseUrl);
     const browser = await signedIn(server, payer);
@@ -230,7 +230,7 @@ describe('contract 5.2 and 5.3: the application', () => {
   });
 });
 
-describe('contract 5.5: the access token is a secret', () => {
+describe('contract 5.5: secrecy of the access token', () => {
   it('5.5 never stores or logs a code, token, password, secret or session in readable form', async () => {
     const own = await startServer();
     const { client, user, agent } = await actorsAt(own);

@@ -76,7 +76,7 @@ describe('contract 7.1: errors of the authorization request', () => {
 /** A well-formed code that was never issued. */
 const NEVER_ISSUED = `assent_ac_${createHash('sha384').update('never issued').digest('base64url')}`;
 
-describe('contract 7.2: requests that are refused and keep the code usable', () => {
+describe('contract 7.2: refused token requests that keep the code usable', () => {
   it.each<[error: string, what: string, Changes]>([
     ['invalid_request', 'a missing code', { code: undefined }],
     ['invalid_request', 'a missing client_id', { client_id: undefined }],
@@ -147,7 +147,7 @@ describe('contract 7.2: invalid_grant', () => {
   });
 });
 
-it('7.2 answers 400 with a JSON object, also to a client that authenticates by HTTP Basic', async () => {
+it('7.2 an error is a JSON object with status 400, also after HTTP Basic', async () => {
   const { client_id, client_secret, ...fields } = tokenRequestOf(shop, NEVER_ISSUED);
   const wrong = await postToken(server, fields, basic(client_id ?? '', 'x'));
   expectTokenError(wrong, 'unauthorized_client');

@@ -42,7 +42,7 @@ describe('contract 4.1 and 8: a page that stays open for long', () => {
   it.each([
     ['2018-06-01T12:14:59.999Z', 302],
     ['2018-06-01T12:15:00.000Z', 303],
-  ])('4.1 is valid for 15 minutes: opened at 12:00, allowed at %s, answers %i', async (moment, status) => {
+  ])('4.1 is valid for 15 minutes: opened at 12:00, allowed at %s, status %i', async (moment, status) => {
     await travelTo(NOON);
     const page = await reachPage(await server.createClient());
     await travelTo(moment);
@@ -67,7 +67,7 @@ describe('contract 4.1 and 8: a page that stays open for long', () => {
 
 describe('contract 8: the lifetime of the code', () => {
   it.each([LIFETIME_MS - 1, LIFETIME_MS])(
-    '8 a code is valid for less than 1 minute: it expires after 50 s, here exchanged after %i ms',
+    '8 a code expires after 50 s, less than 1 minute: exchanged after %i ms',
     async (passed) => {
       await travelTo(NOON);
       const code = await codeFor(client);
@@ -94,7 +94,7 @@ describe('contract 8: the lifetime of the code', () => {
     [LIFETIME_MS - 1, false],
     [LIFETIME_MS, true],
   ])(
-    '8 a replay revokes the token only within the lifetime of the code: after %i ms, still active: %s',
+    '8 a replay revokes the token only within the lifetime of the code: after %i ms (token active: %s)',
     async (passed, stays) => {
       await travelTo(NOON);
       const code = await codeFor(client);

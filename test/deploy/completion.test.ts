@@ -33,7 +33,7 @@ describe.runIf(hasBash)(`completion in bash${found}`, () => {
     expect(complete('assent', 'user', 'create', 'anna', '--na')).toEqual(['--name']);
   });
 
-  it('runs only --help, whatever was typed before', () => {
+  it('runs assent only with --help, even after a destructive command was typed', () => {
     const typed = ['assent', 'grant', 'revoke', '--yes', '--client', 'x', '--', '--lo'];
     expect(complete(...typed)).toEqual(['--login']);
     expect(readFileSync(calls, 'utf8')).toMatch(/^(([a-z]+ )*--help\n)+$/);

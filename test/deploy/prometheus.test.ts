@@ -76,7 +76,7 @@ describe('every alert', () => {
   const headings = [...book.matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
   const chapter = (name: string) => book.split(`\n## ${name}\n`)[1]?.split(/\n#+ /)[0] ?? '';
 
-  it.each(alerts)('$alert has a severity, a summary and a remedy', ({ alert = '', labels, annotations }) => {
+  it.each(alerts)('has a severity, a summary and a remedy: $alert', ({ alert = '', labels, annotations }) => {
     expect(['warning', 'critical']).toContain(labels?.severity);
     expect(annotations?.summary).toMatch(/\.$/);
     expect(annotations?.runbook).toBe(`docs/operate/alerts.md#${alert.toLowerCase()}`);

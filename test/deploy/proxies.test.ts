@@ -139,7 +139,7 @@ describe.each(PROXIES)('$name', (kind) => {
       },
     );
 
-    it('lets Assent answer a query that is too long, and large cookies', async () => {
+    it('forwards overlong queries and large cookies, which Assent answers', async () => {
       const cookie = `a=${'a'.repeat(15_000)}; b=${'b'.repeat(9_000)}`;
       for (const answer of [
         await ask(authorization({ state: 's'.repeat(15_000) })),

@@ -185,7 +185,7 @@ describe('the size', () => {
     expect(sizeOf(page)).toBeLessThanOrEqual(MAX_PAGE);
   });
 
-  it(`of all pages together is at most ${MAX_BOOK / KILOBYTE} KB, and of README.md 90 lines`, () => {
+  it(`of all pages together is at most ${MAX_BOOK / KILOBYTE} KB, that of README.md at most 90 lines`, () => {
     const sum = book.reduce((bytes, page) => bytes + sizeOf(page), 0);
     expect(sum).toBeLessThanOrEqual(MAX_BOOK);
     expect(read('README.md').trim().split('\n').length).toBeLessThanOrEqual(90);

@@ -117,13 +117,13 @@ const PLANTED: Readonly<Record<string, readonly Change[]>> = {
   ],
   'a token is revoked once its code is replayed': [asked(raced({}))],
   'a block takes effect on every replica at once': [told('q3', { active: true })],
-  'a user, a client and an instance have at most one active token': [told('q4', { active: true })],
+  'a client instance has at most one active token per user': [told('q4', { active: true })],
   'every row of the audit trail comes from a request': [
     noted(event(2_500, 'revoked_by_user', 'unknown', { grantId: 'shop-grant' })),
     noted(event(1_210, 'signed_in', 'r2')),
   ],
   'each confirmed action has its row in the trail': [unnoted('r4'), unnoted('r0'), noted(exchangedAgain)],
-  'the rows of the audit trail are in a possible order': [noted(exchangedAgain)],
+  'the rows of the audit trail are in a valid order': [noted(exchangedAgain)],
   'the audit trail and the grants agree': [
     { grants: [ofShopRow, { ...ofBankRow, revokedAt: null }] },
     { grants: [ofShopRow] },
@@ -133,11 +133,11 @@ const PLANTED: Readonly<Record<string, readonly Change[]>> = {
   'the token of a grant is the one issued by its last exchange': [
     { grants: [{ ...ofShopRow, tokenHash: 'another' }, ofBankRow] },
   ],
-  'a user, a client and an instance have at most one grant': [
+  'a client instance has at most one grant per user': [
     { grants: [...grants, { ...ofShopRow, grantId: 'another' }] },
   ],
   'a refused request is not carried out': [told('r4', REFUSED)],
-  'a request answered 503 is not carried out, unless an answer was lost, and never later': [
+  'a request answered 503 is not carried out, or only in time if PostgreSQL’s answer was lost': [
     told('r4', UNAVAILABLE),
     late,
   ],

@@ -71,7 +71,7 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     ],
     fault: 'lateStatements',
     until: [overdue, 2],
-    rule: 'a request answered 503 is not carried out, unless an answer was lost, and never later',
+    rule: 'a request answered 503 is not carried out, or only in time if PostgreSQL’s answer was lost',
   },
   'responses are sent before the commit is on disk': {
     change: [
@@ -99,7 +99,7 @@ const PATIENCE = { timeout: 120_000, interval: 50 };
 
 const isLong = process.env.FAULTS_PLANTED !== undefined;
 const plants = Object.entries(PLANTS).slice(0, isLong ? undefined : 2);
-const TITLE = 'the auditor notices in a deliberately broken server that %s';
+const TITLE = 'the auditor finds the fault of a deliberately broken server: %s';
 
 it.each(plants)(TITLE, { timeout: 300_000 }, async (_what, { change, fault, until, rule }) => {
   const { executable, remove } = buildWith(change);

@@ -35,7 +35,7 @@ export function testFaults<StagesHome extends Home>(
   }, PATIENCE_MS);
 
   it.for(names)(
-    'Assent loses, duplicates or corrupts nothing under load during the fault %s',
+    'Assent loses, duplicates or corrupts nothing under load during the fault: %s',
     { timeout: PATIENCE_MS + 4 * ms },
     async (name, { skip }) => {
       const whyNot = faults[name]?.whyNot?.() ?? null;

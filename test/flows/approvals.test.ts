@@ -139,7 +139,7 @@ describe('concurrent approvals', () => {
     await Promise.all(tabs);
   });
 
-  it('don’t fail because another user’s row is locked', async () => {
+  it('succeed even if another user’s row is locked', async () => {
     const users = await signIn(8);
     const pages = await openPages(users);
     await whileHeld(database.pool, LOCK_USER, [users[0]?.userId], async () => {

@@ -65,7 +65,7 @@ describe('a user who changes the password', () => {
     ['password', 'wait', 'password_changed'],
     ['payment password', 'right', 'payment_password_changed'],
   ] as const)(
-    'is throttled after attempts with a wrong old %s; the answer to a right sign-in is then: %s',
+    'is throttled after five wrong entries of the old %s (result of a correct sign-in then: %j)',
     async (kind, verdict, event) => {
       const { login, password, paymentPassword } = by.user;
       const right = { kind, currentPassword: kind === 'password' ? password : (paymentPassword ?? '') };
@@ -134,7 +134,7 @@ describe('a password change', () => {
     'the end of the session': ({ userId }) => pool.query('delete from sessions where user_id = $1', [userId]),
   };
 
-  it.each(Object.entries(OTHERS))('does nothing if overtaken by %s', async (_, first) => {
+  it.each(Object.entries(OTHERS))('changes nothing if preceded by %s', async (_, first) => {
     let there: unknown;
     // The other change comes between the check of the old password and the first write.
     const db = doingBefore(pool, 'user-lock', async () => {

@@ -77,7 +77,7 @@ describe('the decisions of one user', () => {
     );
   }
 
-  it('are limited in all sessions together: beyond that, nothing is written until some decay', async () => {
+  it('share one limit over all sessions; above it, nothing is written until the count decays', async () => {
     await decide(agent, await consentFor('first'), 'allow');
     await decide(agent, await consentFor('second'), 'reject');
     expect(await count('select from users where user_id = $1 and round(decisions) = 2')).toBe(1);
@@ -97,7 +97,7 @@ describe('the decisions of one user', () => {
     expect((await decide(agent, await consentFor('third'), 'allow')).status).toBe(302);
   });
 
-  it('get their earlier answer when sent again, even beyond the limit', async () => {
+  it('get the same answer when repeated, even above the limit', async () => {
     const [no, yes, other] = [await consentFor('no'), await consentFor('yes'), await consentFor('other')];
     const answers = async () => [await decide(agent, no, 'reject'), await decide(agent, yes, 'allow')];
     const locations = (await answers()).map(({ location }) => location);
@@ -121,7 +121,7 @@ describe('the decisions of one user', () => {
   });
 });
 
-it('an application is new until the user allows it something, but not after a disconnection', async () => {
+it('an application is shown as new until the user first allows it, even if disconnected later', async () => {
   const [other, stranger] = [await server.createClient(), await signedIn(server, await server.createUser())];
   const isNew = async (fields = {}, at = client, by = agent) =>
     (await by.get(linkTo(requestOf(at, fields)))).text.includes('You have not connected it before');
@@ -148,7 +148,7 @@ const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
 };
 
 it.each(Object.entries(CHANGES))(
-  'a consent form older than %s decides nothing, nor does its confirmation: the request is shown again',
+  'a consent form or confirmation has no effect, and the request is shown again, if older than %s',
   async (_what, change) => {
     const code = await obtainCode(agent, requestOf(client), user);
     expectToken(await exchange(server, client, code));
@@ -171,7 +171,7 @@ it.each(Object.entries(CHANGES))(
   },
 );
 
-it('the sessions of one user are at most a hundred: another sign-in ends the oldest', async () => {
+it('a user has at most a hundred sessions: another sign-in ends the oldest', async () => {
   const first = await signedIn(server, user);
   await pool.query(
     `insert into sessions (session_hash, user_id)

@@ -63,7 +63,7 @@ describe.each([
   }
 
   it.each(Object.entries(ENDINGS))(
-    'when %s writes nothing, and the request is shown again',
+    'writes nothing, and the request is shown again, if %s',
     async (_, ending) => {
       const { agent, answer } = await decideLate(ending);
       expect(answer.status).toBe(303);
@@ -72,12 +72,12 @@ describe.each([
     },
   );
 
-  it('when the user is blocked writes nothing', async () => {
+  it('writes nothing if the user is blocked', async () => {
     const block: Ending = (_agent, { login }) => setUserStatus(pool, login, 'blocked', 'tests');
     expect((await decideLate(block)).answer.location ?? '').not.toMatch(/^http:..127.0.0.1:9/);
   });
 
-  it('while the user signs out waits for the sign-out, and writes nothing', async () => {
+  it('waits for a concurrent sign-out, and then writes nothing', async () => {
     const { agent, user, consent } = await consentOf(scope);
     const [asked] = await transaction(pool, async (leaving) => {
       await leaving.query('delete from sessions where user_id = $1', [user.userId]);

@@ -58,7 +58,7 @@ describe('a user with an imported hash', () => {
   );
 
   it.each([...ofEachForm.values()])(
-    'by $origin, $made, signs in, and has a hash of Assent afterwards',
+    'signs in, and has a hash of Assent afterwards: $origin, $made',
     async (vector) => {
       const user = await server.createUser();
       const { hash } = { hash: '', ...readHash(vector.given) };
@@ -154,12 +154,12 @@ describe('the replacement of a hash', () => {
   const passwords = { password: another, paymentPassword: null };
   const CHANGES: Record<string, (login: string) => Promise<unknown>> = {
     'has another password': (login) => setPasswords(pool, login, passwords, 'tests'),
-    'has another password with a foreign hash': (login) => store(login, 'password', foreign(another)),
+    'has another password with an imported hash': (login) => store(login, 'password', foreign(another)),
     'has no password': (login) => store(login, 'password', null),
     'is blocked': (login) => setUserStatus(server, login, 'blocked'),
   };
 
-  it.each(Object.entries(CHANGES))('fails, as does the sign-in, if the user %s now', async (now, change) => {
+  it.each(Object.entries(CHANGES))('and the sign-in fail if the user now %s', async (now, change) => {
     const user = await importedUser();
     let there: unknown;
     const first = async () => {
@@ -254,7 +254,7 @@ describe('imported hashes', () => {
     return found;
   }
 
-  it('have decoys with the same frequency of forms, found by indexes', async () => {
+  it('have decoys with the same mix of hash formats, found by indexes', async () => {
     const tens = Array.from({ length: 100 }, (_, n) => (n % 10 < 2 ? SELDOM : OFTEN));
     const { pool: crowded } = await crowdedDatabase(tens, 10_000);
     const plans = new Set<string>();
@@ -286,7 +286,7 @@ describe('imported hashes', () => {
     expect(new Set(await foundIn(crowded))).toEqual(new Set([SELDOM]));
   });
 
-  it('have decoys that are stable for a login, of every form, and always readable', async () => {
+  it('have decoys of every hash format, each stable for a login and readable', async () => {
     // A fixed secret and fixed ids of users: with random ones, one form would be missing once in 200 runs.
     const at = await useServer({ secrets: [createHash('sha256').update('points').digest('hex')] });
     await at.database.pool.query(

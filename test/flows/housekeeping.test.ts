@@ -42,7 +42,7 @@ async function keepHouse(db = pool, rounds = 1): Promise<string[]> {
 }
 
 describe('an expired row', () => {
-  it.each(EXPIRING_TABLES)('is removed from %s by a server, and no other row is', async (table) => {
+  it.each(EXPIRING_TABLES)('is removed by a server, which keeps all other rows: table %s', async (table) => {
     const expired = rowsOf[table]('1 second', MAX_EXPIRED_AT_ONCE + 1);
     await plant(database, `truncate ${table}`, rowsOf[table]('-1 minute', 3), expired);
     expect(await keepHouse()).toEqual([]);

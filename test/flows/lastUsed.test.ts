@@ -97,7 +97,7 @@ describe('the last-used day of an authorization', () => {
     }
   });
 
-  it('is skipped if the write fails or the row is locked, and the introspection succeeds', async () => {
+  it('is not recorded if the write fails or the row is locked, but the introspection succeeds', async () => {
     const [failing, locked] = [await authorized(), await authorized()];
     const [id = '', secret = ''] = atob(resource.slice('Basic '.length)).split(':');
     let notes = 0;
@@ -119,7 +119,7 @@ describe('the last-used day of an authorization', () => {
     await use(locked.token, locked.grantId);
   });
 
-  it('occupies one connection while it can’t be written, however many uses are pending', async () => {
+  it('occupies one database connection while it can’t be written, even with many pending uses', async () => {
     const { grantId, token } = await authorized();
     let notes = 0;
     const gate = new EventEmitter();

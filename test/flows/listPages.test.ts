@@ -116,7 +116,7 @@ describe('cursor pagination', () => {
   });
 
   it.each(Object.entries(LISTS))(
-    'refuses an unknown cursor in the list of %s, except that any login is a cursor for users',
+    'refuses an unknown cursor (for users: accepts any login as a cursor): list of %s',
     async (what, [list, input]) => {
       await plant(database, ...CLEAR);
       if (what === 'users') return expect(await rowsOf(list, { after: 'zoe' })).toEqual([]);

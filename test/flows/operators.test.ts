@@ -90,7 +90,7 @@ describe('deleting an application', () => {
     ['application', 'delete from clients where client_id = $1', 0],
     ['user', 'delete from users where user_id = $1::uuid', 1],
     ['authorization', 'delete from grants where user_id = $1::uuid', 1],
-  ])('records live authorizations also after a manual SQL delete: %s', async (_what, statement, index) => {
+  ])('records the revocations also for a manual SQL delete of the %s', async (_what, statement, index) => {
     const { client, user, agent } = await actorsAt(server);
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
     await ask(statement, [[client.clientId, user.userId][index]]);
@@ -146,7 +146,7 @@ describe('a changed application', () => {
   const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });
 
   it.each(Object.entries(CHANGES))(
-    'invalidates open pages and codes, and keeps tokens, after a change of its %s',
+    'keeps its tokens, but open pages and codes become invalid: new %s',
     async (_what, change) => {
       const { client, user, agent } = await actorsAt(server);
       const token = await obtainToken(agent, client, user, { instance_name: 'before' });
@@ -177,7 +177,7 @@ describe('a changed application', () => {
     expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');
   });
 
-  it('is limited to its maximum, and unlimited again without a maximum', async () => {
+  it('is limited to its payment maximum, and unlimited once that is removed', async () => {
     const { client, user, agent } = await actorsAt(server);
     const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
     const change = (most: { days: number; sum: string } | null) =>
@@ -231,7 +231,7 @@ describe('a weak password', () => {
     ['Lena.Guessed-2026', null, /^the password is easy to guess: .+ or a name of the user or the service/],
     ['the wallet', null, /^the password is easy to guess: .+ or a name of the user or the service/],
     ['not so easy', 'not so easy', /^password and payment password are the same/],
-  ])('is refused unless allow_weak is set: %s, %s', async (password, paymentPassword, problem) => {
+  ])('is refused without allow_weak: %j, payment password %j', async (password, paymentPassword, problem) => {
     const lena = { login: 'lena.guessed', name: 'Lena' };
     const serviceNames = () => ['The Wallet'];
     const caller = { db: pool, operator: 'olga', serviceNames };

@@ -28,7 +28,7 @@ const CHANGES: Record<string, (by: SignedIn) => Promise<unknown>> = {
 };
 
 describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in', (_who, change) => {
-  it('fails the sign-in if the change is first', async () => {
+  it('makes the sign-in fail if the change is first', async () => {
     const by = await signedInUser(server);
     const { login } = by.user;
     // The password changes between its check and the write of the session.
@@ -39,7 +39,7 @@ describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in
     expect(now.outcome).toBe('signed_in');
   });
 
-  it('ends the new session if the sign-in is first, even if it commits during the change', async () => {
+  it('ends the new session if the sign-in is first, even if not committed before the change', async () => {
     const by = await signedInUser(server);
     const session = await newSessionOf(server, by.user, 'a cookie');
     const [changing] = await transaction(pool, async (signingIn) => {
@@ -54,7 +54,7 @@ describe.each(Object.entries(CHANGES))('a password change by %s during a sign-in
   });
 });
 
-it('an attempt that was not judged in time does not count as a failed sign-in', async () => {
+it('a sign-in whose password could not be checked in time does not count as failed', async () => {
   const { login } = await server.createUser();
   const wrong = { ...FORM, login, password: 'wrong' };
   for (let n = 0; n < 6; n += 1) {

@@ -50,7 +50,7 @@ async function approved(): Promise<unknown[]> {
   return rows.map(({ detail }) => detail);
 }
 
-describe('approving a right that spends', () => {
+describe('approving a payment right', () => {
   const PROOFS: Record<string, () => Proof | Promise<Proof>> = {
     'no proof': () => NONE,
     'the previous payment password': async () => {
@@ -90,7 +90,7 @@ describe('approving a right that spends', () => {
     expect(await approved()).toMatchObject([{ confirmed_by: 'provider' }]);
   });
 
-  it('requires no proof if the user has no payment password, unless the operator requires one', async () => {
+  it('requires no confirmation from a user without payment password, unless the operator does', async () => {
     await set('payment_password_hash = null');
     const before = await rowsOf(server.database);
     expect(await approve(NONE, { confirmsPayments: true })).toBe('stale');

@@ -28,7 +28,7 @@ describe('the sessions of a user', () => {
     expect([sessions.length, endOthersToken]).toEqual([1, null]);
   });
 
-  it('end singly or all but the requesting one, by a form and with an event each; those of other users stay', async () => {
+  it('can be ended singly or all but the current one, with an event each, and no other user’s', async () => {
     const [user, other] = [await server.createUser(), await server.createUser()];
     const all = [await signedIn(user), await signedIn(user), await signedIn(user), await signedIn(other)];
     const [one, , here] = all as [SignedIn, SignedIn, SignedIn];

@@ -39,8 +39,8 @@ function see(
   return seeWarnings(server.context, session, { answered, formToken: seenToken }, cookie);
 }
 
-describe('a user is warned', () => {
-  it('not about payments confirmed by password in this browser, even in an earlier session', async () => {
+describe('the warnings for a user', () => {
+  it('omit payments confirmed by password in this browser, even in an earlier session', async () => {
     const [client, { user, agent }] = [await server.createClient(), await signedIn()];
     const warning = 'Your payment password was used in another browser';
     await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
@@ -51,7 +51,7 @@ describe('a user is warned', () => {
     expect((await agent.get('/account')).text).toContain(warning);
   });
 
-  it('about payments confirmed elsewhere, not about authorizations without confirmation', async () => {
+  it('include payments confirmed in another browser, not authorizations without confirmation', async () => {
     const [client, by, other] = [await server.createClient(), await signedIn(), await signedIn()];
     const elsewhere = await signedInUser(server, by.user, PLACE);
     await obtainCode(elsewhere.agent, requestOf(client), by.user);
@@ -61,7 +61,7 @@ describe('a user is warned', () => {
     expect(await find(other.session)).toBeNull();
   });
 
-  it('about alarming events of the last 30 days only, and not of other users', async () => {
+  it('include only alarming events of the last 30 days, and none of other users', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
     const calm = HISTORY_KINDS.filter((kind) => !(WARNING_KINDS as readonly string[]).includes(kind));
     for (const kind of calm) await note(user, kind, '1 hour');
@@ -72,7 +72,7 @@ describe('a user is warned', () => {
     expect(kindsOf(await find(session))).toEqual(['replayed']);
   });
 
-  it('about at most ten events at once, newest first, with a note if there are more', async () => {
+  it('list at most ten events at once, newest first, with a note if there are more', async () => {
     const { user, session } = await signedIn();
     const clients = Array.from({ length: 10 }, (_, n) => `client ${n}`);
     for (const [hours, client] of clients.entries())
@@ -84,14 +84,14 @@ describe('a user is warned', () => {
     expect([allOf(eleven).map(({ clientId }) => clientId), eleven?.hasMore]).toEqual([clients, true]);
   });
 
-  it('first about events that required a password, even if others are newer', async () => {
+  it('begin with events that required a password, even if other events are newer', async () => {
     const { user, session } = await signedIn();
     await note(user, 'password_guessed', '1 hour');
     await note(user, 'approved', '2 hours');
     expect(kindsOf(await find(session))).toEqual(['payment_confirmed', 'password_guessed']);
   });
 
-  it('once about repeated events, with their number and the time of the first', async () => {
+  it('list repeated events once, with their number and the time of the first', async () => {
     const { user, session } = await signedIn();
     for (const hours of [1, 2, 3]) await note(user, 'replayed', `${hours} hours`, 'one');
     const [warning] = allOf(await find(session));
@@ -102,7 +102,7 @@ describe('a user is warned', () => {
 });
 
 describe('dismissing warnings', () => {
-  it('covers exactly the warnings on the answered form', async () => {
+  it('hides exactly the warnings on the submitted form', async () => {
     const { user, session } = await signedIn();
     for (const [hours, client] of ['a', 'b', 'c'].entries())
       await note(user, 'replayed', `${hours + 2} hours`, client);
@@ -122,7 +122,7 @@ describe('dismissing warnings', () => {
     ]);
   });
 
-  it('covers no event that is committed after the form was answered', async () => {
+  it('does not hide an event that is committed after the form was submitted', async () => {
     const { user, session } = await signedIn();
     await note(user, 'replayed', '1 hour');
     const page = await find(session);

@@ -13,7 +13,7 @@ it.each([
   ['constructor,__proto__;q=0.9', 'en'],
   ['ru;q=x,;;,=', 'en'],
   [`${'x,'.repeat(10_000)}ru`, 'en'],
-])('the language of a browser that sends %j is %s', (header, language) => {
+])('Accept-Language %j leads to %s', (header, language) => {
   expect(preferredLanguage(header)).toBe(language);
 });
 

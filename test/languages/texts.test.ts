@@ -23,7 +23,7 @@ const paths = leavesOf(demoEn)
   .filter((path) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
 
 describe('the texts', () => {
-  it.each(LANGUAGES)('of %s put no inserted text in quotation marks, which it could close', (language) => {
+  it.each(LANGUAGES)('of %s put no quotation marks around inserted text that may close them', (language) => {
     const quoting = leavesIn(language).flatMap(({ path, group, name, text }) => {
       if (typeof text !== 'function' || path.startsWith('formats.')) return [];
       const inside = Array.from({ length: text.length }, () => 'OTHER');

@@ -58,7 +58,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
   });
 
-  it('has the one script only beside a password field, and no inline handler, inline style or external URL', () => {
+  it('has a script only with a password field, and no inline handler, inline style or external URL', () => {
     const asksForPassword = $('input[type=password]').length > 0;
     expect(valuesOf($, 'script', 'src')).toEqual(asksForPassword ? [FORM_SCRIPT.path] : []);
     expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(

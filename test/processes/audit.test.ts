@@ -80,7 +80,7 @@ describe('assent audit', () => {
     );
   });
 
-  it('returns each event once to programs that follow the trail, also one of an unknown kind', async () => {
+  it('returns each event once to programs that follow the trail, also events of unknown kinds', async () => {
     const next = (cursor = '') =>
       json<{ events: Record<string, unknown>[]; cursor: string }>(`audit next ${cursor}`);
     const first = await next();

@@ -84,7 +84,7 @@ describe.runIf(psqlVersion >= 14)('the database set-up of docker-compose.yml (ne
     return names;
   }
 
-  it('leaves no remote superuser, nor a superuser who owns the tables', async () => {
+  it('leaves the superuser without a password, and makes another role the owner of the tables', async () => {
     const names = await setUp({ services, configs });
     const { rows } = await database.pool.query(
       `select rolname as name, rolsuper as super, rolpassword is null as locked from pg_authid

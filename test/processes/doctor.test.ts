@@ -70,7 +70,7 @@ describe('assent doctor', () => {
       ['keys', { jwks_uri: `${wallet.issuer}/nothing` }, ['0 keys of the provider', '/nothing']],
       ['keys', { jwks_uri: undefined }, ['0 keys of the provider']],
       ['provider', { issuer: OTHER }, [`${wallet.issuer} with`, OTHER]],
-    ])('reports a wrong %s: %o', async (check, metadata, texts) => {
+    ])('reports metadata that fails the check "%s": %o', async (check, metadata, texts) => {
       wallet.replaced = { metadata };
       const findings = await at();
       expect(troublesIn(findings)).toEqual({ [check]: 'error' });

@@ -93,7 +93,7 @@ describe('assent explain', () => {
     ['in a token request', (id: string) => stranger().post('/oauth/token', { client_id: id })],
     ['in HTTP Basic', (id: string) => stranger().post('/oauth/token', {}, basic(id, 'x'))],
     ['in the sign-in form', (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` })],
-  ])('records a client_id %s only if it is registered', async (_how, send) => {
+  ])('records only a registered client_id: %s', async (_how, send) => {
     expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
     expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });
   });
@@ -152,7 +152,7 @@ describe('a recorded refusal', () => {
     for (const part of [...sent, '198.51', '127.0.0.1']) expect(text).not.toContain(part);
   });
 
-  it('replaces the oldest when every slot is used', async () => {
+  it('replaces the oldest refusal when all 100,000 slots are used', async () => {
     await plant(
       server.database,
       `select setval(pg_get_serial_sequence('refusals', 'slot'), 100000)`,

@@ -43,7 +43,7 @@ const SHOP = [
 ];
 
 describe('a database of another program', () => {
-  it('is unchanged by reading commands, maintain and doctor, which report it', async () => {
+  it('is left unchanged by read-only commands, maintain and doctor, which report it', async () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
     const { assent, refused } = commandsOn(onDatabase(shop.url));
@@ -63,7 +63,7 @@ describe('a database of another program', () => {
     expect(await stateOf(shop)).toEqual(before);
   });
 
-  it('is refused by changing commands and by a server, until assent migrate has run', async () => {
+  it('is refused by commands that write and by a server, until assent migrate has run', async () => {
     const shop = await databaseOf(...SHOP);
     const before = await stateOf(shop);
     const { assent, refused, json } = commandsOn(onDatabase(shop.url));
@@ -99,7 +99,7 @@ describe('a database of another program', () => {
     expect(await refused('user block x', 1)).toContain('such as schema_migrations: ');
   });
 
-  it('is not assumed if all tables belong to an extension or another schema', async () => {
+  it('is distinguished from a database that has only tables of extensions or other schemas', async () => {
     const empty = await databaseOf(
       'create table spatial (id int)',
       'alter extension plpgsql add table spatial',
@@ -113,7 +113,7 @@ describe('a database of another program', () => {
   });
 });
 
-it('an older schema is left unchanged by reading commands, and migrated by changing commands', async () => {
+it('an older schema is left unchanged by read-only commands, and migrated by others', async () => {
   const { length: version } = await listMigrations();
   const later = copyOfBuild('alter table clients add column made integer');
   onTestFinished(() => later.remove());

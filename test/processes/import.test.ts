@@ -40,7 +40,7 @@ it('an import that is killed and run again imports each line once', async () => 
   expect(await counts()).toEqual({ users: rows.length, events: rows.length });
 });
 
-it('an import waits for a concurrent approval of the same authorization, and keeps it', async () => {
+it('an import waits for a concurrent approval of the same authorization, keeping the approval', async () => {
   await json(`user import ${fileOf([{ login: 'anna', name: 'Anna' }])}`);
   const shop = { client_id: 'shop', name: 'Shop', redirect_uri: 'https://s.example/' };
   await json(`client import ${fileOf([shop])}`);

@@ -136,7 +136,7 @@ const FAULTS: Readonly<Record<string, string | readonly string[]>> = {
   ],
   ...Object.fromEntries(
     DOUBLED.map((index) => [
-      `identifier_doubles: a duplicate row that is missing in ${index}`,
+      `identifier_doubles: a duplicate row that is missing in the index ${index}`,
       [
         `update users set external_id = 'theirs' where login = '${other.login}'`,
         `insert into resources (resource_id, name) values ('api', 'API')`,
@@ -247,14 +247,14 @@ describe('assent doctor --invariants', () => {
     expect(await troublesAfter(statements)).toEqual({});
   });
 
-  it.each(Object.entries(FAULTS))('reports %s', async (fault, statements) => {
+  it.each(Object.entries(FAULTS))('names the check that finds a fault (%s)', async (fault, statements) => {
     expect(await troublesAfter(statements)).toHaveProperty(
       checkOf(fault),
       expect.stringMatching(/advice|error/),
     );
   });
 
-  it('exits with 1 and names a faulty row if there is one; psql with invariants.sql agrees', async () => {
+  it('exits with 1 and names a faulty row; psql with invariants.sql finds the same rows', async () => {
     const copy = await copied(setGrants('revision = 7', named('not used')));
     const { code, troubles, found: examined } = await examine(copy.url);
     expect([code, troubles]).toEqual([1, { revisions: 'error' }]);

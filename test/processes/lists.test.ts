@@ -34,12 +34,12 @@ const inSmall = (...args: string[]) =>
 const rowsOf = (line: string) => json<Record<string, string>[]>(line);
 
 describe('a list larger than memory', () => {
-  it('has a block per user', async () => {
+  it('has a block of lines per user', async () => {
     const { code, stdout } = await inSmall('user', 'list');
     expect([code, stdout.match(/\n\n/g)?.length]).toEqual([0, MANY]);
   });
 
-  it('has a block per event, with its non-empty fields', async () => {
+  it('has a block of lines per event, without empty fields', async () => {
     const { code, stdout } = await inSmall('audit', '--outcome', 'signed_in');
     const blocks = stdout.trimEnd().split('\n\n');
     expect([code, blocks.length]).toEqual([0, EVENTS]);
@@ -92,7 +92,7 @@ describe('assent grant list --client', () => {
     expect(await rowsOf(`grant list --client big --login ${login}`)).toEqual([grant]);
   });
 
-  it('shows rights in the words of the pages, in at most 80 columns', async () => {
+  it('shows rights in the same sentences as the pages, in at most 80 columns', async () => {
     const scope = 'account-info payment.to-pattern("337").limit(7,500) money-source("wallet","card")';
     await plant(database, `update grants set scope = '${scope}' where instance_name = 'Person-100001'`);
     const { stdout } = await assent('grant list --client big --limit 1');

@@ -42,7 +42,7 @@ describe('assent maintain', () => {
     expect(said.stderr).toMatch(/^removed expired rows: 0 sessions, .+\nanalyzed the trail\n$/);
   });
 
-  it('does what the server role may do, and lists what remains for the owner', async () => {
+  it('run as the server role, does the permitted part, and lists the tasks left for the owner', async () => {
     const role = await createRole();
     await assent(`migrate --server-role ${role.name}`);
     await plant(database, EXPIRED);
@@ -66,7 +66,7 @@ describe('assent maintain', () => {
     expect(await maintain()).toMatchObject({ made: [rows[0]?.name], left_undone: [] });
   });
 
-  it('drops old months of the trail, and keeps one while it is being read', async () => {
+  it('drops old monthly partitions of the trail, but not one that is being read', async () => {
     const old = 'insert into audit_events (at, kind) values';
     for (const ago of [5, 4]) await plant(database, `${old} (now() - interval '${ago} months', 'signed_in')`);
     const [oldest, other] = (await maintain()).made as string[];

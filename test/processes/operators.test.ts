@@ -37,7 +37,7 @@ async function connected(...instances: string[]): Promise<TestClient> {
 const write = (name: string, body: string | Buffer) => fileIn(folder, name, body);
 
 describe('--json', () => {
-  it('prints one document for every command for an application', async () => {
+  it('prints one document for each command about applications', async () => {
     const about = { name: 'Shop', redirect_uri: 'http://shop.example/callback' };
     const uri = `--redirect-uri ${about.redirect_uri}`;
     const create = `client create --name Shop ${uri} --verified --most 30,5000`;
@@ -179,7 +179,7 @@ describe('--json', () => {
     ['audit next --limit 5', 2, /audit next does not accept --limit/],
     ['audit prune --keep 0', 2, /Not a number from 1 to 9999/],
     ['audit --since 2020-01-01 prune', 2, /audit prune does not accept --since/],
-  ] as const)('prints errors as JSON on standard error: %s', async (line, code, error) => {
+  ] as const)('prints errors as JSON on standard error: assent %s', async (line, code, error) => {
     expect(JSON.parse(await refused(`${line} --json`, code))).toEqual({
       error: expect.stringMatching(error),
     });
@@ -238,7 +238,7 @@ describe('a user', () => {
     expect(await refused(`user show ${id}`, 1)).toBe(`there is no user ${id}\n`);
   });
 
-  it('gets no login that is another user’s id, in any letter case', async () => {
+  it('can’t get another user’s id as login, in any letter case', async () => {
     const id = await createUser('victim');
     const own = '0f5bbcd6-9d17-4f3c-8f6a-3f1a5d4f7c55';
     const other = await createUser(own);
@@ -295,7 +295,7 @@ describe('assent user update', () => {
     expect((await agent.get('/account/history')).text).toContain('We changed your login');
   });
 
-  it('ends the sessions of a user whose external_id changes, and removes it if it is empty', async () => {
+  it('ends a user’s sessions when the external_id changes; an empty value removes it', async () => {
     const { login, password } = await server.createUser();
     const agent = new Agent(server.baseUrl);
     await signIn(agent, login, password);
@@ -335,7 +335,7 @@ describe('the details of an application that users see', () => {
     );
   });
 
-  it('are printed at registration only if given, like all other settings', async () => {
+  it('are printed at registration only if they were set, like all other settings', async () => {
     const { stdout } = await assent(
       `${CREATE} Shop --force --most 30,5000 --right account-info payment-shop`,
     );
@@ -471,7 +471,7 @@ describe('an irreversible command', () => {
     expect(await json(`${last} --yes`)).toMatchObject({ status: 'retired' });
   });
 
-  it.skipIf(!hasTerminals)('prompts at a terminal, with no as the default (needs `script`)', async () => {
+  it.skipIf(!hasTerminals)('prompts at a terminal, with "no" as the default (needs `script`)', async () => {
     const deletion = `client delete ${(await connected('one')).clientId}`;
     const question = 'This will delete the application Test Shop and revoke 1 authorization. Continue? [y/N]';
     /** @param keys the answer to the question, undefined if none is expected */

@@ -90,7 +90,7 @@ describe('a connection of the demo', () => {
     expect(last(await person.press('/introspect')).title).toBe('What the token allows');
   });
 
-  it('that is rejected gives the shop access_denied and no token', async () => {
+  it('gives the shop access_denied and no token if the user rejects the request', async () => {
     const person = player();
     await person.ask('account-info', instance());
     const shown = await person.send('reject');
@@ -99,7 +99,7 @@ describe('a connection of the demo', () => {
     expect((await person.shop.get('/story')).body).not.toContain('access-token');
   });
 
-  it('of the second user needs no payment password', async () => {
+  it('needs no payment password for the second user', async () => {
     const { login, password } = trial.other;
     const other = new Player({ ...trial, login, password, payment: 'none' }, trial.baseUrl);
     const shown = await other.connect('payment-shop.limit(1,10)', instance());
@@ -122,7 +122,7 @@ describe('a custom application', () => {
 
   const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(2).text();
 
-  it('is registered with the server, and shown only to its visitor until the next start', async () => {
+  it('is registered until the next start, and shown only to the visitor who registered it', async () => {
     const variables = { PORT: String(await freePair()), DATA_DIR: useFolder(onTestFinished) };
     const first = await startTrial(variables);
     const visitor = () => new Player(credentials(first), first.baseUrl);
@@ -149,7 +149,7 @@ describe('another site', () => {
     expect((await new Agent(trial.open).post('/ask', {})).status).toBe(403);
   });
 
-  it('can’t read the demo application under its own host name', async () => {
+  it('can’t read the demo application under the other site’s host name', async () => {
     const asked = get(trial.open, { headers: { host: 'evil.example' } }); // which `fetch` doesn't send
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     expect([answer.statusCode, answer.headers.location]).toEqual([303, trial.open]);

@@ -11,7 +11,7 @@ const variables = onDatabase(database.url);
 const { json } = commandsOn(variables);
 const METRICS_TOKEN = 'read-by-prometheus-0123456789-abcdef';
 
-it('ADMIN_PORT and METRICS_PORT serve operators and Prometheus as the servers’ role, and the public port does not', async () => {
+it('operators’ API and metrics work with the servers’ database role, at their own ports only', async () => {
   const role = await createRole();
   await json(`migrate --server-role ${role.name}`);
   const [ADMIN_PORT, METRICS_PORT] = [String(await freePort()), String(await freePort())];

@@ -50,7 +50,7 @@ describe('a pair of servers on one database', () => {
     expect(await events('exchanged', client)).toBe(1);
   });
 
-  it('accepts one of 20 concurrent consent forms for one grant, and shows the others again', async () => {
+  it('accepts one of 20 concurrent consent forms for one grant, and restarts the rest', async () => {
     const [client, user] = await people();
     const both = agents();
     const [first] = both;

@@ -39,7 +39,7 @@ it('assent grant revoke revokes the grants before or since a time, only with --y
 });
 
 describe('assent grant revoke --trail, after a restore', () => {
-  it('revokes exactly what the exported trail shows as ended or replaced after the backup', async () => {
+  it('revokes exactly the grants that the trail shows as ended or replaced after the backup', async () => {
     const file = join(folder, 'trail.jsonl');
     // An event is exported once no older transaction runs in the cluster, which other tests use too.
     const followUntil = (ended: number) =>

@@ -74,7 +74,7 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
   };
 }
 
-it('the search of the tests in a process’s output finds a leaked secret', async () => {
+it('the tests’ search for secrets finds one that a process printed', async () => {
   const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
   const talkative = { ...variables, NODE_OPTIONS: preload };
   const found = /signing secret, as it is, in line 1 of what /;
@@ -148,14 +148,14 @@ describe('a server at LOG_LEVEL=trace', () => {
     await agent.post('/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
   });
 
-  it('receives secrets in every wrong place, and never answers 5xx', async () => {
+  it('never answers 5xx to secrets in wrong places', async () => {
     expect(PATHS.size).toBeGreaterThan(15);
     const others = { ...tokenRequestOf(client, ''), login: user.login };
     const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
   });
 
-  it('rejects malformed HTTP that contains a secret with 4xx', async () => {
+  it('answers 4xx to malformed HTTP that contains a secret', async () => {
     const statuses = await sendBroken(server.baseUrl, secrets.token);
     expect(statuses.filter((status) => status >= 400 && status < 500).length).toBeGreaterThan(5);
   });

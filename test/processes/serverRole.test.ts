@@ -136,14 +136,14 @@ describe('a server role that owns nothing', () => {
     expect(rows.map(({ right }) => right)).toEqual(['INSERT', 'SELECT', 'SELECT of at']);
   });
 
-  it('can’t start a server on an older schema, which prints the remedy', async () => {
+  it('can’t serve on an older schema: the server prints the remedy and ends', async () => {
     const later = copyOfBuild('alter table clients add column made integer');
     onTestFinished(() => later.remove());
     const starting = spawnServer(onDatabase(roleUrl), 'ready', later.executable);
     await expect(starting).rejects.toThrow('run "assent migrate" as the owner of the tables');
   });
 
-  it('can’t import, nor prune the audit trail, which the owner can', async () => {
+  it('can’t import users or prune the audit trail, unlike the owner', async () => {
     for (const line of ['user import', 'audit prune --yes'])
       expect(await asServer.refused(line, 1)).toContain('only the owner of the tables');
     expect((await asOwner.assent('audit prune --yes')).code).toBe(0);

@@ -206,8 +206,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 describe('a waiting command', () => {
   it.each([
     ...SIGNALS.map((signal) => ({ what: 'assent migrate', command: MIGRATE, signal })),
-    { what: 'assent serve, not ready yet', command: SERVE, signal: 'SIGTERM' as const },
-  ])('ends at once on $signal, with exit code 128 plus its number: $what', async ({ command, signal }) => {
+    { what: 'assent serve before it is ready', command: SERVE, signal: 'SIGTERM' as const },
+  ])('ends at once on $signal, with exit code 128 + signal number: $what', async ({ command, signal }) => {
     await endsWhileItWaits(command, signal);
   });
 

@@ -107,7 +107,7 @@ describe('trial mode', () => {
     await expectSignIn(second, before);
   });
 
-  it('serves as a role that owns nothing; commands use the owner and the same data at any time', async () => {
+  it('serves as a role that owns nothing, and commands use the same data as the owner', async () => {
     const variables = await newTrial();
     const { assent, json } = commandsOn(variables);
     const list = async () => (await json<{ name: string }[]>('client list')).map(({ name }) => name);

@@ -63,7 +63,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
   });
 });
 
-describe('the order of the checks', () => {
+describe('the error for an authorization request with several invalid fields', () => {
   const wrong = {
     redirect_uri: 'https://evil.example/',
     response_type: 'token',
@@ -82,13 +82,13 @@ describe('the order of the checks', () => {
     ['invalid_request', 'unclear_instance_name', 3],
     ['invalid_request', 'wrong_code_challenge', 4],
     ['invalid_request', 'needs_pkce', 5],
-  ])('refuses with %s (rule %s) if only the first %i fields are valid', (code, ruleId, count) => {
+  ])('is %s (rule %s) if only the first %i fields are valid', (code, ruleId, count) => {
     const client = ruleId === 'client_unregistered' ? null : { ...CLIENT, oauth21: true };
     const repaired = Object.fromEntries(order.slice(0, count).map((name) => [name, right[name]]));
     expect(refusalOf(() => read({ ...wrong, ...repaired }, client))).toMatchObject({ code, ruleId });
   });
 
-  it('reports a wrong redirect_uri before duplicates of later parameters', () => {
+  it('is that of a wrong redirect_uri, not of duplicates of later parameters', () => {
     const refusal = refusalOf(() =>
       readEncoded('client_id=app&redirect_uri=x&scope=a&scope=b&state=a&state=b'),
     );

@@ -27,11 +27,11 @@ describe('the list of what an application can’t do', () => {
     ],
     ['payment-shop payment.to-account("1")', ['take_from_card', 'see_operations']],
     ['payment-shop payment-p2p money-source("wallet","card") account-info operation-history', []],
-  ])('for %s is %j, besides the entries that every list has', (scope, bounds) => {
+  ])('has these optional entries for the scope “%s”: %j', (scope, bounds) => {
     expect(notAsked(scope)).toEqual(bounds);
   });
 
-  it('has limits first, passwords and other applications last, and at most two other items between', () => {
+  it('begins with spending, ends with passwords and other applications, and has at most 5 entries', () => {
     forAny(rights, (list) => {
       const bounds = boundsOf(list, BUILT_IN_RIGHTS);
       expect(bounds[0]).toBe(spends(list) ? 'spend_more' : 'spend');

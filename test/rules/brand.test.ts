@@ -52,7 +52,7 @@ describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
     expect(STYLE).toContain(`--tint: color-mix(in srgb, var(--accent) ${TINT * 100}%, var(--surface));`);
   });
 
-  it.each(SHOWN)('shows %s with a contrast of %s or more on %j', (name, least, backgrounds) => {
+  it.each(SHOWN)('shows the colour %s with a contrast of at least %s on: %j', (name, least, backgrounds) => {
     const colour = variableIn(THEMES[theme], name) ?? '';
     const all = backgroundsOf(variableIn(THEMES[theme], 'accent') ?? '', theme);
     for (const background of backgrounds)
@@ -122,7 +122,7 @@ describe('a brand', () => {
     expect(said.every((line) => !line.includes('\n'))).toBe(true);
   });
 
-  it('is refused for an accent with low contrast, with the ratio and both colours', () => {
+  it('is refused for an accent with low contrast; the message has the ratio and both colours', () => {
     const accents = (light: string, dark: string) => problems({ name: 'x', accent: { light, dark } });
     expect(accents('#767676', '#6fd3b3')).toEqual([
       'accent.light #767676 has a contrast of 4.02 with the bad colour #fdeeec (links and focus outline): it must be at least 4.5',

@@ -21,7 +21,7 @@ const alike = (en: string) => own({ text: { en, ru: 'Видеть' } });
 const SPENDING = { spends: true, names: 'shop' };
 
 describe('a catalogue with custom rights', () => {
-  it('accepts the files in scopes.md, whose table has all values of lifts', () => {
+  it('accepts the example files in scopes.md, whose table has all values of `lifts`', () => {
     const files = find('docs/integrate/scopes.md', /^```json\n(.*?)^```$/gms);
     const builtIn = ['account-info', 'payment.to-pattern'];
     const names = files.map((file) => [...parseCatalogue(file).keys()]);
@@ -39,21 +39,21 @@ describe('a catalogue with custom rights', () => {
 
   it.each([
     ['a right that only reads', {}, { spends: false, lifts: ['see_operations', 'see_balance'] }],
-    ['a right that spends', { spends: true }, { lifts: LIFTABLE }],
-    ['a right with a shorter list', { spends: true, lifts: [] }, { lifts: [] }],
-  ])('sets the default of `lifts` by the kind of the right: %s', (_which, more, kind) => {
+    ['a payment right', { spends: true }, { lifts: LIFTABLE }],
+    ['a payment right with an empty list', { spends: true, lifts: [] }, { lifts: [] }],
+  ])('takes `lifts` from the file, or else from the kind of the right: %s', (_which, more, kind) => {
     expect(parseCatalogue(JSON.stringify({ x: own(more) })).get('x')).toMatchObject(kind);
   });
 
   it.each(['constructor', 'valueof', 'a', 'a'.repeat(64), 'repo.write', 'x.limits'])(
-    'accepts the name %s',
+    'accepts a right with the name %s',
     (name) => {
       expect(mistakes({ [name]: own() })).toEqual([]);
     },
   );
 
   it.each(['payment', 'a.limit', 'A', '7days', 'a b', 'a"', 'é', '', 'a'.repeat(65)])(
-    'refuses the name %j',
+    'refuses a right with the name %j',
     (name) => {
       const shown = name.replaceAll(' ', '\\u{20}');
       expect(mistakes({ [name]: own() })).toEqual([`${shown} ${NAME_RULE}`.trimStart()]);
@@ -74,7 +74,7 @@ describe('a catalogue with custom rights', () => {
     [own({ ...SPENDING, text: { en: 'Pay {target}', ru: 'Платить' } }), [`x.text ${ONCE}`]],
     [own({ ...SPENDING, text: '{target}, {target}' }), [`x.text ${ONCE}`]],
     ...['y', 'x', 'payment-shop'].map((part_of): [object, string[]] => [own({ part_of }), [`x.${EARLIER}`]]),
-  ])('refuses the right %j, and names the field', (x, problems) => {
+  ])('refuses a right, and reports the invalid field: %j', (x, problems) => {
     expect(mistakes({ x })).toEqual(problems);
   });
 
@@ -94,12 +94,12 @@ describe('a catalogue with custom rights', () => {
     ['a part_of cycle', { a: own({ part_of: 'b' }), b: own({ text: 'It', part_of: 'a' }) }, [`a.${EARLIER}`]],
     ['similar texts', { a: own(), b: own({ text: 'See your роints' }) }, [`b.${TWIN}, “See your points”`]],
     ['similar texts in one language', { a: alike('One'), b: alike('Two') }, [`b.${TWIN}, “Видеть”`]],
-    ['a built-in right’s text', { a: own({ text: 'look!' }), 'account-info': 'Look' }, [`a.${TWIN}, “Look”`]],
-  ])('refuses %s, and names the field', (_what, file, problems) => {
+    ['a reused built-in text', { a: own({ text: 'look!' }), 'account-info': 'Look' }, [`a.${TWIN}, “Look”`]],
+  ])('refuses a file, and reports each mistake: %s', (_what, file, problems) => {
     expect(mistakes(file)).toEqual(problems);
   });
 
-  it('accepts 50 rights besides the built-in ones', () => {
+  it('accepts 50 custom rights in addition to built-in rights', () => {
     expect(mistakes({ 'account-info': 'Look', ...many(50) })).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ it.each<[boolean, ...string[]]>([
   [true, 'йцукенгшщз', 'ЙЦУКЕНГШЩЗ', 'фывапролдж', 'gfhjkm'],
   [true, '12345678', '87654321', '987654321', 'aaaaaaaa', 'abcdefgh', 'яяяяяяяя', '22222222'],
   [false, 'correct horse battery staple', 'a new password', 'тёплый чайник на окне', '40718263', 'x7#Kq2!mZ'],
-])('answers %s to “is this a common password?”: %s, %s …', (expected, ...passwords) => {
+])('the check for common passwords returns %s for: %s, %s …', (expected, ...passwords) => {
   for (const password of passwords)
     expect([password, isCommonPassword(password)]).toEqual([password, expected]);
 });
@@ -19,7 +19,7 @@ it.each<[boolean, ...string[]]>([
   [true, 'PayExample', 'полтино2026', 'ПОЛТИНО!!!'],
   [false, 'bob20262026', 'anna petrova and her cat', '7912345678', 'a new password', '20262026', ''],
   [false, '2026!2026', '!!!!!!!!!'], // names without a letter or digit are ignored
-])('answers %s to “is this a name of the user or service?”: %s, %s …', (expected, ...passwords) => {
+])('the check for names of the user or service returns %s for: %s, %s …', (expected, ...passwords) => {
   for (const password of passwords)
     expect([password, isOwnName(password, [...NAMES, '', '!!!'])]).toEqual([password, expected]);
 });

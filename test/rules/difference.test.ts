@@ -38,7 +38,7 @@ describe('the difference between an earlier authorization and a request', () => 
       'payment.to-account("1") money-source("card")',
       ['new payment.to-account("1") - 1:3000', 'dropped payment.to-account("1","phone") 1:3000 -'],
     ],
-  ])('from %s to %s is %j', (earlier, asked, changes) => {
+  ])('from %s to %s, with the old and the new limit: %j', (earlier, asked, changes) => {
     expect(between(earlier, asked)).toEqual(changes);
   });
 
@@ -95,7 +95,7 @@ it('the difference of two lists has every right of both once, in order, except m
   });
 });
 
-it('a limit counts as raised, lowered, unchanged or changed by the payments that it permits', () => {
+it('limits are compared by the payments they permit: raised, lowered, unchanged or changed', () => {
   forAny(smallPeriod, smallPeriod, (before, after) => {
     const covers = isWithin(after, greedy(before, 7));
     const isCovered = isWithin(before, greedy(after, 7));

@@ -53,7 +53,7 @@ it.each([
   ['revoked', 'even if its token has not expired', revoked, '2027-01-01T00:00:00.000', false],
   ['revoked', 'even if its code has not expired', disconnected, '2026-11-20T12:00:00.000', false],
   ['revoked', 'even if its token has expired since', revoked, '2040-01-01T00:00:00.000', false],
-] as const)('contract 3: a grant is %s %s', (state, _when, grant, now, live) => {
+] as const)('contract 3: a grant is “%s” %s', (state, _when, grant, now, live) => {
   expect(grantState(grant, time(now))).toBe(state);
   expect(isLive(state)).toBe(live);
 });

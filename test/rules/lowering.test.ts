@@ -55,7 +55,7 @@ describe('lowering a limit', () => {
     expect(Object.fromEntries(problems ?? [])).toEqual({ 0: 'not_a_sum', 1: 'higher_than_asked' });
   });
 
-  it('grants the typed sums, none above the requested one, and changes nothing else', () => {
+  it('grants typed sums up to the requested sum, refuses higher sums, and changes nothing else', () => {
     forAny(rights, fc.array(written, { minLength: 6, maxLength: 6 }), (asked, sums) => {
       const typed = new Map(lowerableLimits(asked).map(({ index }) => [index, sums[index]?.text ?? '']));
       const lowering = lowerLimits(asked, typed);
@@ -76,7 +76,7 @@ describe('lowering a limit', () => {
     });
   });
 
-  it('never raises a limit and never changes a one-time sum, whatever is typed', () => {
+  it('never raises a limit and never changes a one-time sum, for any typed text', () => {
     const typed = fc.oneof(
       anyString,
       written.map(({ text }) => text),

@@ -8,6 +8,6 @@ it.each([
   ['2001:0db8:0012:3456:7890:abcd:ef01:2345', '2001:db8:12::/48'],
   ['::1', '0:0:0::/48'],
   ['unknown', null],
-])('shows the address %s only as the network %s', (address, network) => {
+])('only the network of an address is shown (null if unknown): %s as %s', (address, network) => {
   expect(shownNetwork(address)).toBe(network);
 });

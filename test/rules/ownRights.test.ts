@@ -42,7 +42,7 @@ describe('a scope with any rights', () => {
   it.each([
     ...['a'.repeat(65), 'a.limit', 'a.limit("b")', 'a.limit(1,5)b', 'a("b")c', 'a()', 'a("b","c")'],
     ...['a("b","phone","d")', 'payment("b")', 'payment.limit(1,5)', '7a', 'https://wallet.example/read'],
-  ])('is refused if malformed, whatever the catalogue: %s', (scope) => {
+  ])('is refused if malformed, with any catalogue: %s', (scope) => {
     for (const catalogue of [BANK, SHOP, OFFER.catalogue])
       expect(verdictOf(() => asked(scope, catalogue))).toBe('invalid_scope');
     expect(verdictOf(() => parseScope(scope))).toBe('invalid_scope');
@@ -65,7 +65,7 @@ describe('a request for rights of a catalogue', () => {
     });
   });
 
-  it('never says “can’t” about an act that one of its rights allows, with or without the catalogue', () => {
+  it('lists under “can’t” only acts that its rights don’t allow, with or without the catalogue', () => {
     forAny(requests, ({ file, catalogue, list }) => {
       const lifted = list.flatMap(({ name }) => {
         const own = file[name];
@@ -89,13 +89,13 @@ describe('a request for rights of a catalogue', () => {
     ['a target type of a shop', 'points:spend("7","account")', /points:spend accepts one target/],
     ['the same right twice', 'transfer.to("7") transfer.to("7","account")', /the same right twice/],
     ['mixed kinds of limits', 'transfer.limit(,5) points:spend("7")', /period limit and a one-time limit/],
-  ])('refuses %s: %s', (_what, scope, rule) => {
+  ])('is refused with %s: %s', (_what, scope, rule) => {
     const refusal = refusalOf(() => asked(scope, new Map([...BANK, ...SHOP])));
     expect(refusal.code).toBe('invalid_scope');
     expect(refusal.rule).toMatch(rule);
   });
 
-  it('refuses a right beside one that includes it, even indirectly, in any order', () => {
+  it('is refused if one of its rights includes another, even indirectly, in any order', () => {
     const text = (at: number) => ({ text: `See no. ${at}` });
     const file = {
       'payment-shop': 'Pay any shop',
@@ -125,7 +125,7 @@ describe('a right that is not in the catalogue', () => {
     });
   });
 
-  it('is imported unchanged; rights in the catalogue get a missing type, but no missing limit', () => {
+  it('is imported unchanged; rights in the catalogue get a default type, but no default limit', () => {
     const offer = { ...OFFER, catalogue: BANK, defaultLimit: null };
     const imported = (scope: string) => parseRequestedScope(scope, offer, ANYBODY).scope;
     expect(imported('read:user repo.write openid')).toBe('read:user repo.write openid');

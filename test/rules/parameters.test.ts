@@ -4,7 +4,7 @@ import { Parameters } from '../../src/rules/request/parameters.ts';
 import { forAny, text } from './arbitraries.ts';
 import { verdictOf } from './refusal.ts';
 
-describe('contract 4: form fields in UTF-8', () => {
+describe('contract 4: the parser of form fields in UTF-8', () => {
   it.each([
     ['UTF-8 that is not percent-encoded', 'state=П₽', 'П₽'],
     ['a percent-encoded percent sign, decoded only once', 'state=%2541', '%41'],
@@ -45,7 +45,7 @@ describe('contract 4: form fields in UTF-8', () => {
   });
 });
 
-describe('empty, duplicate and unknown parameters', () => {
+describe('the parser of empty, duplicate and unknown parameters', () => {
   it.each(['', 'state', 'state=', 'other=x'])('finds no state in %j', (encoded) => {
     const parameters = new Parameters(encoded);
     expect(parameters.get('state')).toBeUndefined();

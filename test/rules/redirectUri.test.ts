@@ -17,7 +17,7 @@ const ANSWER_NAMES = [
 const PLAIN = 'https://app.example/cb';
 const WITH_QUERY = 'https://app.example/cb?user=7&shop%5Fid=a';
 
-describe('contract 2.2: redirect_uri is identical to the registered one, character by character', () => {
+describe('contract 2.2: the exact comparison of redirect_uri with the registered URI', () => {
   it.each([PLAIN, WITH_QUERY, 'https://app.example/%D0%9F/a/../b/', 'http://127.0.0.1:9/cb?&', 'myapp:done'])(
     'refuses any edit of one character inside %s',
     (registered) => {
@@ -82,7 +82,7 @@ describe('contract 2.2: the comparison of a redirect_uri with appended parameter
     expect(redirectUriMismatch(registered, registered + appended)).not.toBeNull();
   });
 
-  it.each(ANSWER_NAMES)('refuses %s, a name reserved for responses', (name) => {
+  it.each(ANSWER_NAMES)('refuses a parameter with a name reserved for responses: %s', (name) => {
     for (const appended of [`${name}=x`, `${name}=`, name, `x=1&${name}=x`, `x=1;${name}=x`, `${name};x=1`]) {
       expect(redirectUriMismatch(PLAIN, `${PLAIN}?${appended}`)).not.toBeNull();
       expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
@@ -90,7 +90,7 @@ describe('contract 2.2: the comparison of a redirect_uri with appended parameter
     }
   });
 
-  it('does not parse values that are too long', () => {
+  it('refuses a redirect_uri of more than 6,000 characters', () => {
     expect(redirectUriMismatch(PLAIN, `${PLAIN}?${'a;'.repeat(16_000)}`)).toEqual([
       'redirect_uri_too_long',
       'redirect_uri is longer than 6000 characters',
@@ -101,20 +101,20 @@ describe('contract 2.2: the comparison of a redirect_uri with appended parameter
     ...['c%6Fde=x', 'CODE=x', 'COD%45=x', 'code[]=x', 'code[0]=x', 'code%5B%5D=x', 'code[=x', 'code%00=x'],
     ...['+code=x', 'code+=x', '%09code=x', 'code%0A=x', '%C2%A0code=x', ';code=x', 'x;code=x', '?code=x'],
     ...['error%5Fdescription=x', 'Access.Token=x', 'expires+in=x', 'SESSION_STATE=x', 'sta%74e[]=x'],
-  ])('refuses %s, another spelling of a reserved name', (appended) => {
+  ])('refuses another spelling of a reserved name: %s', (appended) => {
     expect(redirectUriMismatch(PLAIN, `${PLAIN}?${appended}`)).not.toBeNull();
     expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
   });
 
   it.each([...['user=8', 'user', 'USER=8', 'us%65r=8', 'user[]=8', 'x;user=8', 'shop_id=b', 'x=1&user=8']])(
-    'refuses %s, whose name is in the registered query',
+    'refuses a parameter whose name is in the registered query: %s',
     (appended) => {
       expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
     },
   );
 });
 
-describe('RFC 8252 section 7.3: the port of a loopback address of an OAuth 2.1 application', () => {
+describe('RFC 8252 section 7.3: the comparison of loopback redirect URIs of an OAuth 2.1 application', () => {
   const [V4, V6, NO_PATH] = ['http://127.0.0.1:9/cb', 'http://[::1]:9/cb', 'http://127.0.0.1:9'];
   const V4_QUERY = `${V4}?user=7`;
   const mismatch = (registered: string, sent: string) =>
@@ -154,7 +154,7 @@ describe('RFC 8252 section 7.3: the port of a loopback address of an OAuth 2.1 a
     },
   );
 
-  it('reports where another path first differs, and accepts only other ports', () => {
+  it('reports where a path first differs, and accepts a difference in the port only', () => {
     expect(mismatch(V4, 'http://127.0.0.1:51234/cx')?.[1]).toContain('at character 21');
     const port = fc.integer({ min: 1, max: 65_535 });
     const host = fc.constantFrom('127.0.0.1', '[::1]');
@@ -182,12 +182,12 @@ describe('RFC 9700 section 2.6: registration of a redirect URI', () => {
   it.each([
     ...['http://128.0.0.1/', 'http://[::2]/', 'http://0.0.0.0:9/'],
     ...['http://127.0.0.1.evil.example/', 'http://localhost.evil.example/'],
-  ])('needs --force if it receives codes unencrypted: %s', (uri) => {
+  ])('needs --force if codes would be sent unencrypted: %s', (uri) => {
     expect(redirectUriDoubt(uri)).toBe('receives codes unencrypted, without https');
   });
 
   it.each([...['intent://scan/', 'INTENT:x', 'android-app://com.example/https/x', 'Market://details?id=x']])(
-    'needs --force if it is rewritten by a browser: %s',
+    'needs --force if the URI is rewritten by a browser: %s',
     (uri) => {
       expect(redirectUriProblem(uri)).toBeUndefined(); // registered ones stay, and an import may bring one
       const scheme = uri.slice(0, uri.indexOf(':') + 1).toLowerCase();
@@ -198,7 +198,7 @@ describe('RFC 9700 section 2.6: registration of a redirect URI', () => {
   );
 });
 
-describe('the response', () => {
+describe('the authorization response', () => {
   /** Texts of a URI's own characters, whole escapes among them. */
   const uriText = (extra: string) =>
     fc.string({

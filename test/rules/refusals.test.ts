@@ -3,7 +3,7 @@ import { RULE_IDS, remedyFor } from '../../src/rules/common/refusals.ts';
 import { files, read } from '../docs/checkout.ts';
 
 describe('the remedy of a refusal', () => {
-  it.each([null, 'of_a_later_build', 'toString'])('is general for an unknown rule: %s', (ruleId) => {
+  it.each([null, 'of_a_later_build', 'toString'])('is general for an unknown rule id: %j', (ruleId) => {
     expect(remedyFor(ruleId)).toMatch(/^Another build of Assent recorded this/);
   });
 

@@ -47,7 +47,7 @@ describe('contract 2.1: registration of a redirect URI', () => {
 it.each([
   ['name', checkName, 100],
   ['login', checkLogin, 128],
-])('registration allows a %s of 1 visible character up to its maximum length', (what, check, max) => {
+])('registration allows only visible characters, from 1 up to the maximum length: %s', (what, check, max) => {
   for (const text of ['x', 'Zoë Q', '😀'.repeat(max)]) expect(() => check(text)).not.toThrow();
   for (const text of ['', 'x'.repeat(max + 1)]) {
     expect(() => check(text)).toThrow(`the ${what} must have 1 to ${max} characters`);
@@ -60,7 +60,7 @@ it.each([
 describe('a password at registration', () => {
   const check = (password: string, allowWeak = false) => checkPassword('password', password, allowWeak);
 
-  it('needs 8 characters after NFKC, or 1 if weak ones are allowed, and at most 1000 bytes', () => {
+  it('needs 8 characters after NFKC, or 1 if weak passwords are allowed, and at most 1000 bytes', () => {
     for (const password of ['x'.repeat(8), '😀'.repeat(8), 'x'.repeat(1000)]) {
       expect(() => check(password)).not.toThrow();
     }
@@ -73,7 +73,7 @@ describe('a password at registration', () => {
     }
   });
 
-  it('may not have control characters, even if weak ones are allowed', () => {
+  it('may not have control characters, even if weak passwords are allowed', () => {
     expect(() => check('long enough\n', true)).toThrow('no control characters');
   });
 });

@@ -80,7 +80,7 @@ describe('contract 7.1: the check for contradictions in a scope', () => {
   });
 });
 
-describe('scopes.md: a target', () => {
+describe('scopes.md: the check of a target', () => {
   it.each([
     ['1 account-info 1', 'U+0020 at character 2'],
     ['\u202e41001', 'U+202E at character 1'],
@@ -107,7 +107,7 @@ describe('scopes.md: a target', () => {
   );
 });
 
-describe('scopes.md: a target that is an email address', () => {
+describe('scopes.md: the check of a target that is an email address', () => {
   const address = (to: string) => `payment.to-account(${JSON.stringify(to)},"email")`;
 
   it.each([
@@ -159,7 +159,7 @@ describe('scopes.md: a target that is an email address', () => {
   });
 });
 
-it('scopes.md: targets of one scope may be any two different numbers of any length, or hexadecimal ids', () => {
+it('scopes.md: the targets of a scope may be any different numbers of any length, or hexadecimal ids', () => {
   const id = fc.oneof(
     fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 20 }),
     fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 32 }),
@@ -170,7 +170,7 @@ it('scopes.md: targets of one scope may be any two different numbers of any leng
   });
 });
 
-describe('scopes.md: the catalogue and the rights of an application', () => {
+describe('scopes.md: the check against the catalogue and the allowed rights', () => {
   it('the built-in catalogue offers every right of the grammar', () => {
     expect([...BUILT_IN_CATALOGUE.keys()]).toEqual([...BUILT_IN_RIGHTS.keys()]);
   });
@@ -184,7 +184,7 @@ describe('scopes.md: the catalogue and the rights of an application', () => {
     expect(refusalOf(() => read(scope))).toMatchObject({ code: 'invalid_scope', ruleId });
   });
 
-  it('an application with an empty list of allowed rights may request none', () => {
+  it('refuses a right if the list of allowed rights of the application is empty', () => {
     expect(verdictOf(() => read('account-info', []))).toBe('invalid_scope');
   });
 });

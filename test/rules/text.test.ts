@@ -20,7 +20,7 @@ const clear = fc.constantFrom('', 'a', 'Магазин', '商店', '9', '💳', 
 
 describe('scopes.md: the check for invisible or ambiguous characters', () => {
   it.each([...UNCLEAR, ...JOINERS, ' '].map((character) => [character]))(
-    'finds %j in a target and, except spaces and joiners, in a name',
+    'finds in a target, and also in a name unless a space or joiner: %j',
     (character) => {
       const codePoint = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
       forAny(clear, clear, (before, after) => {

@@ -30,7 +30,7 @@ function readLater(counter: CounterState, seconds: number): CounterState {
 
 describe('the wait before the next password attempt', () => {
   it.each(Object.entries(POLICIES))(
-    'by the policy “%s” doubles after its free attempts, up to its maximum',
+    'doubles after the free attempts, up to the maximum of the policy: %s',
     (_kind, by) => {
       const waits = Array.from({ length: 12 }, (_, more) =>
         waitSeconds(afterAttempts(by.freeAttempts + more, by), by),

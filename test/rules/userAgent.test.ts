@@ -16,12 +16,12 @@ it.each([
     'Safari',
     'iOS',
   ],
-])('recognises a device by %s', (userAgent, browser, system) => {
+])('recognises browser and system by the User-Agent: %s', (userAgent, browser, system) => {
   expect(deviceOf(userAgent)).toEqual({ browser, system });
 });
 
 it.each([null, '', 'node', '<b>Your bank</b>/1 x', `${'x'.repeat(30_000)} Firefox/127.0`])(
-  'recognises no device in %j',
+  'recognises no browser or system by the User-Agent: %j',
   (userAgent) => {
     expect(deviceOf(userAgent)).toEqual({ browser: null, system: null });
   },

@@ -29,7 +29,7 @@ describe('the maximum cost of a scope', () => {
     // earlier grants, which no request may have now
     ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', rubles(null, '12')],
     ['payment-shop.limit(,5) payment-p2p.limit(2,7)', rubles(2, '12')],
-  ])('of %s is %o', (scope, expected) => {
+  ])('is a sum per period, or null without a payment right: %s costs %o', (scope, expected) => {
     expect(worstCase(parseScope(scope))).toEqual(expected);
   });
 

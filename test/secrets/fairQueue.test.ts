@@ -28,7 +28,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('refuses a client that has filled it alone, and drops its newest tasks to make room for others', () => {
+  it('refuses more tasks of a client that fills the queue, and drops its newest for other clients', () => {
     const queue = new FairQueue<string>(4);
     expect(fill(queue, 'a', 5)).toEqual([...Array.from({ length: 4 }, () => undefined), 'a5']);
     expect(['a', 'b'].map((client) => queue.hasRoom(client))).toEqual([false, true]);
@@ -38,7 +38,7 @@ describe('a fair queue', () => {
     expect(drain(queue)).toHaveLength(4);
   });
 
-  it('drops the task of the client that used most time when each has one task', () => {
+  it('drops the task of the client that used the most time, if each client has one task', () => {
     const queue = new FairQueue<string>(3);
     for (const client of ['a', 'b', 'c']) queue.push(client, client);
     expect(queue.hasRoom('d')).toBe(false);
@@ -73,7 +73,7 @@ describe('a fair queue', () => {
     expect([work(queue, 300), work(queue, 300)]).toContain('newcomer');
   });
 
-  it('serves a client that used much time again, even if new clients keep coming', () => {
+  it('does not starve a client that used much time, even if new clients keep coming', () => {
     const queue = new FairQueue<string>(20);
     for (const client of ['a', 'b', 'c']) queue.push(client, client);
     work(queue, 500);

@@ -13,8 +13,8 @@ function stored(given: string): string {
   return read.hash;
 }
 
-describe.each(file.vectors)('a hash by $origin, $made, of $password', ({ given, password }) => {
-  it('is parsed, and verifies that password only', () => {
+describe.each(file.vectors)('an imported hash of $password by $origin: $made', ({ given, password }) => {
+  it('is parsed, and accepts the hashed password only', () => {
     const read = stored(given);
     expect(isOwn(read)).toBe(false);
     expect(verifyHash(read, password)).toBe(true);
@@ -22,7 +22,7 @@ describe.each(file.vectors)('a hash by $origin, $made, of $password', ({ given, 
       expect(verifyHash(read, wrong)).toBe(false);
   });
 
-  it('accepts a password typed in decomposed letters (NFD) if it was hashed composed (NFC), not the reverse', () => {
+  it('accepts a password typed in NFD if it was hashed in NFC, but not the reverse', () => {
     const composed = password.normalize('NFC');
     expect(verifyHash(stored(given), password.normalize('NFD'))).toBe(true);
     expect(verifyHash(stored(given), composed)).toBe(password === composed);
@@ -33,7 +33,7 @@ const LONG = 'x'.repeat(72);
 const SALT = 'c29tZXNhbHRzb21lc2FsdA';
 const KEY = 'A'.repeat(43);
 
-it('a password over 72 bytes is verified by its first 72 bytes, as bcrypt does', () => {
+it('with bcrypt, a password over 72 bytes is verified by its first 72 bytes', () => {
   const hashed = hashSync(`${LONG} one`, 4);
   expect(verifyHash(hashed, `${LONG} another`)).toBe(true);
   expect(verifyHash(hashed, LONG.slice(1))).toBe(false);
@@ -63,7 +63,7 @@ it.each(ACCEPTED)('a hash within the cost limits is accepted: %s', (given) => {
 const bytes = (count: number) => Buffer.alloc(count, 0xfb).toString('base64').replace(/=+$/, '');
 
 it.each(['$argon2id$v=19$m=64,t=1,p=1', '$scrypt$ln=2,r=1,p=1', '$pbkdf2-sha256$i=1'])(
-  '%s rejects a wrong password at any length of salt and key',
+  'a hash with salt and key of any length rejects a wrong password: %s',
   (form) => {
     for (const salt of [8, 16, 47, 48, 49, 64])
       for (const key of [16, 20, 32, 60, 64])
@@ -71,7 +71,7 @@ it.each(['$argon2id$v=19$m=64,t=1,p=1', '$scrypt$ln=2,r=1,p=1', '$pbkdf2-sha256$
   },
 );
 
-it('a hash in Django’s form is stored as PBKDF2 with a base64 salt', () => {
+it('a hash in Django’s format is stored as PBKDF2 with a base64 salt', () => {
   const salt = Buffer.from('saltsalt').toString('base64').replace('=', '');
   expect(readHash(django(2_000_000))).toMatchObject({ hash: `$pbkdf2-sha256$2000000$${salt}$${KEY}` });
 });
@@ -95,7 +95,7 @@ it.each([
   ['scrypt', scrypt(14, 8, 5), 16, Infinity, false],
   ['scrypt above 80 MiB in all lanes', scrypt(16, 8, 2), 64, Infinity, true],
 ])(
-  'the description of a hash of %s has its memory, the maximum length of a password, and whether it is costly',
+  'readHash returns the memory, the maximum password length and whether the hash is costly: %s',
   (_what, given, MiB, compared, costly) => {
     const read = { bytes: 0, ...readHash(given) };
     expect(read).toMatchObject({ comparedBytes: compared, costly });
@@ -122,7 +122,7 @@ const UNREADABLE = [
 ];
 
 it.each([...TOO_COSTLY, ...UNREADABLE])(
-  'the hash %j is refused at import and costs nothing at sign-in',
+  'a bad hash is refused at import and costs nothing at sign-in: %j',
   (given) => {
     const { problem } = { problem: '', ...readHash(given) };
     expect(problem).not.toBe('');
@@ -146,7 +146,7 @@ function around(hash: string): string[] {
   return [...LABELS.map((label) => label + hash), ...changed, ...cut, `${hash}=`, `${hash}\n`, `${hash}A`];
 }
 
-it('PostgreSQL parses and formats hashes as JavaScript does, and recognises Assent’s own alike', async () => {
+it('PostgreSQL and JavaScript agree which hashes are readable and which are Assent’s own', async () => {
   const { pool } = await ownDatabase();
   const texts = ['$', 'a$b', `pbkdf2_sha256$1$соль соль$${KEY}==`, `pbkdf2_sha256$1$соль$${KEY}`];
   const given = file.vectors.map((vector) => vector.given);
@@ -165,11 +165,11 @@ it('PostgreSQL parses and formats hashes as JavaScript does, and recognises Asse
     if (form !== null) expect(text.split(`${form}$`)[1], text).toMatch(/^([^$]{53}|[^$]+[$][^$]+)$/);
 });
 
-describe('a check with decoys', () => {
+describe('the password check with decoy hashes', () => {
   const own = hash('decoy');
   const foreign = hashSync('of a user', 4);
 
-  it('costs the stored hash alone for a right password', async () => {
+  it('computes only the stored hash if the password is right', async () => {
     const [done] = await countChecks([{ stored: foreign, own, foreign, password: 'of a user' }]);
     expect(done).toEqual({ result: true, cost: ['bcrypt'] });
   });

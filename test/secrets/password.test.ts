@@ -34,7 +34,7 @@ describe('passwords', async () => {
     ['decomposed letters', 'caf\u00e9', 'cafe\u0301'],
     ['ligatures', 'ﬁsh', 'fish'],
     ['full-width digits', '１２３４', '1234'],
-  ])('match %s in both directions (NFKC)', async (_what, one, other) => {
+  ])('match their NFKC equivalents in both directions: %s', async (_what, one, other) => {
     expect(await check(await hashPassword(one), other)).toBe(true);
     expect(await check(await hashPassword(other), one)).toBe(true);
   });
@@ -55,7 +55,7 @@ describe('passwords', async () => {
   }
   const times = (count: number, ticket: Partial<QueueTicket>) => Array.from({ length: count }, () => ticket);
 
-  it('are checked for all networks while one floods the queue, and for known devices while strangers do', async () => {
+  it('are checked for all networks and for known devices while one network floods the queue', async () => {
     const flooded = [...times(130, {}), { key: 'another network' }, { queue: 'known', key: 'anna' } as const];
     const ends = await flood(flooded);
     expect(ends.slice(0, 130)).toContain('turned away');
@@ -125,7 +125,7 @@ describe('the queue of password checks', () => {
     await end('small');
   });
 
-  it('runs new hashes first, then alternates between known devices and strangers', async () => {
+  it('runs hashing of new passwords first, then alternates between known and unknown devices', async () => {
     const names = ['stranger 1', 'stranger 2', 'known 1', 'known 2', 'new 1', 'new 2'];
     const { running, end } = begin(
       { threads: 1, bytes: Infinity },

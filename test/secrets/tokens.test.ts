@@ -13,7 +13,7 @@ const place = fc.record({ grantId: fc.uuid(), userSlot: fc.nat({ max: 255 }) });
 const secret = bytes(32);
 const NOWHERE = { grantId: null, userSlot: null };
 
-describe('codes and tokens, which contain the id of their grant', () => {
+describe('codes and access tokens', () => {
   it('are parsed to the grant id and the SHA-256 of the whole string', () => {
     forAny(kind, place, secret, (which, where, random) => {
       const bearer = formatToken(which, where, random);
@@ -33,7 +33,7 @@ describe('codes and tokens, which contain the id of their grant', () => {
     });
   });
 
-  it('that are malformed are parsed to no grant and their SHA-256, without an error', () => {
+  it('are parsed, if malformed, to no grant and their SHA-256, without an error', () => {
     const strings = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string().map((rest) => PREFIX.code + rest),
@@ -50,7 +50,7 @@ describe('contract 1.5 and 8: the id of the grant for a user, an application and
     expect(grantIdFor('user-1', 'client-1', 'anna')).toBe('929d241b-5c66-34a8-aac4-257a9734ba22');
   });
 
-  it('is different if the user, the application or the instance is, and only then', () => {
+  it('differs if and only if the user, the application or the instance differs', () => {
     const part = fc.string({
       unit: fc.constantFrom('a', '"', ',', '\\', '[', ']', 'null', ' '),
       maxLength: 3,

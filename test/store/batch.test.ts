@@ -63,7 +63,7 @@ describe('requests that share a statement', () => {
     expect(await Promise.all(results)).toEqual(upTo(500).map(String));
   });
 
-  it('are about different rows: a second one for a row waits for the first one’s answer', async () => {
+  it('never concern the same row: a second request for a row waits for the answer to the first', async () => {
     const { asked, send, answer } = slowStatement((request) =>
       request >= 100 ? null : String(request % 10),
     );

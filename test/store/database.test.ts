@@ -63,7 +63,7 @@ it('a connection overrides settings of URL and database that Assent relies on, a
   });
 });
 
-it('a connection that ends while it is being opened means an unreachable database', async () => {
+it('a connection closed during its start-up is reported as an unreachable database', async () => {
   const message = (type: string, body: string) =>
     `${type}\0\0\0${String.fromCharCode(4 + body.length)}${body}`;
   const [welcome, ready] = [message('R', '\0\0\0\0'), message('Z', 'I')];

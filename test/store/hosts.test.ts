@@ -108,7 +108,7 @@ describe('a primary with a standby', () => {
     }
   });
 
-  it('is replaced by a promoted standby, for running statements, servers and commands, even if it still runs', async () => {
+  it('is replaced by a promoted standby, for running statements, servers and commands, even if not down', async () => {
     const on = (...hosts: OwnPostgres[]) =>
       commandsOn({ ...onDatabase(urlOf('assent', ...hosts)), BASE_URL: 'http://localhost' });
     const redirectUri = 'https://shop.example/callback';

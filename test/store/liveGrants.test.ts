@@ -43,7 +43,7 @@ it.each<[boolean, ...string[]]>([
   [false, 'money-source("card","wallet")', 'a("payment-shop")', 'a(" payment-shop ")'],
   [false, 'a("b.limit(1,5)","phone")', 'a("\n payment-p2p\n")', String.raw`a("\" payment-shop")`],
   [false, String.raw`a("\\\" payment-shop \\")`, String.raw`a("\"") b("\".limit(1,5)")`],
-])('SQL and TypeScript agree (payment right: %s): %s, %s …', async (spending, ...scopes) => {
+])('SQL and TypeScript agree on payment rights (expected: %s): %j, %j …', async (spending, ...scopes) => {
   expect(scopes.map((one) => spends(parseScope(one)))).toEqual(scopes.map(() => spending));
   expect(await found(scopes)).toEqual(scopes.map(() => spending));
 });

@@ -72,7 +72,7 @@ describe('migrations', () => {
     expect(inOrder).toEqual(await listMigrations());
   });
 
-  it('refuse a newer schema that does not say which builds it serves', async () => {
+  it('refuse a newer schema that does not declare the oldest supported build', async () => {
     const newer = await ownDatabase();
     await newer.pool.query(
       `insert into schema_migrations (version, name) select max(version) + 1, 'later' from schema_migrations`,

@@ -53,7 +53,7 @@ function follow(cursor: TrailCursor) {
 }
 
 describe('a program that follows the audit trail', () => {
-  it('misses no event committed after a later one, and receives none twice because of it', async () => {
+  it('receives every event once, even if an earlier event is committed after a later one', async () => {
     const follower = follow(await start());
     const commit = await begin(['slow']);
     await write('quick');
@@ -108,7 +108,7 @@ describe('a program that follows the audit trail', () => {
     expect(await follower.readUntil(1)).toEqual(['ahead']);
   });
 
-  it('advances its cursor, so that it does not read all the past again', async () => {
+  it('advances its cursor, and does not read all earlier events again', async () => {
     const follower = follow(await start());
     const { at } = follower.cursor;
     await expect.poll(() => follower.read().then(() => follower.cursor.since)).toBeGreaterThan(at);

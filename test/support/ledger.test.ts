@@ -39,7 +39,7 @@ describe('the search for secrets', () => {
       'as a list of bytes',
       (secret) => `<Buffer 20 ${Buffer.from(secret).toString('hex').replace(/../g, '$& ')}>`,
     ],
-  ])('finds a secret %s, and reports where without showing it (%#)', (how, write) => {
+  ])('finds a secret, and reports where without showing the secret: %s (example %#)', (how, write) => {
     const [finding = '', ...others] = found(`{"msg":"something ${write(SECRET)} and more"}`);
     expect(finding).toMatch(
       new RegExp(`^password, ${how}, in line 2 of the log: ….*something .*\\(here\\)$`),
@@ -58,7 +58,7 @@ describe('the search for secrets', () => {
     expect(own.search('a row', [`\\x${BYTES.toString('hex')}`, JSON.stringify(BYTES)])).toHaveLength(2);
   });
 
-  it('finds a code and a token by their prefixes, even if it was not told of them', () => {
+  it('finds a code and a token by their prefixes, even if they are not in its list', () => {
     expect(new Ledger().search('a row', ['assent_ac_AAAA', 'assent_at_AAAA'])).toHaveLength(2);
   });
 

@@ -58,7 +58,7 @@ describe('the payment API of the demo', () => {
     expect(pay('60', { ...once, iat: 2 })).toBe('paid_once');
   });
 
-  it('counts each grant and each right separately, and uses the right for exactly this payee first', () => {
+  it('counts each grant and each right separately, and prefers the right for exactly the payee', () => {
     const rights = [week, { ...week, right: 'payment.to-pattern', target: '337', amount: '10' }];
     expect(pay('11', { rights })).toBe('limit_exceeded');
     expect(pay('10', { rights })).toBe('paid');
@@ -97,7 +97,7 @@ describe('the payment API of the demo', () => {
   });
 });
 
-it('the demo application has the type that trial mode expects', () => {
+it('the demo application has the TypeScript type that trial mode expects', () => {
   expectTypeOf(buildDemo).toExtend<BuildDemo>();
 });
 

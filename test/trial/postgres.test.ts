@@ -156,7 +156,7 @@ afterAll(async () => {
 describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (person) => {
   const dataDir = newDataDir(person, 'it\'s "odd", really');
 
-  it('starts with its first process, durable, private and off the network, stops with its last, and keeps data', async () => {
+  it('runs from the first process to the last, durable, private and off the network, and keeps its data', async () => {
     const first = await Member.join(person, dataDir);
     expect(await first.ask('show fsync')).toBe('on');
     expect(await first.ask('show max_connections')).toBe('100');
@@ -185,7 +185,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(isStopped(empty)).toBe(true);
   });
 
-  it('runs while any process uses it, and is reused by the next one if its last process was killed', async () => {
+  it('runs while a process uses it, and is reused after its last process was killed', async () => {
     const first = await Member.join(person, dataDir);
     const second = await Member.join(person, dataDir);
     expect(await second.leave()).toBe(false);
@@ -211,7 +211,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   it.each([
     ['a short path', dataDir],
     ['a path too long for a socket', newDataDir(person, 'x'.repeat(100))],
-  ])('is reported in the log after it was killed, and restarts at the same socket: %s', async (_, folder) => {
+  ])('if killed, is reported in the log and restarts at the same socket: %s', async (_, folder) => {
     const first = await Member.join(person, folder);
     const second = await Member.join(person, folder);
     expect(second.host).toBe(first.host);
@@ -229,7 +229,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(fs.existsSync(first.host), 'the folder of the socket is gone').toBe(false);
   });
 
-  it('reports a folder for its socket that is not private', async () => {
+  it('refuses a socket folder that is not private', async () => {
     const member = await Member.join(person, dataDir);
     const { host } = member;
     await member.leave();
@@ -239,7 +239,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     await expect(Member.join(person, dataDir).finally(() => fs.rmdirSync(host))).rejects.toThrow(refusal);
   });
 
-  it('starts although the process id in its lock files belongs to another program, which is left alone', async () => {
+  it('starts although the process id in its lock files belongs to another program, which keeps running', async () => {
     const first = await Member.join(person, dataDir);
     const files = [`${clusterOf(dataDir)}/postmaster.pid`, `${first.host}/.s.PGSQL.5432.lock`];
     const locks = files.map((file) => ({ file, text: fs.readFileSync(file, 'utf8') }));
@@ -258,7 +258,7 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     expect(bystander.kill(), 'it was still there').toBe(true);
   });
 
-  it('starts from a checkout that only its user may enter', async () => {
+  it('starts from a checkout that only its owner may enter', async () => {
     const closed = fs.mkdtempSync(path.join(home, 'closed-'));
     if (person.ids.uid !== undefined) fs.chownSync(closed, person.ids.uid, person.ids.gid);
     const inside = path.join(closed, 'checkout');

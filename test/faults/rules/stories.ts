@@ -27,7 +27,7 @@ const describe = (revision: number, hasToken: boolean, isRevoked: boolean) =>
 
 export const STORY_RULES: Rule[] = [
   {
-    name: 'the rows of the audit trail are in a possible order',
+    name: 'the rows of the audit trail are in a valid order',
     find: (evidence) =>
       [...rowsByGrant(evidence)]
         .map(([key, rows]) => ({ key, kinds: rows.map(({ kind }) => kind.replace(/_by_.*/, '')).join(' ') }))
@@ -60,7 +60,7 @@ export const STORY_RULES: Rule[] = [
     },
   },
   {
-    name: 'a user, a client and an instance have at most one grant',
+    name: 'a client instance has at most one grant per user',
     find({ grants }) {
       const byKey = groupBy(grants, ({ userId, clientId, instanceName }) =>
         JSON.stringify([userId, clientId, instanceName]),

@@ -173,7 +173,7 @@ export const TOKEN_RULES: Rule[] = [
         }),
   },
   {
-    name: 'a user, a client and an instance have at most one active token',
+    name: 'a client instance has at most one active token per user',
     find: ({ entries, quietSince }) =>
       [
         ...groupBy(entries, ({ act, active, askedAt, key }) =>

@@ -103,7 +103,7 @@ export const TRAIL_RULES: Rule[] = [
         .map(({ act, ref, why }) => `${act} (${ref}) was refused (${why}) and done`),
   },
   {
-    name: 'a request answered 503 is not carried out, unless an answer was lost, and never later',
+    name: 'a request answered 503 is not carried out, or only in time if PostgreSQL’s answer was lost',
     find: (evidence) =>
       causes(evidence)
         .filter(({ event, entry }) => entry?.told === 'unavailable' && event.at > decidedBy(evidence, entry))

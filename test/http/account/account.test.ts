@@ -94,7 +94,7 @@ describe('the account page', () => {
   );
 });
 
-it('disconnecting an application completely ends thousands of authorizations at once, audits each, and keeps those of others', async () => {
+it('disconnecting an application ends all its authorizations, audits each, and keeps those of other applications', async () => {
   const other = await server.createClient({ name: 'Other Shop' });
   await connect(6_000);
   const token = await obtainToken(agent, other, user);
@@ -118,7 +118,7 @@ it.each([
   ['/account', '/account/disconnect', 'Disconnected: Corner Shop'],
   ['/account', '/account/disconnect-all', 'Disconnected: Corner Shop'],
   ['/account/stop', '/account/stop', 'Everything is stopped'],
-])('after the session has ended, a form on %s changes nothing: %s', async (path, action, done) => {
+])('a form sent after the session ended changes nothing: page %s, form %s', async (path, action, done) => {
   await connect(2);
   const page = await agent.get(path);
   await pool.query('delete from sessions where user_id = $1', [user.userId]);
@@ -137,7 +137,7 @@ it.each([
   expect((await press(agent, await agent.get(path), action)).text).toContain(done);
 });
 
-describe('after a disconnection the page', () => {
+describe('the account page after a disconnection', () => {
   const allow = async (...names: readonly (string | undefined)[]) => {
     for (const instance_name of names)
       await obtainToken(agent, client, user, instance_name === undefined ? {} : { instance_name });
@@ -176,7 +176,7 @@ describe('after a disconnection the page', () => {
     expect(await said(await pressYes('disconnect all: Corner Shop'))).toEqual(saysOf('Corner Shop'));
   });
 
-  it('keeps the message for a minute, or until the next decision', async () => {
+  it('shows the message for a minute, or until the next decision', async () => {
     await allow('tablet', 'phone');
     const page = await agent.get('/account');
     const fields = fieldsFor(page, '/account/disconnect');

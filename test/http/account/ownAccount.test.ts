@@ -24,7 +24,7 @@ const NEW = newSecret();
 /** The one field that the page marks as wrong. */
 const invalidField = ({ body }: Answer) => /name="(\w+)"[^>]*aria-invalid/.exec(body)?.[1];
 
-it.each([31, 29])('the account page warns 30 days before a connection ends, no earlier: %d', async (days) => {
+it.each([31, 29])('the account page warns 30 days before a connection ends: %d days left', async (days) => {
   await obtainToken(agent, client, user);
   const age = `update grants set token_issued_at = clock_timestamp() - interval '3 years' + $2 * interval '1 day' where user_id = $1`;
   await pool.query(age, [user.userId, days]);
@@ -103,7 +103,7 @@ describe.each([
     ['Password123', 'This password is one of the first that anyone would try.'],
     ['assent 2026!', 'too similar to your login, your name or the name of this service'],
     ['tabs\tand\tbells', 'The new password has characters that aren’t allowed.'],
-  ])('refuses %j with the form and an error', async (wanted, sentence) => {
+  ])('refuses a bad new password, and shows the form with an error: %j', async (wanted, sentence) => {
     const page = await send({ [field]: old(), new_password: wanted });
     expect([page.status, page.page]).toEqual([200, 'password']);
     expect(page.text).toContain(sentence);

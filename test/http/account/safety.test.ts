@@ -78,7 +78,7 @@ describe('a security warning', () => {
     await expectTold(`${USED}, for Corner Shop`, 'IP address 127.0.0.x');
   });
 
-  it.each(PAGES)('is hidden, once dismissed on %s, in that browser and in no other', async (path) => {
+  it.each(PAGES)('is hidden only in the browser that dismissed it: on %s', async (path) => {
     const other = await signedIn(server, user);
     await note('replayed', { by: client });
     const after = await press(agent, await agent.get(path), '/account/warnings');
@@ -114,14 +114,14 @@ it.each(PAGES)(
 
 const MORE = 'There is more in your history.';
 
-describe('a warning is not hidden', () => {
-  it('by 201 later password guesses, which are more than the page reads', async () => {
+describe('an older warning', () => {
+  it('stays visible after 201 later password guesses, more than the page reads', async () => {
     await note('approved', { days: 1, by: client });
     await note('password_guessed', { count: 201 });
     expect(await isSaid(agent, `${USED}, for Corner Shop`)).toBe(true);
   });
 
-  it('by frequent approvals of another application: the page shows the count and mentions more', async () => {
+  it('stays visible despite frequent approvals of another application, shown as a count', async () => {
     const harmless = await server.createClient({ name: 'Harmless' });
     await note('approved', { days: 1, by: client });
     await note('approved', { count: 50, by: harmless });
@@ -138,7 +138,7 @@ describe('a warning is not hidden', () => {
   it.each([
     ['203.0.113.77', '203.0.113.x'],
     ['2001:db8:1::7', '2001:db8:1:x'],
-  ])('by later approvals in another network (%s)', async (address, network) => {
+  ])('stays visible after later approvals in another network: %s', async (address, network) => {
     await note('approved', { days: 1, by: client, from: address });
     expect((await agent.get('/account')).text).not.toContain(MORE);
     await note('approved', { by: client, from: '198.51.100.7' });
@@ -152,7 +152,7 @@ describe('a warning is not hidden', () => {
     expect(again).toContain('2 times since ');
   });
 
-  it('by using the payment password in many networks', async () => {
+  it('stays visible after uses of the payment password in many networks', async () => {
     await note('replayed', { days: 1, by: client });
     for (let n = 1; n <= 12; n += 1) await note('approved', { by: client, from: `198.51.${n}.7` });
     const { text } = await agent.get('/account');
@@ -173,7 +173,7 @@ describe('a sign-in', () => {
     await expectTold('New sign-in with Firefox on Linux', 'IP address 127.0.0.x');
   });
 
-  it('is not reported in its own browser, nor in a later session there, however the earlier one ended', async () => {
+  it('is never reported in its own browser, even in a later session', async () => {
     const [other, own] = [await server.createUser(), new Agent(server.baseUrl)];
     for (const end of ['sign-out', 'loss', 'another user']) {
       await signIn(own, other.login, other.password);
@@ -208,7 +208,7 @@ describe('a sign-in', () => {
 const ACTION = '/account/stop';
 
 describe('“Stop everything”', () => {
-  it('is not reported complete while an authorization older than thousands of ended ones lives', async () => {
+  it('is not reported complete while one authorization is live, even behind 3,000 ended ones', async () => {
     await obtainToken(agent, client, user);
     await pool.query("update grants set confirmed_at = confirmed_at - interval '1 day'");
     await insertGrants(server, { user, client, count: 3_000, expired: true });

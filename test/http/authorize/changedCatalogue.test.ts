@@ -46,7 +46,7 @@ describe('a page loaded before the operator changed the catalogue', () => {
     { what, scope, before: richer, after: server },
   ]);
 
-  it.each(CASES)('grants nothing after a change of $what (%#)', async ({ scope, before, after }) => {
+  it.each(CASES)('grants nothing after a change of $what (case %#)', async ({ scope, before, after }) => {
     const { client, user, agent } = await actorsAt(before);
     const page = await reachConsent(agent, requestOf(client, { scope, instance_name: 'till' }), user);
     const rows = await rowsOf(database);

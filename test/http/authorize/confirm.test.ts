@@ -42,7 +42,7 @@ const confirmed = async (address: string) =>
 const hrefOf = ({ body }: Answer, selector: string) => cheerio.load(body)(selector).attr('href');
 const onwardOf = ({ headers }: Answer) => /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1];
 
-it('the page of the payment password links back to the request, and is shown again on reload and in another language, without a write', async () => {
+it('the payment password page links back to the request, can be reloaded and translated, and writes nothing', async () => {
   const before = await rowsOf(server.database);
   const address = await allow();
   const page = await browser.get(address);
@@ -58,7 +58,7 @@ it('the page of the payment password links back to the request, and is shown aga
   expect(await rowsOf(server.database)).toBe(before);
 });
 
-describe('the receipt', () => {
+describe('the receipt page after Allow or Reject', () => {
   it('shows the allowed rights and redirects to the application by itself, also after a reload', async () => {
     const address = (await confirmed(await allow())).location ?? '';
     const page = await browser.get(address);
@@ -147,7 +147,7 @@ it('the code appears in no page, no URL of Assent and no log line', async () => 
   expect([address, ...told].filter((text) => text.includes(code))).toEqual([]); // the log is searched at the end
 });
 
-it('PAYMENT_PASSWORD=required: a user without one must set it, by a link of the refusal, to allow payments', async () => {
+it('PAYMENT_PASSWORD=required: payments need a payment password, and the error page links to setting one', async () => {
   const strict = await useServer({ requiresPaymentPassword: true });
   const user = await strict.createUser({ paymentPassword: null });
   const agent = await signedIn(strict, user);

@@ -42,7 +42,7 @@ describe('the sum of the application’s other connections', () => {
     expect(besides(await consentFor({ instance_name: 'large' }))).toBe(told('953', 98));
   });
 
-  it('is not shown if there are too many or their scopes are too long to read', async () => {
+  it('is not shown if the connections are too many, or their scopes too long, to read', async () => {
     const unknown = 'On top: what its other connections can spend. They are too many to add up here.';
     const long = Array.from({ length: 300 }, (_, n) => `payment.to-pattern("${n}")`).join(' ');
     await connect(3, long);
@@ -104,7 +104,7 @@ describe('the page of an authorization request', () => {
     }
   });
 
-  it('links, on an error, to the website of the application only if it was reviewed', async () => {
+  it('links, on an error, to an application’s website only if the application was reviewed', async () => {
     const site = 'https://www.shop.example/';
     for (const [reviewed, href] of [
       [true, site],

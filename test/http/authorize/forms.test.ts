@@ -27,7 +27,7 @@ async function foreignForm(state: string): Promise<Record<string, string>> {
   return { ...formWith(page, 'decision').fields, decision: 'allow' };
 }
 
-describe('the outcome of a form', () => {
+describe('the result message of a form', () => {
   it('is shown on the page of its request, also on reload and in another language, until the next form succeeds', async () => {
     await reachConsent(browser, requestOf(client), user);
     await browser.post('/consent', await foreignForm('x'));
@@ -66,7 +66,7 @@ describe('the outcome of a form', () => {
   });
 });
 
-describe('an error at a form', () => {
+describe('an error message of a form', () => {
   const ERROR = 'The login or the password is wrong';
   const typed = { login: user.login, password: newSecret() };
   const mistype = async (fields = typed) => browser.submit(await browser.get(request()), 'login', fields);
@@ -132,7 +132,7 @@ describe('an error at a form', () => {
     }
   });
 
-  it('is logged with its rule, and kept for `assent explain` unless it was a wrong password', async () => {
+  it('is logged with its rule, and stored for `assent explain` unless the password was wrong', async () => {
     const wrong = await mistype();
     const line = { path: '/sign-in', status: 303, rule_id: 'wrong_password' };
     expect(await logOf(server, wrong)).toMatchObject(line);
@@ -197,8 +197,8 @@ describe('the sign-in form', () => {
   });
 
   it.each([
-    ['signs in four days after it was loaded', 4, true],
-    ['signs no user in eight days after it was loaded, and is shown again', 8, false],
+    ['signs the user in four days after it was loaded', 4, true],
+    ['is refused eight days after it was loaded, and shown again', 8, false],
   ])('%s', async (_what, days, signsIn) => {
     const page = await browser.get(request());
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * 24 * 60 * 60 * 1000 });
@@ -235,7 +235,7 @@ describe('a form from another site', () => {
 describe('the refusal of pages in frames, or requested by scripts', () => {
   const PLACES = ['iframe', 'frame', 'embed', 'object', 'fencedframe', 'empty', 'image', 'script'];
 
-  it.each(PLACES)('asks the user to open the page in the browser: %s', async (place) => {
+  it.each(PLACES)('asks the user to open the page in the browser: Sec-Fetch-Dest %s', async (place) => {
     await reachConsent(browser, requestOf(client), user);
     const headers = { 'sec-fetch-dest': place };
     for (const answer of [

@@ -115,7 +115,7 @@ describe('guessing a password', () => {
     expect(await guessTimes(FREE_TRIES, place, user.login)).toEqual(USED_UP);
   });
 
-  it('gains nothing from a hundred attempts at once', async () => {
+  it('is limited to five attempts even if a hundred are sent at once', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await pool.query(LONG_WAITS);
     const pages = await Promise.all(
@@ -140,12 +140,12 @@ describe('guessing a password', () => {
   });
 
   const COUNTING: Record<string, (n: number, login: string) => Promise<Verdict>> = {
-    'counts all spellings of a login together': (n, login) =>
+    'is counted together for all spellings of a login': (n, login) =>
       guess('198.18.0.2', n % 2 === 0 ? login.toUpperCase() : `\u200b${login}`),
     // The proxy adds the last address; the caller may have sent those before it.
-    'uses X-Forwarded-For for counting only from trusted proxies': (n, login) =>
+    'is counted by X-Forwarded-For only from trusted proxies': (n, login) =>
       guess(`203.0.113.${n}, 198.18.0.1`, login),
-    'counts a whole IPv6 network of one subscriber together': (n, login) =>
+    'is counted together for an IPv6 network of one subscriber': (n, login) =>
       guess(`2001:db8:7:${n}::${n}`, login),
   };
 
@@ -187,7 +187,7 @@ describe('a known device', () => {
     return agent;
   }
 
-  it('can always sign in each of its users, however often others guess, even at its address', async () => {
+  it('can sign in each of its users, however often other devices at its address guess', async () => {
     const [home, user, other] = [newPlace(), await server.createUser(), await server.createUser()];
     const device = await knownDevice(home, user);
     const signsIn = async ({ login, password }: TestUser) => {
@@ -251,7 +251,7 @@ describe('a known device', () => {
   });
 });
 
-it('the throttle does not reveal to a neighbour at the same address who signed in, nor existing or blocked logins', async () => {
+it('the throttle does not reveal at a shared address who signed in, or which logins exist or are blocked', async () => {
   const place = newPlace();
   const here = await server.createUser();
   const [elsewhere, blocked] = [await server.createUser(), await server.createUser()];
@@ -301,7 +301,7 @@ describe('guessing a payment password', () => {
     return pageAfter(agent, await press(agent, consent, 'allow'));
   }
 
-  it('is counted apart from the password, and throttled in the same way', async () => {
+  it('is counted apart from guesses of the password, and throttled in the same way', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     const agent = at(place);
     await guessTimes(FREE_TRIES - 1, place, user.login);
@@ -368,7 +368,7 @@ it('the attempt counters also throttle right passwords after a thousand, to limi
   expect(await guess(newPlace(), user.login, user.password)).toBe('wait');
 });
 
-it('the audit trail has every sign-in and approval, and guessing once per hour, also if the last free attempt succeeded', async () => {
+it('the audit trail has every sign-in and approval, and one event of password guessing per hour', async () => {
   const [place, user] = [newPlace(), await server.createUser()];
   await guessTimes(FREE_TRIES - 1, place, user.login);
   expect(await guess(place, user.login, user.password)).toBe('right');

@@ -53,7 +53,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     expectFull(await follow(agent, await confirm(agent, page, user.paymentPassword)));
   });
 
-  it('make a further request end at a 409 page with a remedy; each of them can be renewed', async () => {
+  it('cause a 409 page with a remedy for a new one, and can each be renewed', async () => {
     await fill();
     const before = await rowsOf(database);
     const more = named('one more');
@@ -65,7 +65,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
     await obtainToken(new Agent(server.baseUrl), client, await server.createUser());
   });
 
-  it('allow a new one after one is disconnected, or its code has expired unused', async () => {
+  it('leave room for a new one after one is disconnected or its code expires unused', async () => {
     const tokens = await fill();
     const resource = await server.createResource();
     await press(agent, await agent.get('/account'), '/account/disconnect');

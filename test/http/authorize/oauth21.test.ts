@@ -32,7 +32,7 @@ async function expectRule(answer: Answer, rule_id: string): Promise<void> {
   expect(await logOf(server, answer)).toMatchObject({ error: 'invalid_request', rule_id });
 }
 
-it('PKCE is required, signed in or not, posted or as a link, and the request writes nothing', async () => {
+it('a request without PKCE is refused by POST and by GET, signed in or not', async () => {
   const client = await held();
   await reachPage(client, PKCE);
   await writingNothing(async () => {
@@ -52,7 +52,7 @@ it.each([
   ['in the redirect', REGISTERED, PKCE, '?'],
   ['after a query of the redirect_uri', 'https://shop.example/cb?a=b', { ...PKCE, state: 's' }, '&state=s&'],
   ['after an empty query', 'https://shop.example/cb?', PKCE, ''],
-  ['in the redirect from a payment receipt', REGISTERED, { ...SPENDING, state: 's 1' }, '?state=s%201&'],
+  ['in the redirect from the receipt page', REGISTERED, { ...SPENDING, state: 's 1' }, '?state=s%201&'],
   ['in the redirect to a custom scheme', 'com.example.app:/cb', PKCE, '?'],
 ])('the issuer (iss) precedes code and error %s', async (_where, redirectUri, fields, before) => {
   const client = await held({ redirectUri });
@@ -64,12 +64,12 @@ it.each([
 
 describe('the port of a loopback address', () => {
   it.each([
-    ['a different one', REGISTERED, OTHER_PORT],
-    ['left out', REGISTERED, 'http://127.0.0.1/cb'],
-    ['a different one, with a query appended', REGISTERED, `${OTHER_PORT}?x=1`],
-    ['a different one with IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
+    ['another port', REGISTERED, OTHER_PORT],
+    ['no port', REGISTERED, 'http://127.0.0.1/cb'],
+    ['another port, with a query appended', REGISTERED, `${OTHER_PORT}?x=1`],
+    ['another port with IPv6', 'http://[::1]/cb', 'http://[::1]:51234/cb'],
   ])(
-    'may be %s, and the exchange requires the redirect_uri of the authorization request',
+    'may differ, and the exchange requires the redirect_uri of the authorization request: %s',
     async (_what, redirectUri, redirect_uri) => {
       for (const fields of [PKCE, SPENDING]) {
         const client = await held({ redirectUri, verified: fields === SPENDING });
@@ -94,7 +94,7 @@ describe('the port of a loopback address', () => {
 
 describe('changing the OAuth 2.1 setting of an application', () => {
   it.each([true, false])(
-    'to %s invalidates an open consent page, confirmation page and receipt page',
+    'invalidates open consent, payment password and receipt pages (new value: %s)',
     async (oauth21) => {
       const client = await held({ oauth21: !oauth21 });
       const page = await reachPage(client, { ...PKCE, state: 'old' });

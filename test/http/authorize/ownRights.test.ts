@@ -59,7 +59,7 @@ const approved = async () =>
   (await pool.query('select scope from grants where client_id = $1', [client.clientId])).rows;
 
 describe('a custom payment right', () => {
-  it('shows the default limit and its cost, and requires the payment password', async () => {
+  it('shows the default limit and the total sum, and requires the payment password', async () => {
     const page = await consentFor(ASKED);
     for (const part of [
       `It can ${SENTENCE}, until`,
@@ -138,7 +138,7 @@ it.each([
   },
 );
 
-it('RFC 8414: scopes_supported lists the rights without a target, in the order of the file', async () => {
+it('RFC 8414: scopes_supported lists rights without a target, in the order of the catalogue', async () => {
   const { body } = await agent.get('/.well-known/oauth-authorization-server');
   expect(JSON.parse(body).scopes_supported).toEqual([
     ...['account-info', 'statements:read', 'transfer', 'points:read', 'payment:history'],

@@ -166,7 +166,7 @@ describe('password pages', () => {
     expect((await agent.post('/account/password', {})).status).toBe(404);
   });
 
-  it('are the URL in BRAND for the password, and Assent’s page for users with a payment password', async () => {
+  it('are linked: the URL in BRAND for the password, Assent’s own for a payment password', async () => {
     const agent = browser();
     await goOn(wallet, agent, '/account');
     const security = await agent.get('/account/security');
@@ -215,7 +215,7 @@ describe('password pages', () => {
 });
 
 describe('an unknown user', () => {
-  it('is refused with SIGN_IN_NEW_USERS=refuse, until a user has this external id', async () => {
+  it('is refused with SIGN_IN_NEW_USERS=refuse, until a user with the external id exists', async () => {
     const user = await server.createUser();
     await at({ provider: { ...wallet.settings, createsUsers: false } }, async (agent) => {
       const answer = await passWallet(wallet, agent, '/account');
@@ -227,7 +227,7 @@ describe('an unknown user', () => {
     });
   });
 
-  it('signs in from a known device the second time, and from an unknown one in another browser', async () => {
+  it('is recorded with a known device at the second sign-in, but not in another browser', async () => {
     const [known, other] = [browser(), browser()];
     for (const agent of [known, known, other]) {
       await goOn(wallet, agent, '/account');
@@ -279,7 +279,7 @@ describe('the name of a user', () => {
     ['is of another user', { userInfo: { sub: 'another', name: 'Mallory', preferred_username: 'mallory' } }],
     ['never comes', { userInfo: null }],
     ['is huge', { huge: { path: '/userinfo', headers: {} } }],
-  ])('is the `sub` if userinfo %s, and the sign-in succeeds', async (_what, replaced) => {
+  ])('is the `sub`, and the sign-in succeeds, if userinfo %s', async (_what, replaced) => {
     wallet.replaced = replaced;
     const { sub } = wallet.user;
     expect(await comeBack()).toEqual({ login: sub, name: sub });
@@ -368,7 +368,7 @@ describe('a failing provider', () => {
     [400, 'answers an unquoted value', { status: 200, body: '{"access_token":SECRETvalue}' }],
     [400, 'gives a reason', { status: 401, body: '{"error":"invalid_client","error_description":"SECRET"}' }],
     [400, 'answers an HTML page', { status: 200, body: '<h1>SECRET</h1>' }],
-  ])('causes %s without any text of its response if its token endpoint %s', async (status, _what, token) => {
+  ])('causes a %s page without the provider’s text if the token URL %s', async (status, _what, token) => {
     const agent = browser();
     const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
     wallet.replaced = { token };
@@ -385,7 +385,7 @@ describe('a failing provider', () => {
     ['/token', { 'content-encoding': 'gzip' }],
     ['/jwks', {}],
     ['/.well-known/openid-configuration', {}],
-  ])('is refused if its response from %s exceeds 1 MB: %o', async (path, headers) => {
+  ])('causes a 503 page if its response from %s exceeds 1 MB (headers: %o)', async (path, headers) => {
     const isFirst = path.startsWith('/.well-known');
     await at({}, async (agent) => {
       const callback = isFirst ? '' : await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
@@ -395,7 +395,7 @@ describe('a failing provider', () => {
     });
   });
 
-  it('is refused if its metadata have a different issuer', async () => {
+  it('causes a 503 page if its metadata have a different issuer', async () => {
     wallet.replaced = { metadata: { issuer: 'https://wallet.example' } };
     await at({}, (agent) => refusedAt(agent, '/sign-in'));
   });

@@ -63,7 +63,7 @@ describe('several tabs', () => {
 
   it.each([
     ['are limited to four: a fifth ends the oldest', 0, [false, true, true, true, true]],
-    ['share 6,500 characters of cookies: those of earlier long requests end', 2_400, [false, false, true]],
+    ['share 6,500 characters of cookies: earlier long requests are dropped', 2_400, [false, false, true]],
   ])('%s', async (_what, bytes, kept) => {
     const agent = browser();
     const callbacks: string[] = [];

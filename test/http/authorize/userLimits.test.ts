@@ -86,7 +86,7 @@ describe('a limit that the user lowers', () => {
     ]);
   });
 
-  it('can be raised by the same request: the scope is byte for byte as requested, and not in the response', async () => {
+  it('can be raised again: the scope is then exactly as requested, and the response has no scope', async () => {
     await exchange(codeOf(await allow(await consentFor(), LOWER)));
     const page = await consentFor();
     expect(page.text).toMatch(
@@ -99,7 +99,7 @@ describe('a limit that the user lowers', () => {
     expect(await events()).toMatchObject([{}, {}, { scope: SCOPE, detail: null }, { scope: SCOPE }]);
   });
 
-  it('can be one of 185 that are lowered at once, and unknown limit fields are ignored', async () => {
+  it('can be lowered together with 184 others, and unknown limit fields are ignored', async () => {
     user = await server.createUser();
     const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
     const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
@@ -136,7 +136,7 @@ describe('an invalid sum', () => {
     expect(scope).toBe(LOWERED);
   });
 
-  it('is not accepted by changing the language', async () => {
+  it('is still refused after a change of the language', async () => {
     const typed = { limit_1: '', limit_2: '5000' };
     const again = await follow(agent, await allow(await consentFor(), typed));
     const russian = await follow(agent, await agent.submit(again, 'language', { language: 'ru' }));
@@ -185,7 +185,7 @@ describe('a consent form that is sent again', () => {
     expect((await consentFor()).text).toContain('Before: at most RUB 5,000.50');
   });
 
-  it('is rejected once, whatever its fields contain', async () => {
+  it('records one rejection, whatever its fields contain', async () => {
     const page = await consentFor();
     for (const typed of [{ limit_1: 'none', limit_2: '' }, LOWER, { limit_1: '1', limit_2: '1' }])
       expect((await reject(page, typed)).location).toContain('error=access_denied');

@@ -92,7 +92,7 @@ describe('open connections', () => {
     ['send nothing', ''],
     ['never end their headers', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow:'],
     ['never send the body they announce', post('/oauth/token', 'code=here').slice(0, -4)],
-  ])('keep no other client out when they %s', async (_what, sent) => {
+  ])('do not keep other clients out if they %s', async (_what, sent) => {
     await start({ maxConnections: 10 });
     for (let round = 0; round < 4; round += 1) {
       await openMany(10, sent);

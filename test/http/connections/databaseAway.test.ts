@@ -38,7 +38,7 @@ async function isUp(): Promise<boolean> {
   return /^assent_database_up 1$/m.test(body);
 }
 
-describe('while the database is unreachable', () => {
+describe('the server during a database outage', () => {
   it('answers 503 with Retry-After at once', async () => {
     const pool = openDatabase({ host: '127.0.0.1', port: 9, user: 'x', database: 'x' });
     server = await startServer({ database: { pool, url: '', drop: () => pool.end() } });

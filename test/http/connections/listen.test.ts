@@ -54,7 +54,7 @@ describe('a server that is shutting down', () => {
     return connection;
   }
 
-  it('is not ready, closes each connection after its response, and still accepts new ones', async () => {
+  it('answers 503 at /health/ready, and closes each old or new connection after its response', async () => {
     const used = await openUsed();
     const drained = server.drain(300);
     used.socket.write(get('/health/ready'));

@@ -117,8 +117,8 @@ describe('/metrics', () => {
   });
 });
 
-describe('a metric counts once, by its outcome,', () => {
-  it('a whole flow', async () => {
+describe('the event counters', () => {
+  it('count each event of a whole flow once', async () => {
     expect(await counted(() => obtainToken(agent, client, user, PAYS))).toEqual({
       'sign_ins: signed_in': 1,
       'payment_confirmations: confirmed': 1,
@@ -130,13 +130,13 @@ describe('a metric counts once, by its outcome,', () => {
   it.each([
     ['allow', 'approved'],
     ['reject', 'rejected'],
-  ] as const)('a decision submitted twice: %s', async (decision, told) => {
+  ] as const)('count a decision once even if it is submitted twice: %s', async (decision, told) => {
     const page = await reachConsent(agent, requestOf(client), user);
     const twice = () => Promise.all([1, 2].map(() => decide(agent, page, decision)));
     expect(await counted(twice)).toEqual({ [`decisions: ${told}`]: 1 });
   });
 
-  it('an approval that annuls an earlier code or token, and one that annuls nothing', async () => {
+  it('count an approval, and the earlier code or token that it annuls, if any', async () => {
     const again = () => obtainCode(agent, requestOf(client), user);
     for (const first of [again, () => obtainToken(agent, client, user)]) {
       await first();
@@ -146,7 +146,7 @@ describe('a metric counts once, by its outcome,', () => {
     expect(await counted(again)).toEqual({ 'decisions: approved': 1 });
   });
 
-  it('a code that is replayed twice', async () => {
+  it('count the first replay of a code apart from later ones', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     await exchange(code);
     const again = () => counted(() => exchange(code));
@@ -154,7 +154,7 @@ describe('a metric counts once, by its outcome,', () => {
     expect(await again()).toEqual({ 'exchanges: code_used': 1 });
   });
 
-  it('a code that has expired, an unknown code, a wrong secret, another redirect_uri', async () => {
+  it('count an expired code, an unknown code, a wrong secret and another redirect_uri', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const refusals = async () => {
       await exchange('nobody gave this');
@@ -171,7 +171,7 @@ describe('a metric counts once, by its outcome,', () => {
     });
   });
 
-  it('a token revoked twice, and each authorization that the user disconnects', async () => {
+  it('count a token once if it is revoked twice, and each authorization that the user ends', async () => {
     const token = await obtainToken(agent, client, user, { instance_name: 'one' });
     const twice = () => Promise.all([giveBack(token), giveBack(token)]);
     expect(await counted(twice)).toEqual({ 'grants_ended: application': 1 });
@@ -183,7 +183,7 @@ describe('a metric counts once, by its outcome,', () => {
     expect(await counted(stop)).toEqual({ 'grants_ended: user': 2 });
   });
 
-  it('wrong passwords, and the throttled attempt after them', async () => {
+  it('count wrong passwords, and the throttled attempt after them', async () => {
     const guesser = new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.7' });
     const prolong = `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`;
     const guesses = async () => {
@@ -198,7 +198,7 @@ describe('a metric counts once, by its outcome,', () => {
     });
   });
 
-  it('an invalid sign-in form, a wrong payment password, and an invalid decision', async () => {
+  it('count an invalid sign-in form, a wrong payment password, and an invalid decision', async () => {
     const page = await agent.get('/account');
     const stale = { login: user.login, password: user.password, form_token: newSecret() };
     expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
@@ -211,7 +211,7 @@ describe('a metric counts once, by its outcome,', () => {
     expect(await counted(altered)).toEqual({ 'payment_confirmations: stale': 1 });
   });
 
-  it('an exchange whose first database connection was lost', async () => {
+  it('count an exchange once even if its first database connection was lost', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
     const cutOnce = () => askAndCut(pool, lock, () => exchange(code));
@@ -222,8 +222,8 @@ describe('a metric counts once, by its outcome,', () => {
   });
 });
 
-describe('statements, batches and passwords are measured', () => {
-  it('by statement name, with the size of each batch', async () => {
+describe('the metrics of statements, batches and passwords', () => {
+  it('count statements by name, and measure the size of each batch', async () => {
     const codes: string[] = [];
     for (const instance_name of ['one', 'two', 'three'])
       codes.push(await obtainCode(agent, requestOf(client, { instance_name }), user));
@@ -240,7 +240,7 @@ describe('statements, batches and passwords are measured', () => {
     expect(grown['assent_statement_seconds_total{statement="grant-exchange"}']).toBeGreaterThan(0);
   });
 
-  it('by cause of failure, such as a lock timeout', async () => {
+  it('count failed statements by cause, such as a lock timeout', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = 'select from grants where client_id = $1 for update';
     const refused = () => whileHeld(pool, lock, [client.clientId], () => exchange(code));
@@ -249,7 +249,7 @@ describe('statements, batches and passwords are measured', () => {
     });
   });
 
-  it('by queue: strangers and known devices', async () => {
+  it('measure the wait for a password check by queue: unknown and known devices', async () => {
     for (const queue of ['stranger', 'known']) {
       const enter = () => signIn(agent, user.login, user.password);
       const waits = await counted(enter, /^assent_password_wait_seconds_count/);

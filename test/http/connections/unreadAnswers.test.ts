@@ -91,7 +91,7 @@ describe('a connection with pipelined requests', async () => {
   });
 
   it.each(['/account', '/nowhere', '/%FF', '/oauth/authorize', '/metrics'])(
-    'is closed at once after very many requests, of which only some are processed: %s',
+    'is closed at once after 500 requests, of which at most 17 are processed: %s',
     async (path) => {
       const socket = await open(server.baseUrl);
       const logged = server.logLines.length;

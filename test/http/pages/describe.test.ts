@@ -30,22 +30,22 @@ const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE)
     plain(right.limit),
   ]);
 
-describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
+describe('contract 1.2: the description of rights and payment limits', () => {
   it.each([
     ['"79161234567","phone"', 'phone number “+7 916 123 45 67”'],
     ['"4100112345678901"', 'account “4100 1123 4567 8901”'],
-  ])('the account %s is shown as the %s', (account, shown) => {
+  ])('shows the account %s as the %s', (account, shown) => {
     expect(describeScope(`payment.to-account(${account})`)[0]?.[0]).toBe(`Transfer money to the ${shown}`);
   });
 
-  it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows the target %s unchanged', (target) => {
+  it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows a target unchanged: %s', (target) => {
     expect(describeScope(`payment.to-pattern("${target}")`)[0]?.[0]).toBe(`Pay the shop “${target}”`);
     expect(describeScope(`payment.to-account("${target}")`)[0]?.[0]).toBe(
       `Transfer money to the account “${target}”`,
     );
   });
 
-  it('uses the text of the operator’s catalogue, and the built-in one for a right that it lacks', () => {
+  it('uses the operator’s catalogue, or the built-in text for a right missing there', () => {
     const text = '{target}: pay there';
     const catalogue = parseCatalogue(JSON.stringify({ 'payment.to-pattern': text }));
     expect(describeScope('payment.to-pattern("337")', catalogue)[0]?.[0]).toBe('“337”: pay there');

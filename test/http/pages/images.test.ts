@@ -65,7 +65,7 @@ it.each([
   `/logo/${clientId}-${'0'.repeat(32)}.svg`,
   `/logo/${clientId}`,
   '/logo/%00',
-])('a logo is served only under its own address: %s', async (address) => {
+])('a wrong address of a logo gets 404: %s', async (address) => {
   await expectNone(await get(address));
 });
 

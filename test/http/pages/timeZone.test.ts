@@ -21,7 +21,7 @@ it.each([
   // An hour before midnight in UTC it is the next day in Moscow, an hour after it the day before in New York.
   { server: moscow, at: new Date(today.getTime() - HOUR_MS), day: today, usedOn: yesterday },
   { server: newYork, at: new Date(today.getTime() + HOUR_MS), day: yesterday, usedOn: today },
-])('days are shown in local time, except the day of last use, which is in UTC: $usedOn', async (given) => {
+])('days are shown in local time, except the day of last use, which is in UTC ($usedOn)', async (given) => {
   const { server, at, day, usedOn } = given;
   const { client, user, agent } = await actorsAt(server);
   await obtainToken(agent, client, user);

@@ -53,7 +53,7 @@ describe.each([
     lengths: [9_000],
     expectRefused: expectJson,
   },
-])('bad input at $path', ({ path, right, more, long, lengths, expectRefused }) => {
+])('$path', ({ path, right, more, long, lengths, expectRefused }) => {
   const parameters = Object.keys({ ...right, ...more });
 
   it.each(parameters)('refuses a duplicate %s', async (name) => {

@@ -38,8 +38,8 @@ async function expectAnswered(route: Route, edits: readonly Edit[]): Promise<voi
   for (const answer of await sendRequest(server.baseUrl, request)) expectSound(server, answer, reader);
 }
 
-describe('any value in any part', { timeout: FUZZ_TIMEOUT_MS }, () => {
-  it.each(ROUTES)('of a request to %s is answered and changes nothing', async (route) => {
+describe('a fuzzed request', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it.each(ROUTES)('with any value in any part is answered, and changes nothing: %s', async (route) => {
     const rows = await rowsOf(server.database);
     for (const place of placesOf(samples[route])) {
       await forgetTries(server.database);
@@ -52,7 +52,7 @@ describe('any value in any part', { timeout: FUZZ_TIMEOUT_MS }, () => {
     expect(faultsOf(server)).toEqual([]);
   });
 
-  it('and in several parts at once is answered and changes nothing', async () => {
+  it('with any values in several parts at once is answered, and changes nothing', async () => {
     const changes = fc.array(fc.tuple(fc.nat(), splice), { minLength: 2, maxLength: 4 });
     const requests = fc.tuple(fc.constantFrom(...FAST_ROUTES), changes);
     const rows = await rowsOf(server.database);

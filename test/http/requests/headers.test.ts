@@ -19,7 +19,7 @@ it.each([...PATHS, '/%zz'])(
   },
 );
 
-describe('over https', async () => {
+describe('the server over https', async () => {
   const server = await useServer({ baseUrl: 'https://assent.example', trustProxy: 1 });
 
   it.each(PATHS)('sends HSTS: %s', async (path) => {
@@ -27,7 +27,7 @@ describe('over https', async () => {
     expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d{8,}/);
   });
 
-  it('restricts its cookies to this host and to https, and ignores one that another host may have set', async () => {
+  it('restricts its cookies to this host and https, and ignores a session cookie without __Host-', async () => {
     const { login, password } = await server.createUser();
     const plain = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
     const agent = new Agent(server.baseUrl, plain);

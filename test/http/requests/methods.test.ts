@@ -22,7 +22,7 @@ const BODY = 'request=echo-this&token=echo-this';
 const HEADERS = `Host: localhost\r\nCookie: echo=echo-this\r\nX-Echo: echo-this\r\nContent-Length: ${BODY.length}\r\n`;
 
 it.each([...new Set(ROUTES.map(pathOf))])(
-  'an unsupported method is answered at %s with 405 and Allow, without an echo of the request',
+  'an unsupported method gets 405 with Allow, without an echo of the request: %s',
   async (path) => {
     const allowed = allowedAt(path);
     const reader = samples[ROUTES.find((route) => pathOf(route) === path) ?? 'GET /'].reader;

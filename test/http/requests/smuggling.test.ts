@@ -79,7 +79,7 @@ describe('a request with ambiguous framing', () => {
     ['an empty request target', get('', '')],
     ['a header of 33,000 bytes', get(`X: ${'x'.repeat(33_000)}\r\n`)],
     ['a request target of 33,000 bytes', get('', `/health/live?${'x'.repeat(33_000)}`)],
-  ])('is refused for %s, and no bytes after it are read', async (_what, bytes) => {
+  ])('is refused, and no bytes after it are read: %s', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect(answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
@@ -127,7 +127,7 @@ describe('a request with unambiguous framing', () => {
     ['a second Host after 3,000 headers', get(`${'a: b\r\n'.repeat(3_000)}Host: elsewhere\r\n`)],
     ['a Content-Length after 3,000 headers', get('a: b\r\n'.repeat(3_000) + hidden) + HIDDEN],
     ['chunks after 3,000 headers', post(`${'a: b\r\n'.repeat(3_000)}${inChunks}`, hiddenChunk)],
-  ])('is refused with %s, and no request is read from its body', async (_what, bytes) => {
+  ])('is refused, and no request is read from its body: %s', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect([[400], [400, 200]]).toContainEqual(answers.map(({ status }) => status));
     expect(answers[0]?.body).toMatch(/too many headers|This request can’t be read/);
@@ -205,11 +205,11 @@ describe('a valid exchange', () => {
   });
 
   it.each<[what: string, statuses: number[], lines: string, pieces: (request: string) => string[]]>([
-    ['before the next requests', [200, 405, 200], '', (request) => [request + HIDDEN + NEXT]],
-    ['before garbage in the same packet', [200, 400], '', (request) => [`${request}&garbage`]],
-    ['before garbage in the next packet', [200, 400], '', (request) => [request, '&garbage']],
-    ['last if it has Connection: close', [200], 'Connection: close\r\n', (request) => [request + READY]],
-  ])('is answered %s', async (_what, statuses, lines, pieces) => {
+    ['followed by two requests', [200, 405, 200], '', (request) => [request + HIDDEN + NEXT]],
+    ['followed by garbage in the same packet', [200, 400], '', (request) => [`${request}&garbage`]],
+    ['followed by garbage in the next packet', [200, 400], '', (request) => [request, '&garbage']],
+    ['with Connection: close, as the last', [200], 'Connection: close\r\n', (request) => [request + READY]],
+  ])('is answered once: %s', async (_what, statuses, lines, pieces) => {
     const body = await exchange();
     const outcome = await outcomeOf(pieces(head(body.length, lines) + body));
     expect(outcome).toEqual({ statuses, tokens: 1 });

@@ -40,7 +40,7 @@ describe('a resource server', () => {
     expect(await ask(second)).toEqual(await wrongSecret());
   });
 
-  it('is refused like a wrong secret while it is blocked, and once it is deleted', async () => {
+  it('is refused, as with a wrong secret, while it is blocked and once it is deleted', async () => {
     const resource = await register();
     await setResourceStatus(pool, resource.resourceId, 'blocked', 'olga');
     expect(await ask(resource)).toEqual(await wrongSecret());

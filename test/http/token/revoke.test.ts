@@ -29,7 +29,7 @@ describe('RFC 7009: token revocation', () => {
     },
   );
 
-  it('answers unknown, malformed and foreign tokens alike, and revokes no foreign token', async () => {
+  it('answers unknown, malformed and other clients’ tokens alike, and revokes none', async () => {
     const [client, other] = [await server.createClient(), await server.createClient()];
     const foreign = await tokenFor(other);
     const neverIssued = `${foreign.slice(0, -43)}${newSecret()}`;

@@ -64,7 +64,7 @@ it.each([
   expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
 });
 
-it('removing an entry of SECRETS makes its pages out of date, and keeps sessions and tokens', async () => {
+it('removing an entry of SECRETS invalidates pages signed with it, and no sessions or tokens', async () => {
   const agent = new Agent(servers.before.baseUrl);
   const token = await obtainToken(agent, client, user, { instance_name: 'kept' });
   const page = await reachConsent(agent, spending('removed'), user);
