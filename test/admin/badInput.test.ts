@@ -85,7 +85,7 @@ describe('an invalid operator request', () => {
     [`GET /v1/audit/next?after=${'9'.repeat(18)}.1.1.1.1`, 400, 'after'],
     ['GET /v1/audit/next?after=1.1.1.1.1', 400, 'after'],
     ['GET /v1/nothing', 404],
-  ])('is refused, with the field if one is wrong: %s', async (what, status, field, asked = what, body) => {
+  ])('is refused, naming any wrong field: %s', async (what, status, field, asked = what, body) => {
     const answer = await send(asked, body);
     expect([answer.status, answer.body.status, answer.body.field]).toEqual([status, status, field]);
     expect(answer.body.reference).toMatch(/^[0-9a-f]{10}$/);

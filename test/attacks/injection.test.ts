@@ -48,7 +48,7 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/account')];
 }
 
-it('HTML and templates are text on every page: names, logins, states and targets add no element', async () => {
+it('HTML and template syntax in names, logins, states and targets is escaped on every page', async () => {
   const [harmless, hostile] = [await pagesWith(HARMLESS), await pagesWith(HOSTILE)];
   const names = ['sign-in', 'sign-in', 'consent', 'confirm', 'confirm', 'receipt', 'account'];
   expect(hostile.map(({ page }) => page)).toEqual(names);

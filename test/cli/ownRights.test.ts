@@ -100,7 +100,7 @@ describe('grant list and audit', () => {
     return stdout.replaceAll('\u00a0', ' ');
   };
 
-  it('print the sentence of a right, or without CATALOGUE its name in quotation marks', async () => {
+  it('print the text of a right, or its name in quotes if CATALOGUE is not set', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const agent = new Agent(server.baseUrl);
     await obtainToken(agent, client, user, { scope: 'transfer.to("41001") statements:read' });

@@ -45,7 +45,7 @@ describe('scopes.md: the maximum that an application may request', () => {
     ['30,9', 'payment-shop', '30,10'], // and as texts the other way round
     ['1,2999.99', 'payment-shop', null],
     ['1,2999.99', 'transfer', null],
-  ])('of %s forbids %s, also after another right; requested limit: %s', (most, right, limit) => {
+  ])('of %s forbids %s with the limit %s, even as a second right', (most, right, limit) => {
     const scope = `account-info ${right}${limit === null ? '' : `.limit(${limit})`}`;
     const { code, rule } = refusalOf(() => read(scope, most));
     const [name] = right.split('(');

@@ -24,7 +24,7 @@ describe('contract 2.1: registration of a redirect URI', () => {
     ['a path alone', '/cb', 'absolute'],
     ['a host alone', 'app.example', 'absolute'],
     ['a port out of range', 'https://app.example:99999/', 'absolute'],
-    ['no host', 'https:///cb', 'host'],
+    ['an empty host', 'https:///cb', 'host'],
     ['only one slash after https:', 'https:/app.example/cb', 'host'],
     ['a user name', 'https://user@app.example/cb', 'user name'],
     ['a user name after a custom scheme', 'myapp://user@done', 'user name'],

@@ -23,7 +23,7 @@ describe('contract 2.4: the fields of a token request', () => {
   );
 
   it.each([...Object.keys(FIELDS), 'client_secret', 'code_verifier'])(
-    '4 refuses a request with %s in the URL, before any other check',
+    '4: refuses a request with %s in the URL, before any other check',
     (name) => {
       const refusal = refusalOf(() => parseTokenRequest(new Parameters(`${name}=`), NONE, 'Basic ?'));
       expect(refusal).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('a URL') });

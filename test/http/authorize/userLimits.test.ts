@@ -147,7 +147,7 @@ describe('an invalid sum', () => {
 });
 
 describe('a form', () => {
-  it('that lacks a limit field of its page decides nothing', async () => {
+  it('is refused if it lacks a limit field of its page', async () => {
     const page = await consentFor();
     for (const typed of [{}, { limit_1: '1' }, { limit_2: '1' }, { limit_0: '1', limit_1: '1' }]) {
       expect((await allow(page, typed)).status).toBe(303);

@@ -70,7 +70,7 @@ async function startHolding(options: ServerOptions) {
 }
 
 describe('open connections', () => {
-  it('are closed for new ones when idle, the longest idle first, with one log line', async () => {
+  it('make room for new ones: the longest idle is closed first, with one log line', async () => {
     await start({ maxConnections: 10 });
     for (let n = 0; n < 15; n += 1) expect(await isServed()).toBe(true);
     const oldest = sockets.splice(0, 6);

@@ -21,7 +21,7 @@ it.each([
 });
 
 it.each(['/.well-known/openid-configuration', '/userinfo', '/oauth/userinfo'])(
-  'says at %s that Assent is not an OpenID provider, and names the OAuth metadata instead',
+  '%s answers that Assent is not an OpenID provider, and names the OAuth metadata',
   async (path) => {
     for (const method of ['GET', 'POST']) {
       const answer = await new Agent(server.baseUrl).send(path, { method, headers: {} });
