@@ -174,7 +174,7 @@ export const remove = operation({
 });
 
 export const secret = secretOperations('client', requireClient, (client) => {
-  const why = 'is a public client (without --verified), so it has no secrets';
+  const why = 'is a public client, registered without `verified`, so it has no secrets';
   if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
 });
 

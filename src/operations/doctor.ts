@@ -148,8 +148,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     const { version, known, serves, text, remedy } = await schemaState(pool);
     if (version < known || !serves) return wrong(text, remedy);
     if (version === known) return ok(text);
-    const older = `this build, of schema version ${known}, supports the database's version ${version}`;
-    return advice(older, 'run the newer build again when you can');
+    return advice(`${text}; this build supports the newer one`, 'run the newer build again when you can');
   },
 
   async role({ role }, pool) {

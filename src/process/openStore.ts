@@ -65,8 +65,7 @@ export async function migrateAndTell(pool: pg.Pool, log: StoreLog, beside = fals
 export async function checkSchema(pool: pg.Pool, log: StoreLog) {
   const { version, known, serves, text, remedy } = await schemaState(pool);
   if (version < known || !serves) throw new Refusal('state', `${text}: ${remedy}`);
-  if (version > known)
-    log.warn(`this build, of schema version ${known}, supports the database's version ${version}`);
+  if (version > known) log.warn(`${text}; this build supports the newer one`);
   return { version };
 }
 

@@ -90,19 +90,21 @@ it('a build older than the schema serves and runs commands if compatible, with a
   await add(1, 0);
   const server = await begin(database.url);
   await expect.poll(() => ready(server)).toBe(200);
-  expect(server.output()).toMatch(/this build, of schema version \d+, supports the database's version \d+/);
+  expect(server.output()).toMatch(
+    /schema version \d+, this build's is \d+; this build supports the newer one/,
+  );
   const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
   expect(doctor.stdout).toMatch(
-    /^advice +this build, of schema version \d+, supports the database's version \d+/m,
+    /^advice +schema version \d+, this build's is \d+; this build supports the newer one/m,
   );
   const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
   expect(role.stderr).toContain('newer than this build: grant someone its privileges with the newer build');
   const listed = await runAssent(['user', 'list'], onDatabase(database.url));
-  expect(listed.stderr).toMatch(/^this build, .+, supports the database's version \d+\nno users\n$/);
+  expect(listed.stderr).toMatch(/^schema version .+ supports the newer one\nno users\n$/);
   await add(2, 1);
   const other = spawnServer(onDatabase(database.url));
-  const sentence = /does not support the database's version \d+: run a newer build/;
+  const sentence = 'this build does not support the newer one: run a newer build';
   await expect(other).rejects.toThrow(sentence);
   const refused = await runAssent(['user', 'list'], onDatabase(database.url));
-  expect(refused).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(sentence) });
+  expect(refused).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(sentence) });
 });

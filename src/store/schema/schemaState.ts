@@ -47,8 +47,7 @@ export async function schemaState(db: Database) {
     return state(true, 'this database has no tables of Assent', 'check DATABASE_URL, or run assent migrate');
   const text = `schema version ${version}, this build's is ${known}`;
   if ((oldest ?? 0) <= known) return state(true, text, 'run assent migrate, or use the build of the servers');
-  const old = `this build, of schema version ${known}, does not support the database's version ${version}`;
-  return state(false, old, 'run a newer build');
+  return state(false, `${text}; this build does not support the newer one`, 'run a newer build');
 }
 
 /** Key of the advisory lock that lets one process at a time change the schema. */
