@@ -40,6 +40,10 @@ describe('an application in the operators’ API', () => {
     const refused = (await Promise.all(asked)).filter(({ status }) => status !== 201);
     const taken = problem(409, { rule: 'state', detail: 'the client id once is taken' });
     expect(refused).toMatchObject(Array.from({ length: 49 }, () => taken));
+    const before = await call('GET /v1/clients/once');
+    const other = { ...SHOP, name: 'Another Stall', verified: true, id: 'once' };
+    expect(await call('POST /v1/clients', other)).toMatchObject(taken);
+    expect((await call('GET /v1/clients/once')).body).toEqual(before.body);
   });
 });
 

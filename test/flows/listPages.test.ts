@@ -134,4 +134,9 @@ it('--after continues the list of a command, and refuses an unknown cursor', asy
   expect(await json('client list --after two')).toEqual([]);
   expect(await refused('client list --after three', 2)).toBe('there is no three in the list\n');
   expect(await refused('audit --after yesterday', 2)).toContain('Not a cursor.');
+  const event = `insert into audit_events (at, kind, scope) values ('2026-11-20Z', 'rejected',`;
+  await plant(database, `${event} 1)`, `${event} 2)`);
+  const [first] = await rowsOf(audit.show, { outcome: 'rejected' });
+  const next = await json(`audit --outcome rejected --after ${first?.after}`);
+  expect(next).toMatchObject([{ scope: '2' }]);
 });

@@ -114,6 +114,7 @@ describe('a server whose PostgreSQL stops and starts', () => {
     await expect.poll(ready).toBe(200);
     await expect.poll(() => since().at(2)?.msg).toBe('the database is reachable again');
     expect((await assent(create)).code).toBe(0);
+    expect(server.output()).not.toContain('/health/ready');
   });
 });
 

@@ -190,6 +190,7 @@ describe('assent token show', () => {
       expires_at: expect.stringMatching(/Z$/),
       last_used_on: null,
     });
+    expect(Date.parse(String(active.expires_at))).toBeGreaterThan(Date.parse(String(active.issued_at)));
     await setUserStatus(server.database.pool, 'tanya', 'blocked', 'tests');
     expect(await shown(token)).toMatchObject({ token: 'user blocked', state: 'active' });
     await setUserStatus(server.database.pool, 'tanya', 'active', 'tests');

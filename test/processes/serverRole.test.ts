@@ -145,7 +145,9 @@ describe('a server role that owns nothing', () => {
 
   it('can’t import users or prune the audit trail, unlike the owner', async () => {
     for (const line of ['user import', 'audit prune --yes'])
-      expect(await asServer.refused(line, 1)).toContain('only the owner of the tables');
+      expect(await asServer.refused(line, 1)).toMatch(
+        /only the owner of the tables may .+: set DATABASE_URL to/,
+      );
     expect((await asOwner.assent('audit prune --yes')).code).toBe(0);
   });
 });
