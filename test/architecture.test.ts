@@ -116,6 +116,11 @@ describe('the source tree', () => {
     expect(packages.filter((name) => !PURE_PACKAGES.includes(name))).toEqual([]);
   });
 
+  it('calls the driver’s query() only in send(), which limits its time, and for watching hosts', () => {
+    const callers = files.filter((file) => file.startsWith('store/') && /\.query[(<]/.test(text(file)));
+    expect(callers.sort()).toEqual(['store/database/connection.ts', 'store/database/hosts.ts']);
+  });
+
   it('gives each advisory lock a unique key, because trial mode has all of them in one database', () => {
     const keys = files.flatMap((file) =>
       [...text(file).matchAll(/_LOCK = ([\d_]+);/g)].map(([, key]) => key),

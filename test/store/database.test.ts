@@ -1,10 +1,12 @@
 import { createServer } from 'node:net';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { transaction, withConnection } from '../../src/store/database/database.ts';
 import { isDatabaseAway } from '../../src/store/database/errors.ts';
-import { queryPages } from '../../src/store/database/query.ts';
+import { queryPages, send } from '../../src/store/database/query.ts';
 import { statement } from '../../src/store/database/statement.ts';
 import { ownPool, useDatabase } from '../support/postgres/database.ts';
 import { listen } from '../support/process/program.ts';
@@ -12,6 +14,9 @@ import { listen } from '../support/process/program.ts';
 const database = await useDatabase();
 const { pool } = database;
 const name = new URL(database.url).pathname.slice(1);
+
+/** A megabyte of objects. */
+const TEN_THOUSAND_ROWS = 'select n, md5(n::text) as text from generate_series(1, 10000) n';
 
 const meansAway = async (promise: Promise<unknown>) =>
   isDatabaseAway(await promise.catch((error: unknown) => error));
@@ -126,6 +131,23 @@ describe('a query read in pages', () => {
     const open = `select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;
     await expect.poll(async () => (await pool.query(open)).rowCount).toBe(0);
   });
+});
+
+it('the rows of answered statements are collected as young objects, and don’t fill the old generation', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectYoung: () => void = runInNewContext(`() => gc({ type: 'minor' })`);
+  const oldBytes = () =>
+    getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? NaN;
+  const read = () => withConnection(pool, (connection) => send(connection, TEN_THOUSAND_ROWS));
+  await read();
+  let grown = 0; // summed, because a full collection in between makes the whole difference smaller
+  for (let count = 0; count < 50; count += 1) {
+    const before = oldBytes();
+    await read();
+    collectYoung();
+    grown += Math.max(0, oldBytes() - before);
+  }
+  expect(grown / 2 ** 20).toBeLessThan(10);
 });
 
 it('a statement accepts null as a value, but refuses a missing value', () => {

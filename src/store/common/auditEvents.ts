@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { each } from '../../rules/common/each.ts';
-import { write } from '../database/query.ts';
+import { send, write } from '../database/query.ts';
 import type { Computed } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
@@ -82,5 +82,5 @@ export async function recordAct(connection: pg.PoolClient, act: Act): Promise<vo
 
 /** Sets this transaction's operator for the events that a trigger records when grants are deleted. */
 export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
-  await connection.query(`select set_config('assent.operator', $1, true)`, [operator]);
+  await send(connection, { text: `select set_config('assent.operator', $1, true)`, values: [operator] });
 }

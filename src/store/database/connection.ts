@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
+import { DATABASE_MS, LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { type StatementFailure, statementEnded } from '../../signals/timings.ts';
 import { failureOf } from './errors.ts';
 
@@ -46,12 +46,42 @@ select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) as setting (name, value)
          where pg_backend_pid() = $1)`;
 
+/** The limit is {@link DATABASE_MS} unless given. */
+type Statement = pg.QueryConfig & { readonly limitMs?: number };
+
+/**
+ * Sends a statement; all of the store's go through here. Late ones reject, and their connection is closed, as others would wait
+ * behind them. pg could do both, but its promise and its `query_timeout` assign a function to a property. V8 takes such a function
+ * for a method and allocates it among old objects. There it would keep the statement's rows until the next full collection
+ * (`bench/EXPERIMENTS.md`).
+ */
+export function send<Row extends pg.QueryResultRow>(
+  connection: pg.ClientBase,
+  statement: string | Statement,
+): Promise<pg.QueryResult<Row>> {
+  const { limitMs = DATABASE_MS } = typeof statement === 'string' ? {} : statement;
+  return new Promise<pg.QueryResult<Row>>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`PostgreSQL did not answer within ${limitMs} ms`));
+      (connection as pg.Client).connection.stream.destroy();
+    }, limitMs);
+    connection.query<Row>(statement, (error: Error | null, result) => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve(result);
+    });
+  }).catch((error: Error) => {
+    Error.captureStackTrace(error); // leads to our code, not to pg's parser
+    throw error;
+  });
+}
+
 /** Detects the kind of a connection and applies its settings, before its first use. @returns `takesWrites`: it is no standby */
 export async function prepareConnection(connection: pg.ClientBase): Promise<{ takesWrites: boolean }> {
   const { processID } = connection as pg.ClientBase & { processID: number };
-  const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
+  const values = [processID, Object.keys(SETTINGS), Object.values(SETTINGS)];
   const [opening, clockAheadMs] = await Promise.all([
-    connection.query<{ ownSession: boolean; takesWrites: boolean }>(OPENING, [processID, ...settings]),
+    send<{ ownSession: boolean; takesWrites: boolean }>(connection, { text: OPENING, values }),
     measureClock(connection),
   ]);
   const { ownSession = false, takesWrites = false } = opening.rows[0] ?? {};
@@ -63,9 +93,8 @@ export async function prepareConnection(connection: pg.ClientBase): Promise<{ ta
 /** The round trip only makes the difference smaller, never too large. */
 async function measureClock(connection: pg.ClientBase): Promise<number> {
   // A whole number: the formats of times and fractions are not set yet.
-  const { rows } = await connection.query<{ ms: string }>(
-    'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
-  );
+  const text = 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms';
+  const { rows } = await send<{ ms: string }>(connection, text);
   return Number(rows[0]?.ms) - performance.now();
 }
 
@@ -79,12 +108,12 @@ async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
   const name = `assent-${randomUUID()}`;
   const text = `select '${name}'`;
   // A transaction stays in one session.
-  await connection.query('begin');
-  await connection.query({ name, text });
-  const kept = await connection.query('select from pg_prepared_statements where name = $1', [name]);
+  await send(connection, 'begin');
+  await send(connection, { name, text });
+  const kept = await send(connection, `select from pg_prepared_statements where name = '${name}'`);
   const translated = kept.rowCount === 0;
-  if (!translated) await connection.query(`deallocate "${name}"`);
-  await connection.query('rollback');
+  if (!translated) await send(connection, `deallocate "${name}"`);
+  await send(connection, 'rollback');
   return translated;
 }
 
@@ -95,40 +124,41 @@ export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
 }
 
 export async function begin(connection: pg.ClientBase): Promise<void> {
-  await connection.query(traitsOf(connection).ownSession ? 'begin' : BEGIN_WITH_SETTINGS);
+  await send(connection, traitsOf(connection).ownSession ? 'begin' : BEGIN_WITH_SETTINGS);
 }
 
 /** Runs a statement within a transaction begun by {@link begin}. */
 export function runWithin<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
-  { name = '', ...query }: pg.QueryConfig,
+  { name = '', ...query }: Statement,
 ): Promise<pg.QueryResult<Row>> {
   const config = traitsOf(connection).keepsNames && name ? { name, ...query } : query;
-  const result = connection.query<Row>(config);
-  return statementEnded.hasSubscribers ? timed(name, result) : result;
-}
-
-function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
   const since = performance.now();
   const report = (failure: StatementFailure | null) =>
     statementEnded.publish({ name, seconds: (performance.now() - since) / 1000, failure });
-  result.then(
-    () => report(null),
-    (error: unknown) => report(failureOf(error)),
+  return send<Row>(connection, config).then(
+    (result) => {
+      report(null);
+      return result;
+    },
+    (error: unknown) => {
+      report(failureOf(error));
+      throw error;
+    },
   );
-  return result;
 }
 
 /** Runs a statement as its own transaction: behind a pooler pipelined, so that the settings apply in whichever session runs it. */
 export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
-  query: pg.QueryConfig,
+  query: Statement,
 ): Promise<pg.QueryResult<Row>> {
   if (traitsOf(connection).ownSession) return runWithin(connection, query);
+  const { limitMs = DATABASE_MS } = query;
   const [, result] = await Promise.all([
-    connection.query(BEGIN_WITH_SETTINGS),
+    send(connection, { text: BEGIN_WITH_SETTINGS, limitMs }),
     runWithin<Row>(connection, query),
-    connection.query('commit'),
+    send(connection, { text: 'commit', limitMs }),
   ]);
   return result;
 }

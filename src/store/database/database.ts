@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { BATCH_WAIT_MS, DATABASE_MS } from '../../rules/common/timeouts.ts';
-import { begin, prepareConnection } from './connection.ts';
+import { begin, prepareConnection, send } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { ConnectError, standbyError } from './errors.ts';
 import { Hosts } from './hosts.ts';
@@ -27,7 +27,6 @@ export function openDatabase(where: string | Address, password: string | null = 
     max: POOL_SIZE,
     connectionTimeoutMillis: DATABASE_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
-    query_timeout: DATABASE_MS,
     pipeline: true, // see `runAlone`: one round trip instead of three
     types: TYPES,
     keepAlive: true,
@@ -90,7 +89,7 @@ export function transaction<Result>(pool: pg.Pool, work: Work<Result>): Promise<
   return withConnection(pool, async (connection) => {
     await begin(connection);
     const result = await work(connection);
-    await connection.query('commit');
+    await send(connection, 'commit');
     return result;
   });
 }

@@ -62,7 +62,7 @@ function decide<Row extends object>(
   return onConnection(db, async (connection, run) => {
     const attempt = async () => {
       const deadline = inDatabaseTime(connection, decideBy);
-      const config = { name, text, values: [...values, deadline], query_timeout: DECIDING_STATEMENT_MS };
+      const config = { name, text, values: [...values, deadline], limitMs: DECIDING_STATEMENT_MS };
       return (await run<Row & { late: boolean }>(connection, config)).rows;
     };
     const rows = await attempt();

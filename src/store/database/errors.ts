@@ -40,7 +40,7 @@ const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|EAI_AGAIN|EHOST
 const CONNECTION_LOST =
   /Connection terminated(?! due to connection timeout)|Client has encountered a connection error/i;
 const TOO_LATE =
-  /ETIMEDOUT|Query read timeout|due to connection timeout|timeout exceeded when trying to connect/i;
+  /ETIMEDOUT|did not answer within|due to connection timeout|timeout exceeded when trying to connect/i;
 
 /** True if one request of a batch may have caused the error, by data, constraint, deadlock or lock: others must not fail. */
 export function isOneCallersFault(error: unknown): boolean {

@@ -1,7 +1,9 @@
 import pg from 'pg';
-import { begin, runAlone, runWithin } from './connection.ts';
+import { begin, runAlone, runWithin, send } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
 import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
+
+export { send };
 
 /** A statement as a function, which binds values and runs it. */
 type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
@@ -83,16 +85,16 @@ const MAX_RUN_MS = 6 * 60 * 60 * 1000;
 
 /** Runs one or several statements within a transaction, without the time limit of requests. */
 export async function executeLong(connection: pg.PoolClient, text: string): Promise<void> {
-  await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
+  await send(connection, { text, limitMs: MAX_RUN_MS });
 }
 
 /** For operators: the rows of a statement, without a time limit if `limitMs` is 0. On a pool it is its own transaction. */
 export async function queryLong<Row extends object>(db: Database, asked: Query, limitMs = 0): Promise<Row[]> {
   if (db instanceof pg.Pool)
     return transaction(db, (connection) => queryLong<Row>(connection, asked, limitMs));
-  await db.query(`set local statement_timeout = ${limitMs}`);
-  const config = { text: asked.text, values: asked.values, query_timeout: MAX_RUN_MS };
-  return (await db.query<Row>(config as pg.QueryConfig)).rows;
+  await send(db, `set local statement_timeout = ${limitMs}`);
+  const { text, values = [] } = asked;
+  return (await send<Row>(db, { text, values, limitMs: MAX_RUN_MS })).rows;
 }
 
 /** Like {@link findAll}, without a time limit. */
@@ -116,10 +118,10 @@ export async function* queryPages<Row extends object>(pool: pg.Pool, list: Query
   let finished = false;
   try {
     await begin(connection);
-    await connection.query(`set local idle_in_transaction_session_timeout = '10min'`);
+    await send(connection, `set local idle_in_transaction_session_timeout = '10min'`);
     await queryLong(connection, { ...list, text: `declare list cursor for ${list.text}` });
     for (rows = await fetch(); rows.length === PAGE_ROWS; rows = await fetch()) yield rows;
-    await connection.query('commit');
+    await send(connection, 'commit');
     finished = true;
   } finally {
     connection.release(!finished); // closing it ends the transaction, wherever the reader stopped

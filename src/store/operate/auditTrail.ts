@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { AuditKind } from '../common/auditEvents.ts';
 import { AFTER_TIME, microsOf, timeOf, whereOf } from '../common/conditions.ts';
 import { transaction } from '../database/database.ts';
-import { findLong, findRow, queryPages } from '../database/query.ts';
+import { findLong, findRow, queryPages, send } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
 type Whom = 'operator' | 'userId' | 'login' | 'externalId' | 'clientId' | 'clientName';
@@ -117,7 +117,7 @@ export function findTrailPart(pool: pg.Pool, cursor: TrailCursor | null, most: n
       return { events: [], cursor: { from: oldest, since: at - DAY_MICROS, at, by, installation } };
     if (cursor.from > by || (cursor.installation ?? installation) !== installation) return null;
     // The number of rows depends on the cursor.
-    await connection.query('set local plan_cache_mode = force_custom_plan');
+    await send(connection, 'set local plan_cache_mode = force_custom_plan');
     const rows = await find(connection, { ...cursor, ...now, after: cursor.at, most });
     const last = rows.length < most ? undefined : rows.at(-1);
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;

@@ -9,7 +9,7 @@ import { deleteSessionsOfUser } from '../common/sessions.ts';
 import { userIdIn } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
 import { isOneCallersFault } from '../database/errors.ts';
-import { findAll, lockForTransaction, queryLong, queryPages } from '../database/query.ts';
+import { findAll, lockForTransaction, queryLong, queryPages, send } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
 // Rows of another service, many at once, each with a verdict: `imported` (with the `doubt` that it came with), `unchanged`,
@@ -41,7 +41,7 @@ function importing(
         // A second statement: it sees sign-ins that the first waited for.
         for (const { changed: userId } of written)
           if (userId) await deleteSessionsOfUser(connection, { userId });
-        if (isTrial) await connection.query('rollback'); // the commit then has nothing to do
+        if (isTrial) await send(connection, 'rollback'); // the commit then has nothing to do
         return written;
       });
     return run().catch((error) => (isOneCallersFault(error) ? run() : Promise.reject(error)));

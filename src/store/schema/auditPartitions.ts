@@ -3,7 +3,16 @@ import { AUDIT_KEPT_MONTHS } from '../../rules/common/lifetimes.ts';
 import { LOCK_MS } from '../../rules/common/timeouts.ts';
 import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
-import { executeLong, findAll, findLong, findOne, findRow, queryLong, write } from '../database/query.ts';
+import {
+  executeLong,
+  findAll,
+  findLong,
+  findOne,
+  findRow,
+  queryLong,
+  send,
+  write,
+} from '../database/query.ts';
 import { schemaState, untilDoneOrBusy } from './schemaState.ts';
 
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
@@ -103,12 +112,11 @@ export const analyzeTrail = (pool: pg.Pool) => queryLong(pool, { name: '', text:
  * @returns the dropped months, as `2026-11`, oldest first; `busy` if a reader of the trail prevented others
  */
 export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string) {
-  if (!(await ownsTables(pool))) {
+  if (!(await ownsTables(pool)))
     throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
-  }
   const { done, busy } = await untilDoneOrBusy(pool, async (connection) => {
     const oldest = await findOldest(connection, { months });
-    if (oldest !== null) await connection.query(`drop table ${oldest.name}`);
+    if (oldest !== null) await send(connection, `drop table ${oldest.name}`);
     const gone = oldest === null ? await pruneStrays(connection, months) : [oldest.month];
     if (gone.length === 0) return null;
     await recordAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
@@ -136,8 +144,8 @@ const deleteStrays = findAll<{ months: number }, { month: string }>('')`
 
 /** @returns the months of the deleted rows */
 async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[]> {
-  await connection.query('alter table audit_events_rest disable trigger append_only');
+  await send(connection, 'alter table audit_events_rest disable trigger append_only');
   const rows = await deleteStrays(connection, { months });
-  await connection.query('alter table audit_events_rest enable trigger append_only');
+  await send(connection, 'alter table audit_events_rest enable trigger append_only');
   return rows.map(({ month }) => month);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { transaction } from '../database/database.ts';
 import { explainTrouble } from '../database/errors.ts';
-import { queryLong } from '../database/query.ts';
+import { queryLong, send } from '../database/query.ts';
 
 /** Settings, then statements that each answer some checks: psql runs the same file. */
 const FILE = new URL('../../../migrations/invariants.sql', import.meta.url);
@@ -35,7 +35,7 @@ export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken
   const found: Broken[] = [];
   for (const { checks, text } of questions) {
     const rows = await transaction(pool, async (connection) => {
-      await connection.query(`set transaction read only; ${settings}`);
+      await send(connection, `set transaction read only; ${settings}`);
       return queryLong<Broken>(connection, { name: '', text }, seconds * 1000);
     }).catch((error: unknown) => checks.map((check) => ({ check, ...notRead(error) })));
     found.push(...rows.toSorted((one, other) => checks.indexOf(one.check) - checks.indexOf(other.check)));

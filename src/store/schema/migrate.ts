@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
-import { executeLong, findAll } from '../database/query.ts';
+import { executeLong, findAll, send } from '../database/query.ts';
 import { preparePartitions } from './auditPartitions.ts';
 import {
   FOLDER,
@@ -47,7 +47,7 @@ const findTables = findAll<void, { name: string }>('')`
 /** @returns the applied migration, undefined if none is left */
 async function applyNext(connection: pg.PoolClient, migrations: readonly Migration[], beside: boolean) {
   // Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first missing letter.
-  const { rows } = await connection.query<{ server_encoding: string }>('show server_encoding');
+  const { rows } = await send<{ server_encoding: string }>(connection, 'show server_encoding');
   const encoding = rows[0]?.server_encoding;
   if (encoding !== 'UTF8')
     throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
@@ -65,16 +65,18 @@ async function applyNext(connection: pg.PoolClient, migrations: readonly Migrati
   return next;
 }
 
+const CREATE_HISTORY = `create table if not exists schema_migrations (
+  version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp(),
+  oldest_build integer check (oldest_build <= version))`;
+
 async function apply(connection: pg.PoolClient, { version, name }: Migration): Promise<void> {
   const text = await readFile(new URL(name, FOLDER), 'utf8');
   try {
-    await connection.query(`create table if not exists schema_migrations (
-      version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp(),
-      oldest_build integer check (oldest_build <= version))`);
+    await send(connection, CREATE_HISTORY);
     await executeLong(connection, text);
     const [, oldest = null] = SERVES.exec(text) ?? [];
     const insert = 'insert into schema_migrations (version, name, oldest_build) values ($1, $2, $3)';
-    await connection.query(insert, [version, name, oldest]);
+    await send(connection, { text: insert, values: [version, name, oldest] });
   } catch (cause) {
     const { message } = cause as Error;
     const advice = ADVICE[codeOf(cause)] ?? '';

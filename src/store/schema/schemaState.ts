@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { MIGRATION_LOCK_MS } from '../../rules/common/timeouts.ts';
 import { type Database, transaction, type Work } from '../database/database.ts';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
-import { executeLong, findRow, lockForTransaction } from '../database/query.ts';
+import { executeLong, findRow, lockForTransaction, send } from '../database/query.ts';
 
 export const FOLDER = new URL('../../../migrations/', import.meta.url);
 
@@ -65,7 +65,7 @@ export async function withMigrationLock<Result>(pool: pg.Pool, step: Work<Result
       return await transaction(pool, async (connection) => {
         await executeLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
         await lockForTransaction(connection, MIGRATION_LOCK);
-        await connection.query(`set local lock_timeout = ${MIGRATION_LOCK_MS}`);
+        await send(connection, `set local lock_timeout = ${MIGRATION_LOCK_MS}`);
         return step(connection);
       });
     } catch (error) {

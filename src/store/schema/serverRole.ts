@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
-import { findAll, findOne, findRow } from '../database/query.ts';
+import { findAll, findOne, findRow, send } from '../database/query.ts';
 import { withMigrationLock } from './schemaState.ts';
 
 /**
@@ -124,7 +124,7 @@ export function grantServerRole(pool: pg.Pool, role: string, operator: string): 
 export function ensureServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
   return withMigrationLock(pool, async (connection) => {
     if ((await findPlace(connection, { role })) === null)
-      await connection.query(`create role ${pg.escapeIdentifier(role)} login`);
+      await send(connection, `create role ${pg.escapeIdentifier(role)} login`);
     const { lacking, beyond } = await findDeviations(connection, role);
     if (lacking.length + beyond.length > 0) await giveRights(connection, role, operator);
   });
@@ -140,14 +140,14 @@ async function giveRights(connection: pg.PoolClient, role: string, operator: str
   }
   // PostgreSQL gives it to every role.
   if (place.isOurs)
-    await connection.query(`revoke temporary on database ${place.database} from public, ${name}`);
+    await send(connection, `revoke temporary on database ${place.database} from public, ${name}`);
   await refuseExcess(connection, role);
-  await connection.query(`revoke all on all tables in schema ${place.schema} from ${name}`);
-  await connection.query(`grant usage on schema ${place.schema} to ${name}`);
+  await send(connection, `revoke all on all tables in schema ${place.schema} from ${name}`);
+  await send(connection, `grant usage on schema ${place.schema} to ${name}`);
   for (const { name: table, privileges, clocked = null } of TABLES) {
     const { columns } = await findColumns(connection, { table, clocked });
     const given = privileges.replaceAll(/insert|update/g, `$& (${columns})`);
-    await connection.query(`grant ${given} on ${table} to ${name}`);
+    await send(connection, `grant ${given} on ${table} to ${name}`);
   }
   await recordAct(connection, { kind: 'server_role_granted', operator, detail: { role } });
 }

@@ -84,12 +84,15 @@ describe('the server during a database outage', () => {
     expect(warnings()).toEqual([away, ['warn', 'the database is reachable again', undefined]]);
   });
 
-  it('answers 503 if a connection is cut, and uses another one for the next request', async () => {
-    const { line, agent } = await startOnLine();
+  it('answers 503 if a connection is cut, closes it, and uses another one for the next request', async () => {
+    const { line, pool, agent } = await startOnLine();
+    const closed = vi.fn();
+    pool.on('remove', closed);
     expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
     line.cut();
     expect((await agent.get(REQUEST)).status).toBe(503);
     expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
+    expect(closed).toHaveBeenCalled();
   });
 
   it('limits the total time of a request, not only of each query', async () => {

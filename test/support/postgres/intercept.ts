@@ -1,6 +1,7 @@
 import type pg from 'pg';
 
 type Run = () => Promise<pg.QueryResult>;
+type Done = (error: Error | null, result?: pg.QueryResult) => void;
 
 /** The pool, but what its connections are asked goes through `through`, which may do something before or after. */
 export function intercept(
@@ -10,10 +11,11 @@ export function intercept(
   const connect = async () => {
     const connection = await pool.connect();
     const { query, release } = connection;
-    const run = query as (...given: unknown[]) => Promise<pg.QueryResult>;
+    const run = query as (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
     return Object.assign(connection, {
-      query: (statement: pg.QueryConfig, ...more: unknown[]) =>
-        through(statement, () => run.call(connection, statement, ...more)),
+      query(statement: pg.QueryConfig, done: Done) {
+        through(statement, () => run.call(connection, statement)).then((result) => done(null, result), done);
+      },
       release(error?: Error | boolean) {
         Object.assign(connection, { query, release });
         connection.release(error);
