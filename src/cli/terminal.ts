@@ -32,9 +32,8 @@ export const ASKING = {
   },
   /** Passwords are never arguments: every process on the machine can list those. @throws {Refusal} without a terminal */
   async read({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
-    if (!passwordStdin && !canAsk(shell)) {
+    if (!passwordStdin && !canAsk(shell))
       throw new Refusal('usage', 'prompts for passwords need a terminal and no --json: use --password-stdin');
-    }
     const [password = '', paymentPassword] = passwordStdin
       ? (await readAll(shell.streams.stdin)).split(/\r?\n/)
       : await askWithoutEcho(shell);
@@ -61,9 +60,8 @@ function askWithoutEcho(shell: Shell): Promise<string[]> {
     const password = await ask('Password: ');
     if (password !== (await ask('Password again: '))) throw new Refusal('usage', 'the two passwords differ');
     const paymentPassword = await ask('Payment password (empty for none): ');
-    if (paymentPassword !== '' && paymentPassword !== (await ask('Payment password again: '))) {
+    if (paymentPassword !== '' && paymentPassword !== (await ask('Payment password again: ')))
       throw new Refusal('usage', 'the two payment passwords differ');
-    }
     return [password, paymentPassword];
   });
 }

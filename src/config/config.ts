@@ -206,9 +206,8 @@ function combinedProblems(given: Environment): string[] {
   problems.push(...trialProblems(given));
   if (!given.DATABASE_URL) return problems;
   problems.push(...missing('DATABASE_URL', 'BASE_URL', 'SECRETS'));
-  if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL)) {
+  if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL))
     problems.push('SECRETS must be your own when BASE_URL is not localhost: run openssl rand -hex 32.');
-  }
   return problems;
 }
 

@@ -40,5 +40,5 @@ export const happened = signal<{
 
 /** Reports an event. Call it after the commit, and not again for a retry. */
 export function tell<What extends Happening>(what: What, outcome: Outcome<What>, times = 1): void {
-  if (times > 0 && happened.hasSubscribers) happened.publish({ what, outcome, times });
+  if (times > 0) happened.publish({ what, outcome, times });
 }

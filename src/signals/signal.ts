@@ -2,8 +2,6 @@ import { channel } from 'node:diagnostics_channel';
 
 /** A channel with typed messages. Listeners run within `publish`; one that throws ends the process. */
 export interface Signal<Message extends object> {
-  /** Without, measuring is unnecessary. */
-  readonly hasSubscribers: boolean;
   publish(message: Message): void;
   subscribe(listener: (message: Message) => void): void;
   unsubscribe(listener: (message: Message) => void): void;

@@ -50,9 +50,8 @@ export async function changePassword(
   const { kind } = sent;
   const { other } = KINDS[kind];
   const user = await findUser(context.db, session.user.userId);
-  if (user === null || verifyForm(context, sent.formToken, changeForm(session, user, kind)) === null) {
+  if (user === null || verifyForm(context, sent.formToken, changeForm(session, user, kind)) === null)
     return { outcome: 'stale' } as const;
-  }
   const currentKind = currentKindOf(user, kind);
   const problem = await problemOf(context, user, currentKind, sent);
   if (problem !== null) return { outcome: 'refused', problem } as const;
@@ -86,9 +85,8 @@ async function problemOf(
   const problem = passwordProblem(newPassword);
   if (problem !== null) return problem;
   // The passwords must differ: knowing one must not reveal the other. They are compared under NFKC.
-  if (currentPassword.normalize('NFKC') === newPassword.normalize('NFKC')) {
+  if (currentPassword.normalize('NFKC') === newPassword.normalize('NFKC'))
     return currentKind === kind ? 'same_as_old' : 'same_as_other';
-  }
   // Loaded lazily: the list takes 15 MB.
   const { isCommonPassword, isOwnName } = await import('../../rules/account/commonPassword.ts');
   if (isCommonPassword(newPassword)) return 'too_common';

@@ -33,9 +33,8 @@ export async function exchange({ db }: Context, tokenRequest: TokenRequest, call
   });
   tell('exchange', result.verdict);
   if (result.verdict === 'code_replayed') tell('grantEnd', 'replay');
-  if (result.verdict === 'issued') {
+  if (result.verdict === 'issued')
     return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt), scope: result.scope };
-  }
   const isMalformed = result.verdict === 'code_unknown' && code.grantId === null;
   const ruleId = isMalformed ? 'code_malformed' : result.verdict;
   const [message, rule] = REFUSALS[ruleId];

@@ -18,9 +18,8 @@ export function preventSmuggling(app: FastifyInstance): void {
   });
   app.addHook('onRequest', ({ raw, headers }, reply, done) => {
     // Node discards pipelined bytes after an `Upgrade` header, and HTTP/1.0 has no chunks (RFC 9112 section 6.1).
-    if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
+    if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding']))
       reply.header('connection', 'close');
-    }
     done(problemOf(raw));
   });
 }

@@ -83,8 +83,7 @@ export class Metrics {
 
 function combinationsOf(labels: Labels): Record<string, string>[] {
   let all: Record<string, string>[] = [{}];
-  for (const [label, values] of Object.entries(labels)) {
+  for (const [label, values] of Object.entries(labels))
     all = all.flatMap((one) => values.map((value) => ({ ...one, [label]: value })));
-  }
   return all;
 }

@@ -14,9 +14,8 @@ const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
 const eta = new Eta({ views: FOLDER, cache: true, rmWhitespace: true });
 // By name, with `@`: a template named by path is looked up each time.
-for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta')))
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
-}
 
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
   const { request, server } = reply;

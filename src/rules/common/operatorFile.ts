@@ -35,9 +35,8 @@ export function parseJson(json: string): unknown {
 }
 
 function linesOf(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === 'unrecognized_keys') {
+  if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${placeOf([...issue.path, key])} is unknown`);
-  }
   const issues = issue.code === 'invalid_key' ? issue.issues : [issue];
   return issues.map(({ message }) => `${placeOf(issue.path)} ${message}`.trimStart());
 }

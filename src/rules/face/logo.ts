@@ -20,9 +20,8 @@ export function contentTypeOf(file: string): string {
 
 /** Checks a picture for our pages. @returns its kind @throws {FileError} */
 export function checkLogo(body: Buffer): 'png' | 'svg' {
-  if (body.length > MAX_LOGO_BYTES) {
+  if (body.length > MAX_LOGO_BYTES)
     throw new FileError([`has ${body.length} bytes, more than the maximum of ${MAX_LOGO_BYTES}`]);
-  }
   const kind = body[0] === 0x89 ? 'png' : 'svg';
   const { width, height } = kind === 'png' ? pngSize(body) : svgSize(body);
   if (width >= height * 0.99 && width <= height * MAX_RATIO) return kind;

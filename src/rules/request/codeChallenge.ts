@@ -17,9 +17,8 @@ export function parseCodeChallenge(parameters: Parameters): string | null {
   }
   if (method !== 'S256') throw wrong('code_challenge_method', 'code_challenge_method must be S256.');
   // The last of 43 characters carries 4 bits, so only 16 of the 64 letters can end a SHA-256.
-  if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(challenge)) {
+  if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(challenge))
     throw wrong('code_challenge', 'code_challenge is not the base64url form of a SHA-256.');
-  }
   return challenge;
 }
 

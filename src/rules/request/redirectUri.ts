@@ -42,9 +42,8 @@ export function redirectUriMismatch(registered: string, sent: string) {
 const broken = (ruleId: OAuthRuleId, rule: string) => [ruleId, `redirect_uri ${rule}`] as const;
 
 function appendedProblem(registered: string, appended: string): string | null {
-  if (!/^[\x21\x22\x24-\x7e]+$/.test(appended)) {
+  if (!/^[\x21\x22\x24-\x7e]+$/.test(appended))
     return 'has appended characters other than visible ASCII, or a fragment';
-  }
   const reserved = new Set([...ANSWER_PARAMETERS, ...parameterNames(queryOf(registered))]);
   for (const name of parameterNames(appended.slice(1))) {
     if (name === undefined) return 'appends an undecodable parameter name';
@@ -61,13 +60,11 @@ const UNSAFE_SCHEMES = [
 
 /** The reason to refuse `uri` as a redirect URI, as the end of a sentence; undefined if valid. */
 export function redirectUriProblem(uri: string): string | undefined {
-  if (uri.length > MAX_REDIRECT_URI_CHARACTERS) {
+  if (uri.length > MAX_REDIRECT_URI_CHARACTERS)
     return `it is longer than ${MAX_REDIRECT_URI_CHARACTERS} characters`;
-  }
   if (uri.includes('#')) return 'it has a fragment (#), which a redirect URI must not have';
-  if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri)) {
+  if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri))
     return 'it has characters that are not allowed in a URI';
-  }
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
   if (scheme === undefined || !URL.canParse(uri)) return 'it is not an absolute URI';
   if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme "${scheme}:" does not lead to an application`;

@@ -100,9 +100,8 @@ function parseLimit(scanner: Scanner, currency: string): Limit | undefined {
   const days = scanner.take(/[1-9][0-9]{0,3}/y);
   scanner.takeComma();
   const sum = scanner.take(/(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,2})?/y);
-  if (sum === undefined || /^[0.]+$/.test(sum)) {
+  if (sum === undefined || /^[0.]+$/.test(sum))
     return scanner.fail('a sum above zero, with at most 2 decimal places');
-  }
   if (scanner.take(/\)/y) === undefined) return scanner.fail('a closing parenthesis');
   return { days: days === undefined ? null : Number(days), sum, currency };
 }

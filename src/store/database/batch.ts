@@ -141,10 +141,8 @@ class Batcher<Request, Result> {
 
   async #run(batch: readonly Call<Request, Result>[]): Promise<void> {
     this.#inFlight += 1;
-    if (batchSent.hasSubscribers) {
-      const longest = performance.now() - Math.min(...batch.map(({ since }) => since));
-      batchSent.publish({ name: this.#name, size: batch.length, waitSeconds: longest / 1000 });
-    }
+    const longest = performance.now() - Math.min(...batch.map(({ since }) => since));
+    batchSent.publish({ name: this.#name, size: batch.length, waitSeconds: longest / 1000 });
     await this.#answer(batch);
     this.#inFlight -= 1;
     this.#schedule();

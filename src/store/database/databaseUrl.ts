@@ -57,9 +57,8 @@ function read(url: string) {
   } catch (cause) {
     const { code, path, message } = cause as NodeJS.ErrnoException;
     if (path !== undefined) throw new AddressError(`name readable files: ${path} (${code})`, { cause });
-    if (/sslmode=verify-ca/.test(message)) {
+    if (/sslmode=verify-ca/.test(message))
       throw new AddressError('have sslrootcert with sslmode=verify-ca: a file with the certificate to trust');
-    }
     throw new AddressError(`look like ${FORM}`);
   }
 }

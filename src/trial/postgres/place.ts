@@ -55,9 +55,8 @@ function makeWritable(folder: string, mode: number, remedy: string): void {
 
 /** Refuses to make a second, empty database next to the one with the data. */
 function refuse(file: string, folder: string, why: string): void {
-  if (existsSync(file)) {
+  if (existsSync(file))
     throw new Error(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);
-  }
 }
 
 function requirePasswdEntry(): void {

@@ -32,9 +32,8 @@ export function decisionRoutes(app: FastifyInstance): void {
 async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { form, authorizationRequest, pending } = await receiveRequestForm(request);
   const choice = form.get('decision');
-  if (pending === null || (choice !== 'allow' && choice !== 'reject')) {
+  if (pending === null || (choice !== 'allow' && choice !== 'reject'))
     return answerDecision(reply, authorizationRequest, { outcome: 'stale' });
-  }
   // An empty field counts as typed.
   const typed = limitsToLower(authorizationRequest).filter(({ index }) => form.hasAny([limitField(index)]));
   const sums = new Map(typed.map(({ index }) => [index, form.get(limitField(index)) ?? '']));

@@ -53,9 +53,8 @@ async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Pro
   }
   const authorizationRequest = await carriedRequest(request);
   // The account page itself shows who is signed in.
-  if (outcome === 'stale' && authorizationRequest !== null) {
+  if (outcome === 'stale' && authorizationRequest !== null)
     rememberOutcome(reply, 'not_signed_out', authorizationRequest);
-  }
   if (outcome === 'signed_out') rememberOutcome(reply, outcome, authorizationRequest);
   const more = outcome === 'signed_out' && context.provider !== null ? AGAIN : '';
   return backToRequest(reply, authorizationRequest, more);
