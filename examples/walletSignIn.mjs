@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 const { ISSUER, CLIENT_ID, CLIENT_SECRET, BASE_URL, PORT } = process.env;
-const REDIRECT_URI = `${BASE_URL}/sign-in/callback`;
+const REDIRECT_URI = `${BASE_URL}/oauth/sign-in/callback`;
 const { privateKey, publicKey } = await generateKeyPair('RS256'); // keep yours: a restart must not change it
 const codes = new Map(); // where all your servers find them, for a minute
 

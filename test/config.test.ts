@@ -375,7 +375,7 @@ describe('BRAND', () => {
     expect(readConfig(COMPLETE).brand).toBe(BUILT_IN_BRAND);
     const { name, logo, accent, support } = readConfig({}).brand;
     expect(name).toEqual({ en: 'Poltino', ru: 'Полтино' });
-    expect(logo?.path).toMatch(/^\/brand\/logo-[0-9a-f]{32}\.svg$/);
+    expect(logo?.path).toMatch(/^\/oauth\/brand\/logo-[0-9a-f]{32}\.svg$/);
     expect([accent, support?.url]).toEqual([expect.anything(), expect.stringMatching(/\.example/)]);
   });
 
@@ -383,7 +383,7 @@ describe('BRAND', () => {
     const body = png(32, 32);
     write('face.png', body);
     const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
-    const path = expect.stringMatching(/^\/brand\/logo-\w{32}\.png$/);
+    const path = expect.stringMatching(/^\/oauth\/brand\/logo-\w{32}\.png$/);
     const brand = { name: { en: 'Pay', ru: 'Pay' }, logo: { body, path } };
     for (const environment of [{ BRAND }, { ...COMPLETE, BRAND }])
       expect(readConfig(environment).brand).toMatchObject(brand);

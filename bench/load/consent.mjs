@@ -58,12 +58,12 @@ async function seeConsent(connection, { request, login }) {
   const answer = await connection.send(request);
   const isConsent = answer.status === 200 && answer.body.includes('data-page="consent"');
   require(isConsent && answer.body.includes(login), 'no consent page of this user', answer);
-  return hiddenFields(answer, '/consent');
+  return hiddenFields(answer, '/oauth/consent');
 }
 
 /** @param {{ cookie: string }} item @param {Record<string, string>} fields */
 function allowRequest({ cookie }, fields) {
-  return post('/consent', form({ ...fields, decision: 'allow' }), {
+  return post('/oauth/consent', form({ ...fields, decision: 'allow' }), {
     cookie,
     'sec-fetch-site': 'same-origin',
   });

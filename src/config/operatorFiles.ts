@@ -21,7 +21,7 @@ export function readBrand(file: string): Brand {
   const worded = (problem: string) => `logo ${logoName} ${problem}`;
   const logo = logoName === null ? null : gathering(problems, () => readOwn(logoName), worded);
   if (brand === undefined || logo === undefined) throw new FileError(problems);
-  return { ...brand, logo: logo && { ...logo, path: `/brand/logo-${logo.file}` } };
+  return { ...brand, logo: logo && { ...logo, path: `/oauth/brand/logo-${logo.file}` } };
 }
 
 /** Adds the {@link FileError} of `read` to `problems`, reworded. @returns the content; undefined after an error */

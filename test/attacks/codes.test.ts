@@ -134,7 +134,7 @@ it('a code goes only to the browser that sent Allow, not to others with the same
     const decided = await decide(spy, page, 'allow');
     expect(['consent', 'sign-in']).toContain(shown.page);
     expect(decided.status).toBe(303);
-    const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/account')];
+    const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/oauth/account')];
     expect(seen.map(({ body, location }) => `${body}${location}`).join()).not.toContain(code);
   }
   const token = expectToken(await exchange(server, shop, code));
@@ -147,7 +147,7 @@ it('the page after Allow gives the code only to the session that allowed it, unt
   const consent = await reachConsent(tabs, requestOf(shop, { scope: 'payment-shop' }), payer);
   const page = await follow(tabs, await press(tabs, consent, 'allow'));
   const receipt = (await confirm(tabs, page, payer.paymentPassword)).location ?? '';
-  const onward = receipt.replace('/receipt?', '/return?');
+  const onward = receipt.replace('/oauth/receipt?', '/oauth/return?');
   for (const spy of [await signedIn(server, payer), await signedIn(server, attacker)])
     for (const url of [receipt, onward]) expect(leadsTo(await spy.get(url), '/oauth/authorize')).toBe(true);
   expect(codeOf(await tabs.get(onward))).toMatch(/^assent_ac_/);
@@ -165,7 +165,7 @@ describe('an access token', () => {
     expect(await introspect(server, resource, token)).toEqual({ active: false });
     expectTokenError(await exchange(server, client, code), 'unauthorized_client');
     expectTokenError(await exchange(server, evilPublic, code), 'invalid_grant');
-    expect((await browser.get('/account')).text).not.toContain('phone');
+    expect((await browser.get('/oauth/account')).text).not.toContain('phone');
   });
 
   it('is not reported as revoked if the revocation could not be written', async () => {

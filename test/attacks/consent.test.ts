@@ -78,7 +78,12 @@ type Pressed = Awaited<ReturnType<typeof pressed>>;
 const decisionIn = ({ location }: Answer) => new URL(location ?? '').searchParams.get('decision') ?? '';
 
 const confirmed = ({ tabs, payer, request, decision }: Pressed, beside: Record<string, string> = {}) =>
-  tabs.post('/confirm', { ...beside, request, decision, payment_password: payer.paymentPassword ?? '' });
+  tabs.post('/oauth/confirm', {
+    ...beside,
+    request,
+    decision,
+    payment_password: payer.paymentPassword ?? '',
+  });
 
 /** Opens the pages of a decision: each only leads to the request. */
 async function expectNoPage({ tabs, request, decision }: Pressed, ...paths: string[]): Promise<void> {
@@ -89,7 +94,10 @@ async function expectNoPage({ tabs, request, decision }: Pressed, ...paths: stri
 }
 
 /** Uses a decision in every place, also with the right payment password. */
-async function expectUseless(at: Pressed, paths = ['/confirm', '/receipt', '/return']): Promise<void> {
+async function expectUseless(
+  at: Pressed,
+  paths = ['/oauth/confirm', '/oauth/receipt', '/oauth/return'],
+): Promise<void> {
   const before = await rowsOf(server.database);
   expect(leadsTo(await confirmed(at), '/oauth/authorize')).toBe(true);
   await expectNoPage(at, ...paths);
@@ -100,7 +108,7 @@ describe('the payment password', () => {
   it('allows nothing without Allow by the same session for the same request', async () => {
     const at = await pressed();
     const { decision_token = '' } = formWith(at.page, 'decision').fields;
-    const { form_token = '' } = fieldsFor(at.page, '/sign-out');
+    const { form_token = '' } = fieldsFor(at.page, '/oauth/sign-out');
     for (const decision of ['', 'allow', decision_token, form_token])
       await expectUseless({ ...at, decision });
     const elsewhere = await signedIn(server, at.payer);
@@ -122,7 +130,7 @@ describe('the payment password', () => {
     const { action, fields } = formWith(at.page, 'decision');
     const higher = decisionIn(await at.tabs.post(action, { ...fields, limit_0: '1500', decision: 'allow' }));
     const wishes = { limit_0: '1500', sums: '1500', scope: 'payment-p2p', decision_token: 'x' };
-    await expectNoPage(at, '/receipt', '/return');
+    await expectNoPage(at, '/oauth/receipt', '/oauth/return');
     const code = codeOf(await returnFrom(at.tabs, await confirmed(at, wishes)));
     await expectUseless({ ...at, decision: higher });
     const token = expectToken(await exchange(server, at.shop, code));
@@ -134,10 +142,10 @@ describe('the payment password', () => {
     const { tabs, payer, shop } = at;
     const code = codeOf(await returnFrom(tabs, await confirmed(at)));
     const token = expectToken(await exchange(server, shop, code));
-    await expectUseless(at, ['/confirm', '/return']);
+    await expectUseless(at, ['/oauth/confirm', '/oauth/return']);
     expect(await isLive(server, resource, token)).toBe(true);
-    await press(tabs, await tabs.get('/account'), '/account/disconnect');
-    await expectUseless(at, ['/confirm', '/return']);
+    await press(tabs, await tabs.get('/oauth/account'), '/oauth/account/disconnect');
+    await expectUseless(at, ['/oauth/confirm', '/oauth/return']);
     const newer = await obtainToken(tabs, shop, payer);
     await expectUseless(at);
     expect(await isLive(server, resource, newer)).toBe(true);

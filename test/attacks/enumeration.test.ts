@@ -94,14 +94,18 @@ it('an authorization is shown only to its user, without secrets, whatever the Ac
   const token = await obtainToken(browser, client, user, { instance_name: 'of the user' });
   const other = await signedIn(server, await server.createUser());
   for (const accept of ['text/html', 'application/json', '*/*']) {
-    const shown = await browser.get('/account', { accept });
+    const shown = await browser.get('/oauth/account', { accept });
     expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(shown.text).toContain('of the user');
     for (const secret of [client.clientSecret, token, client.clientId])
       expect(shown.body).not.toContain(secret);
-    expect((await other.get('/account', { accept })).text).not.toContain('of the user');
-    expect((await new Agent(server.baseUrl).get('/account', { accept })).page).toBe('sign-in');
+    expect((await other.get('/oauth/account', { accept })).text).not.toContain('of the user');
+    expect((await new Agent(server.baseUrl).get('/oauth/account', { accept })).page).toBe('sign-in');
   }
-  for (const path of ['/account.json', '/account/', `/account?format=json&user_id=${user.userId}`])
+  for (const path of [
+    '/oauth/account.json',
+    '/oauth/account/',
+    `/oauth/account?format=json&user_id=${user.userId}`,
+  ])
     expect((await other.get(path, { accept: 'application/json' })).body).not.toContain('of the user');
 });

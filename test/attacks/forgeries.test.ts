@@ -75,13 +75,13 @@ it('a forged decision opens no payment page and gives no code, even with the pay
   const typed = { ...fields, payment_password: victim.paymentPassword ?? '' };
   const before = await rowsOf(server.database);
   for (const [forgery, decision] of Object.entries(forgeriesOf(fields.decision ?? ''))) {
-    const answers = [await browser.post('/confirm', { ...typed, decision })];
-    for (const path of ['/confirm', '/receipt', '/return'])
+    const answers = [await browser.post('/oauth/confirm', { ...typed, decision })];
+    for (const path of ['/oauth/confirm', '/oauth/receipt', '/oauth/return'])
       answers.push(await browser.get(`${path}?${fields.request}&${new URLSearchParams({ decision })}`));
     for (const answer of answers) expect(leadsTo(answer, '/oauth/authorize'), forgery).toBe(true);
   }
   expect(await rowsOf(server.database)).toEqual(before);
-  expect(leadsTo(await browser.post('/confirm', typed), '/receipt')).toBe(true);
+  expect(leadsTo(await browser.post('/oauth/confirm', typed), '/oauth/receipt')).toBe(true);
 });
 
 describe('a forged code or token', () => {

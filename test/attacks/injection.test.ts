@@ -45,7 +45,7 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   const payment = await follow(agent, await press(agent, consent, 'allow'));
   const refused = await follow(agent, await confirm(agent, payment, '<svg onload=confirm(2)>'));
   const receipt = await follow(agent, await confirm(agent, payment, someone.paymentPassword));
-  return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/account')];
+  return [signInPage, wrong, consent, payment, refused, receipt, await agent.get('/oauth/account')];
 }
 
 it('HTML and template syntax in names, logins, states and targets is escaped on every page', async () => {
@@ -71,7 +71,7 @@ it('SQL and wildcards are text in a login: none finds a user, even with the righ
     const stranger = new Agent(server.baseUrl);
     const answer = await signIn(stranger, await open(stranger, shop), { ...user, login: typed, password });
     expect([typed, await verdictOn(stranger, answer)]).toEqual([typed, 'wrong']);
-    expect((await stranger.get('/account')).page).toBe('sign-in');
+    expect((await stranger.get('/oauth/account')).page).toBe('sign-in');
   }
 });
 
@@ -87,8 +87,8 @@ it('a log line is one JSON object with Assent’s own keys, whatever a request c
     await open(stranger, shop, { [field]: forged });
   await postToken(server, tokenRequestOf(shop, forged, { client_id: forged, client_secret: forged }));
   await stranger.get(`/${encodeURIComponent(forged)}`);
-  await stranger.get(`/account%0d%0aforged?${encodeURIComponent(forged)}`);
-  await stranger.get('/account', { 'user-agent': 'x\tforged', 'x-request-id': 'forged' });
+  await stranger.get(`/oauth/account%0d%0aforged?${encodeURIComponent(forged)}`);
+  await stranger.get('/oauth/account', { 'user-agent': 'x\tforged', 'x-request-id': 'forged' });
   const text = server.logLines.slice(from).join('');
   for (const part of ['forged', '\u001b', '\u2028']) expect(text).not.toContain(part);
   const lines = text.trimEnd().split('\n');

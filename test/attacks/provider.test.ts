@@ -26,7 +26,7 @@ const refuse = (agent: Agent, callback: string, ruleId: string, rule?: RegExp) =
   expectRefused(server, agent, callback, ruleId, rule);
 
 /** A browser that has come back from the wallet, but for the last step. */
-async function returning(from = '/account') {
+async function returning(from = '/oauth/account') {
   const agent = new Agent(server.baseUrl);
   const callback = await callbackOf(agent, await leaveFor(wallet, agent, from));
   return { agent, callback };
@@ -53,7 +53,7 @@ it('each sign-in has new state, nonce and challenge, and hides the request from 
     expect(parameter(first, name)).not.toBe(parameter(second, name));
   }
   expect(first).not.toMatch(new RegExp(`${shop.clientId}|the-state-of-the-shop|account-info`));
-  const left = await agent.get(`/sign-in?${request.split('?')[1]}`);
+  const left = await agent.get(`/oauth/sign-in?${request.split('?')[1]}`);
   expect(left.headers.get('cache-control')).toBe('no-store');
 });
 
@@ -205,7 +205,7 @@ describe('the sign-in cookie', () => {
   it('leads only to a valid authorization request, which is validated again on return', async () => {
     const refusedRequest = linkTo(requestOf(shop, { redirect_uri: 'https://evil.example/' }));
     const answer = await new Agent(server.baseUrl).get(
-      refusedRequest.replace('/oauth/authorize', '/sign-in'),
+      refusedRequest.replace('/oauth/authorize', '/oauth/sign-in'),
     );
     expect([answer.status, answer.page, answer.location]).toEqual([400, 'error', null]);
     const client = await server.createClient();
@@ -236,10 +236,10 @@ describe('an error response of the provider', () => {
     const answer = await passWallet(wallet, agent, linkTo(requestOf(shop)));
     expect([answer.status, answer.page]).toEqual([200, 'notice']);
     expect(answer.text).toContain('The sign-in is not complete');
-    expect(answer.body).toMatch(`href="/sign-in?client_id=${shop.clientId}&amp;`);
+    expect(answer.body).toMatch(`href="/oauth/sign-in?client_id=${shop.clientId}&amp;`);
     expect([...agent.cookies.keys()]).toEqual([expect.stringMatching(/^assent_sign_in_/)]);
     wallet.replaced = {};
-    const again = /href="(\/sign-in[^"]*)"/.exec(answer.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const again = /href="(\/oauth\/sign-in[^"]*)"/.exec(answer.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect((await passWallet(wallet, agent, again)).location).toContain('/oauth/authorize?');
   });
 
@@ -261,7 +261,7 @@ describe('the user for a `sub` of the provider', () => {
   /** Signs a user in at the wallet. @returns the users with that `sub` */
   async function arrive(user: typeof wallet.user = wallet.user, agent = new Agent(server.baseUrl)) {
     wallet.user = user;
-    await passWallet(wallet, agent, '/account');
+    await passWallet(wallet, agent, '/oauth/account');
     return usersWith(server, { external_id: user.sub });
   }
 
@@ -276,7 +276,7 @@ describe('the user for a `sub` of the provider', () => {
     expect(await usersWith(server, { login: victim.login })).toEqual(before);
     expect(before[0]?.external_id).toBeNull();
     expect(made).toMatchObject({ login: wallet.user.sub, name: 'Anna', password_hash: null });
-    expect((await agent.get('/account')).text).not.toContain(victim.login);
+    expect((await agent.get('/oauth/account')).text).not.toContain(victim.login);
   });
 
   it('gets a login with a suffix if its `sub` and preferred_username are another user’s login', async () => {

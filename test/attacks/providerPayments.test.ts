@@ -26,7 +26,7 @@ const refuse = (callback: string, ruleId: string, rule?: RegExp) =>
 let agent: Agent;
 beforeEach(async () => {
   agent = new Agent(server.baseUrl);
-  await passWallet(wallet, agent, '/account');
+  await passWallet(wallet, agent, '/oauth/account');
 });
 
 const allow = async (request = spending()) => press(agent, await agent.get(request), 'allow');
@@ -51,7 +51,7 @@ describe('a payment right', () => {
   it('must be confirmed at the provider: Allow redirects there', async () => {
     const before = await rowsOf(server.database);
     const answer = await allow();
-    expect(leadsTo(answer, '/sign-in')).toBe(true);
+    expect(leadsTo(answer, '/oauth/sign-in')).toBe(true);
     const { searchParams } = new URL(await leaveFor(wallet, agent, answer));
     const asked = ['acr_values', 'max_age', 'prompt'].map((name) => searchParams.get(name));
     expect(asked).toEqual(['payment', '0', 'login']);
@@ -80,8 +80,8 @@ describe('a payment right', () => {
     const request = formWith(await agent.get(spending()), 'decision').fields.request ?? '';
     const typed = { request, decision, payment_password: payer.paymentPassword ?? '' };
     for (const tried of [
-      await agent.post('/confirm', typed),
-      await agent.get(`/confirm?${request}&${new URLSearchParams({ decision })}`),
+      await agent.post('/oauth/confirm', typed),
+      await agent.get(`/oauth/confirm?${request}&${new URLSearchParams({ decision })}`),
     ])
       expect(leadsTo(tried, '/oauth/authorize')).toBe(true);
     expect(await rowsOf(server.database)).toBe(before);
@@ -103,7 +103,7 @@ describe('an invalid confirmation of the provider', () => {
     const session = sessionOf(agent);
     wallet.replaced = replaced;
     await refuse(await confirming(), 'sign_in_unconfirmed', rule);
-    expect([sessionOf(agent), (await agent.get('/account')).page]).toEqual([session, 'account']);
+    expect([sessionOf(agent), (await agent.get('/oauth/account')).page]).toEqual([session, 'account']);
   });
 
   it('is refused if auth_time is over 10 seconds before the redirect, or in the future', async () => {
@@ -117,7 +117,7 @@ describe('an invalid confirmation of the provider', () => {
     for (const ahead of [-30, -3_600, -1e12])
       await refuse(await answered(ahead), 'sign_in_unconfirmed', /future/);
     expect(await approvals()).toEqual([]);
-    expect(leadsTo(await agent.get(await answered(10)), '/receipt')).toBe(true);
+    expect(leadsTo(await agent.get(await answered(10)), '/oauth/receipt')).toBe(true);
     expect(await approvals()).toEqual(['provider']);
   });
 
@@ -134,10 +134,10 @@ describe('an invalid confirmation of the provider', () => {
     await pool.query('delete from sessions where session_hash = $1', [sha256(cookie)]);
     await refuse(ended, 'sign_in_lost', /session/);
 
-    await goOn(wallet, agent, '/account');
+    await goOn(wallet, agent, '/oauth/account');
     const callback = await confirming();
     const other = new Agent(server.baseUrl);
-    await passWallet(wallet, other, '/account');
+    await passWallet(wallet, other, '/oauth/account');
     agent.cookies.set('assent_session', sessionOf(other) ?? '');
     await refuse(callback, 'sign_in_lost', /session/);
   });
@@ -158,7 +158,7 @@ describe('an invalid confirmation of the provider', () => {
     const payment = await confirming();
     const session = sessionOf(agent) ?? '';
     agent.cookies.delete('assent_session');
-    const signIn = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+    const signIn = await callbackOf(agent, await leaveFor(wallet, agent, '/oauth/account'));
     agent.cookies.set('assent_session', session);
     const [one, other] = [signInCookie(payment) ?? '', signInCookie(signIn) ?? ''];
     const [ofPayment = '', ofSignIn = ''] = [agent.cookies.get(one), agent.cookies.get(other)];
@@ -190,7 +190,7 @@ describe('a confirmation by the provider', () => {
   it('counts for one approval: a repeated callback has the same result, a new Allow redirects again', async () => {
     const callback = await confirming();
     for (let times = 0; times < 2; times += 1)
-      expect(leadsTo(await agent.get(callback), '/receipt')).toBe(true);
+      expect(leadsTo(await agent.get(callback), '/oauth/receipt')).toBe(true);
     const code = codeOf(await goOn(wallet, agent, callback));
     expect(codeOf(await goOn(wallet, agent, callback))).toBe(code);
     expect([await approvals(), wallet.exchanges.length]).toEqual([['provider'], 2]);
@@ -215,7 +215,7 @@ describe('a confirmation by the provider', () => {
     const decision = decisionIn(await allow());
     const own = agent;
     const thief = new Agent(server.baseUrl);
-    await passWallet(wallet, thief, '/account');
+    await passWallet(wallet, thief, '/oauth/account');
     for (const [browser, fields, sent] of [
       [own, { scope: 'account-info payment-shop.limit(7,1501)' }, decision],
       [own, { instance_name: 'another' }, decision],
@@ -224,7 +224,7 @@ describe('a confirmation by the provider', () => {
       [own, {}, 'made-up'],
     ] as const) {
       const link = `${spending(fields)}&${new URLSearchParams({ decision: sent })}`;
-      const answer = await browser.get(link.replace('/oauth/authorize', '/sign-in'));
+      const answer = await browser.get(link.replace('/oauth/authorize', '/oauth/sign-in'));
       expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
       expect((await follow(browser, answer)).page).toBe('consent');
     }

@@ -24,7 +24,7 @@ const at = (address: string) => new Agent(server.baseUrl, { 'x-forwarded-for': a
 
 /** A browser that has come back from the wallet, but for the last step. */
 async function returning(address: string, agent = at(address)) {
-  return { agent, callback: await callbackOf(agent, await leaveFor(wallet, agent, '/account')) };
+  return { agent, callback: await callbackOf(agent, await leaveFor(wallet, agent, '/oauth/account')) };
 }
 
 const withCode = (callback: string, code: string) => callback.replace(/code=[^&]*/, `code=${code}`);
@@ -46,11 +46,11 @@ it('a sign-in exchanges at most three codes, even if its cookie is copied and se
 it('a network is throttled after too many refused codes, but not known devices or others', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
-  await passWallet(wallet, known, '/account');
+  await passWallet(wallet, known, '/oauth/account');
   known.cookies.delete('assent_session');
   wallet.exchanges.length = 0;
   wallet.replaced = MADE_UP;
-  const refusals = async () => (await passWallet(wallet, at(address), '/account')).status;
+  const refusals = async () => (await passWallet(wallet, at(address), '/oauth/account')).status;
   await vi.waitUntil(async () => (await refusals()) === 429, { timeout: 30_000, interval: 0 });
   expect(wallet.exchanges).toHaveLength(31);
 
@@ -59,19 +59,19 @@ it('a network is throttled after too many refused codes, but not known devices o
   const answer = await agent.get(callback);
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);
   expect(answer.text).toContain('Signing in works again in a minute.');
-  expect(answer.body).toContain('href="/sign-in"');
+  expect(answer.body).toContain('href="/oauth/sign-in"');
   expect(await logOf(server, answer)).toMatchObject({ rule_id: 'too_many_tries' });
   expect([wallet.exchanges.length, await rowsOf(server.database)]).toEqual([31, rows]);
 
   wallet.replaced = {};
   for (const honest of [at(elsewhere), known])
-    expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
+    expect((await passWallet(wallet, honest, '/oauth/account')).status).toBe(303);
 });
 
 it('one network gets at most ten concurrent code exchanges; known devices and others don’t wait', async () => {
   const [address, elsewhere] = [newNetwork(), newNetwork()];
   const known = at(address);
-  await passWallet(wallet, known, '/account');
+  await passWallet(wallet, known, '/oauth/account');
   known.cookies.delete('assent_session');
   const many = await Promise.all(Array.from({ length: 15 }, () => returning(address)));
   const gate = new EventEmitter();
@@ -81,7 +81,7 @@ it('one network gets at most ten concurrent code exchanges; known devices and ot
   await vi.waitUntil(() => wallet.exchanges.length >= 10);
   wallet.replaced = {};
   for (const honest of [at(elsewhere), known])
-    expect((await passWallet(wallet, honest, '/account')).status).toBe(303);
+    expect((await passWallet(wallet, honest, '/oauth/account')).status).toBe(303);
   expect(wallet.exchanges).toHaveLength(12);
   gate.emit('open');
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(many.map(() => 303));

@@ -94,7 +94,7 @@ it('the page after Allow redirects only to the redirect URI that is then registe
   const request = await open(tabs, client, { scope: 'payment-shop' });
   const page = await follow(tabs, await press(tabs, request, 'allow'));
   const { location: receipt } = await confirm(tabs, page, payer.paymentPassword);
-  const address = (receipt ?? '').replace('/receipt?', '/return?');
+  const address = (receipt ?? '').replace('/oauth/receipt?', '/oauth/return?');
   expect((await tabs.get(address)).location).toMatch(`${SHOP}?code=`);
   const evil = encodeURIComponent('https://evil.example/');
   for (const path of [receipt ?? '', address])
@@ -133,8 +133,8 @@ it.each([
     const signedIn = await stranger.post(`${action}?${query}`, form);
     expect(signedIn.location).toBe(`${server.baseUrl}/oauth/authorize?${fields.request}`);
     expectErrorPage(await stranger.post(action, { ...form, request: address }), 'invalid_request');
-    const account = await stranger.get(`/account?${query}`);
-    const left = await stranger.post(`/sign-out?${query}`, fieldsFor(account, '/sign-out'));
-    expect(left.location).toBe(`${server.baseUrl}/account`);
+    const account = await stranger.get(`/oauth/account?${query}`);
+    const left = await stranger.post(`/oauth/sign-out?${query}`, fieldsFor(account, '/oauth/sign-out'));
+    expect(left.location).toBe(`${server.baseUrl}/oauth/account`);
   },
 );

@@ -30,7 +30,7 @@ export async function expectRefused(
   expect(await logOf(server, answer)).toMatchObject({
     rule_id: ruleId,
     rule: expect.stringMatching(rule),
-    path: '/sign-in/callback',
+    path: '/oauth/sign-in/callback',
   });
   const kept = own !== null && /[?&]error=/.test(callback) ? '' : own;
   const others = (map: ReadonlyMap<string, string>) => [...map].filter(([name]) => name !== kept);

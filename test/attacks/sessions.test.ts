@@ -34,7 +34,7 @@ it('a planted cookie never becomes the session of the victim: neither a forged o
     const thief = new Agent(server.baseUrl);
     thief.cookies.set('assent_session', planted);
     expect(await isSignedIn(thief)).toBe(false);
-    expect((await fixed.get('/account')).text).toContain(victim.login);
+    expect((await fixed.get('/oauth/account')).text).toContain(victim.login);
   }
 });
 
@@ -43,11 +43,11 @@ describe('the end of a session', () => {
     const browser = await signedIn(server, victim);
     const page = await open(browser, shop);
     const kept = copyOf(browser);
-    await browser.post('/sign-out', fieldsFor(await browser.get('/account'), '/sign-out'));
+    await browser.post('/oauth/sign-out', fieldsFor(await browser.get('/oauth/account'), '/oauth/sign-out'));
     expect(await isSignedIn(kept)).toBe(false);
     expect((await decide(kept, page, 'allow')).status).toBe(303);
     await signIn(kept, await open(kept, shop), attacker);
-    const account = await kept.get('/account');
+    const account = await kept.get('/oauth/account');
     expect(account.text).toContain(attacker.login);
     expect(account.text).not.toContain(victim.login);
   });
@@ -76,7 +76,7 @@ it.each([
     const browser = new Agent(server.baseUrl);
     await signIn(browser, await open(browser, shop), victim);
     const [first, page] = [sessionOf(browser), await open(browser, shop)];
-    if (signsOut) await browser.post('/sign-out', fieldsFor(page, '/sign-out'));
+    if (signsOut) await browser.post('/oauth/sign-out', fieldsFor(page, '/oauth/sign-out'));
     else browser.cookies.clear();
     await signIn(browser, await open(browser, shop), attacker);
     expect(sessionOf(browser)).not.toBe(first);
@@ -92,7 +92,7 @@ describe('a form of Assent', () => {
     const user = await server.createUser();
     const browser = new Agent(server.baseUrl);
     await obtainToken(browser, shop, user);
-    const [account, stop] = [await browser.get('/account'), await browser.get('/account/stop')];
+    const [account, stop] = [await browser.get('/oauth/account'), await browser.get('/oauth/account/stop')];
     const spending = await open(browser, shop, { scope: 'payment-shop' });
     const payment = await follow(browser, await press(browser, spending, 'allow'));
     const consent = await open(browser, shop);
@@ -100,10 +100,10 @@ describe('a form of Assent', () => {
     expect(new Set(forms.map(({ action }) => action)).size).toBe(6);
     const before = await rowsOf(server.database);
     const typed = { decision: 'allow', payment_password: user.paymentPassword ?? '', login: user.login };
-    const signingIn = { action: '/sign-in', fields: { password: user.password } };
+    const signingIn = { action: '/oauth/sign-in', fields: { password: user.password } };
     const authorizing = { action: linkTo(requestOf(shop)), fields: formWith(consent, 'decision').fields };
     const { request = '', decision = '' } = formWith(payment, 'payment_password').fields;
-    const confirming = { action: `/confirm?${request}`, fields: { decision } };
+    const confirming = { action: `/oauth/confirm?${request}`, fields: { decision } };
     for (const { action, fields } of [...forms, signingIn, authorizing, confirming]) {
       const query = new URLSearchParams({ ...typed, ...fields, _method: 'post' });
       for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
@@ -115,14 +115,14 @@ describe('a form of Assent', () => {
       }
     }
     expect(await rowsOf(server.database)).toEqual(before);
-    expect((await browser.get('/account')).text).toContain(user.login);
+    expect((await browser.get('/oauth/account')).text).toContain(user.login);
   });
 
   it('is bound to its session: in another one, even of the same user, its CSRF token is refused', async () => {
     const token = await obtainToken(new Agent(server.baseUrl), shop, victim);
     const [one, other] = [await signedIn(server, victim), await signedIn(server, victim)];
     const mallory = await signedIn(server, attacker);
-    const account = await one.get('/account');
+    const account = await one.get('/oauth/account');
     for (const browser of [other, mallory]) {
       for (const { action, fields } of account.forms) {
         await browser.post(action, fields);
@@ -162,7 +162,7 @@ it('URLs contain no token or secret: tokens are only in response bodies, and no 
   const page = await open(browser, shop, { state: 's' });
   const answer = await decide(browser, page, 'allow');
   const token = expectToken(await exchange(server, shop, codeOf(answer)));
-  for (const seen of [page, answer, await browser.get('/account'), await open(browser, shop)]) {
+  for (const seen of [page, answer, await browser.get('/oauth/account'), await open(browser, shop)]) {
     const text = `${seen.body}${JSON.stringify([...seen.headers])}`;
     for (const secret of [token, shop.clientSecret]) expect(text).not.toContain(secret);
     expect(seen.location ?? '').not.toMatch(/#|token/);

@@ -125,8 +125,8 @@ describe('a page of another site', () => {
   afterAll(() => void evil.close());
 
   it('can’t frame a page of Assent', async () => {
-    document = `<iframe id="frame" src="${demo.baseUrl}/account"></iframe>`;
-    const answered = page.waitForResponse(`${demo.baseUrl}/account`);
+    document = `<iframe id="frame" src="${demo.baseUrl}/oauth/account"></iframe>`;
+    const answered = page.waitForResponse(`${demo.baseUrl}/oauth/account`);
     await page.goto(evilUrl);
     expect((await answered).status()).toBe(403);
     const frame = page.frames()[1];
@@ -140,13 +140,13 @@ describe('a page of another site', () => {
     await ask({ scope: 'account-info', instance: 'forged' });
     await signIn();
     const fields = await page
-      .locator('form[action="/consent"] input')
+      .locator('form[action="/oauth/consent"] input')
       .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).outerHTML));
-    document = `<form method="post" action="${demo.baseUrl}/consent">${fields.join('')}<button name="decision" value="allow">Win</button></form>`;
+    document = `<form method="post" action="${demo.baseUrl}/oauth/consent">${fields.join('')}<button name="decision" value="allow">Win</button></form>`;
     await page.goto(evilUrl);
     await press('Win');
     await expectPage('consent');
-    await page.goto(`${demo.baseUrl}/account`);
+    await page.goto(`${demo.baseUrl}/oauth/account`);
     expect(await page.getByText('forged', { exact: true }).count()).toBe(0);
   });
 });

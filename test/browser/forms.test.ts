@@ -57,7 +57,7 @@ it('an SVG logo with a script is drawn by a page, and runs no script when opened
   const script = '<script>document.documentElement.id = "ran"</script>';
   const logo = logoOf(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
   const drawn = await server.createClient({ logo });
-  const path = `/logo/${drawn.clientId}-${logo.file}`;
+  const path = `/oauth/logo/${drawn.clientId}-${logo.file}`;
   await page.goto(request('payment-p2p', drawn));
   const image = page.locator(`img[src="${path}"]`);
   expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(9);
@@ -122,7 +122,7 @@ describe('the button that shows a password', () => {
   });
 
   it('is hidden if its script does not load, and the forms still work', async () => {
-    await page.route('**/form-*.js', (route) => route.abort());
+    await page.route('**/oauth/form-*.js', (route) => route.abort());
     await page.goto(request());
     expect(await page.locator('.password button').isVisible()).toBe(false);
     await signIn();
@@ -164,7 +164,7 @@ it('browsers store the payment password under a separate user name, neither post
   await allowIt();
   await page.getByRole('button', { name: 'Show password', exact: true }).click();
   expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
-  const form = page.locator('form[action="/confirm"]');
+  const form = page.locator('form[action="/oauth/confirm"]');
   const [keptAs, typed] = [form.locator('[autocomplete=username]'), form.locator('[name=payment_password]')];
   expect(await keptAs.inputValue()).toBe(`${user.login} (payment)`);
   expect(await keptAs.boundingBox()).toMatchObject({ width: 1, height: 1 });
@@ -172,8 +172,10 @@ it('browsers store the payment password under a separate user name, neither post
   expect(await form.getByRole('textbox').count()).toBe(1);
   await typed.focus();
   await page.keyboard.press('Shift+Tab');
-  expect(await page.evaluate(() => document.activeElement?.matches('[action="/confirm"] *'))).toBe(false);
-  const posted = page.waitForRequest('**/confirm');
+  expect(await page.evaluate(() => document.activeElement?.matches('[action="/oauth/confirm"] *'))).toBe(
+    false,
+  );
+  const posted = page.waitForRequest('**/oauth/confirm');
   await typed.fill(user.paymentPassword ?? '');
   await typed.press('Enter');
   const names = [...new URLSearchParams((await posted).postData() ?? '').keys()];
@@ -238,7 +240,7 @@ describe('a wrong password', () => {
       await page.goBack();
       await expectPage('consent');
     }
-    expect(posts).toEqual(['/sign-in', '/consent', '/confirm', '/confirm']);
+    expect(posts).toEqual(['/oauth/sign-in', '/oauth/consent', '/oauth/confirm', '/oauth/confirm']);
   });
 });
 
@@ -379,7 +381,7 @@ describe('the limit fields, without JavaScript on a small screen,', () => {
   /** Presses a button. @returns the answer of the consent page */
   async function decide(name: 'Allow' | 'Reject'): Promise<Response> {
     await page.mouse.move(5, 5); // Allow can't be pressed in the first moment after the pointer has come
-    const answered = page.waitForResponse((response) => response.url().endsWith('/consent'));
+    const answered = page.waitForResponse((response) => response.url().endsWith('/oauth/consent'));
     await page.getByRole('button', { name }).click({ noWaitAfter: true });
     return answered;
   }

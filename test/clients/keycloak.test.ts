@@ -94,7 +94,7 @@ describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
 
   it('asks the signed-in user for the password again after Allow for a payment right', async () => {
     const { open, ask, enter, allow } = browserAt(server);
-    expect((await enter(await open('/account'), alice)).page).toBe('account');
+    expect((await enter(await open('/oauth/account'), alice)).page).toBe('account');
     const again = await allow(await ask(SPENDING));
     expect(formWith(again, 'password').inputs).not.toContain('username');
     expect(codeOf(await enter(again, alice))).toMatch(/^assent_ac_/);
@@ -102,13 +102,13 @@ describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
 
   it('refuses the confirmation of a payment right by another user', async () => {
     const { ours, theirs, goOn, open, ask, type, enter, allow } = browserAt(server);
-    await enter(await open('/account'), alice);
+    await enter(await open('/oauth/account'), alice);
     const { body } = await allow(await ask(SPENDING));
     const link = /'([^']*login-actions\/restart[^']*skip_logout=false)'/.exec(body)?.[1];
     const form = await goOn(await theirs.get(link?.replaceAll('&amp;', '&') ?? 'none:'));
     const { location } = await type(form, bob);
     await expectRefused(server, ours, location ?? 'none:', 'sign_in_other_user');
-    expect((await open('/account')).text).toContain('alice');
+    expect((await open('/oauth/account')).text).toContain('alice');
     expect((await ask(SPENDING)).page).toBe('consent');
   });
 
@@ -122,21 +122,21 @@ describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
 
   it('shows "The sign-in is not complete" to a user who declines at Keycloak, with a link back', async () => {
     const { theirs, goOn, open, enter } = browserAt(await serverWith({ clientId: 'assent-consent' }));
-    const question = await enter(await open('/account'), alice);
+    const question = await enter(await open('/oauth/account'), alice);
     const said = await goOn(await theirs.submit(question, 'cancel', { cancel: 'No' }));
     expect([said.status, said.page]).toEqual([200, 'notice']);
     expect(said.text).toContain('The sign-in is not complete');
-    const back = /href="(\/sign-in[^"]*)"/.exec(said.body)?.[1] ?? 'none:';
+    const back = /href="(\/oauth\/sign-in[^"]*)"/.exec(said.body)?.[1] ?? 'none:';
     expect(formWith(await open(back), 'password').inputs).toContain('username');
   });
 
   it('signs users in by their Keycloak session, and prompts again after a sign-out from Assent', async () => {
     const { theirs, open, enter } = browserAt(server);
-    await enter(await open('/account'), alice);
+    await enter(await open('/oauth/account'), alice);
     const other = browserAt(server, theirs);
-    const account = await other.open('/account');
+    const account = await other.open('/oauth/account');
     expect(account.page).toBe('account');
-    const form = await other.goOn(await press(other.ours, account, '/sign-out'));
+    const form = await other.goOn(await press(other.ours, account, '/oauth/sign-out'));
     expect(form.page).toBeNull();
     expect((await other.enter(form, alice)).page).toBe('account');
   });

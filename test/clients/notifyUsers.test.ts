@@ -66,7 +66,7 @@ it('examples/notifyUsers.mjs notifies users once of each event on their accounts
   const spending = requestOf(client, { scope: 'payment-shop.limit(7,1500)' });
   await decide(agent, await reachConsent(agent, spending, user), 'allow');
   const newPassword = newSecret();
-  await agent.submit(await agent.get('/account/password'), 'new_password', {
+  await agent.submit(await agent.get('/oauth/account/password'), 'new_password', {
     password: user.password,
     new_password: newPassword,
   });

@@ -59,9 +59,9 @@ describe('the example identity provider', () => {
   });
 
   it('recognises its users, and refuses wrong passwords', async () => {
-    expect((await fillIn('/account', BORIS)).text).toContain('Boris Ivanov');
+    expect((await fillIn('/oauth/account', BORIS)).text).toContain('Boris Ivanov');
     agent = new Agent(server.baseUrl);
-    const address = await leaveFor({ issuer }, agent, '/account');
+    const address = await leaveFor({ issuer }, agent, '/oauth/account');
     const again = await agent.post(address, { ...BORIS, password: 'wrong' });
     expect([again.status, again.location, again.forms.length]).toEqual([200, null, 1]);
     expect((await goOn({ issuer }, agent, await agent.post(address, BORIS))).text).toContain('Boris Ivanov');
@@ -76,7 +76,7 @@ describe('the example identity provider', () => {
     expect(await leaveFor({ issuer }, agent, allowed)).toMatch(/acr_values=payment/);
     const refused = await fillIn(allowed, BORIS);
     expect([refused.status, refused.page]).toEqual([400, 'error']);
-    expect((await agent.get('/account')).text).toContain('Anna Petrova');
+    expect((await agent.get('/oauth/account')).text).toContain('Anna Petrova');
     const answer = await fillIn(await press(agent, consent, 'allow'), ANNA);
     expect(codeOf(answer)).toMatch(/^assent_ac_/);
   });
@@ -88,13 +88,13 @@ describe('the example identity provider', () => {
   });
 
   it('redirects only to Assent', async () => {
-    const elsewhere = new URL(await leaveFor({ issuer }, agent, '/account'));
+    const elsewhere = new URL(await leaveFor({ issuer }, agent, '/oauth/account'));
     elsewhere.searchParams.set('redirect_uri', 'https://evil.example/');
     expect((await agent.post(elsewhere.href, ANNA)).location).toBeNull();
   });
 
   it('issues an ID token once per code, only to Assent and for the right code_verifier', async () => {
-    const address = new URL(await leaveFor({ issuer }, agent, '/account'));
+    const address = new URL(await leaveFor({ issuer }, agent, '/oauth/account'));
     const verifier = newSecret();
     address.searchParams.set('code_challenge', s256(verifier));
     const newCode = async () => codeOf(await agent.post(address.href, ANNA));

@@ -67,7 +67,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
       /Corner Shop can pay any shop up to RUB 1,500 in any 7 days, until \d+ \w+ \d{4} and see your account number, balance and status/,
     );
     expect(factsOf(page)).toEqual({ Connection: 'phone' });
-    expect(page.forms.map(({ action }) => action)).toEqual(['/language', '/confirm']);
+    expect(page.forms.map(({ action }) => action)).toEqual(['/oauth/language', '/oauth/confirm']);
   });
 });
 
@@ -132,8 +132,10 @@ describe('contract 1.4: entry of logins and passwords', () => {
       expect(policy).toContain("frame-ancestors 'none'");
       expect(policy).toContain("default-src 'none'");
       expect(page.headers.get('cache-control')).toBe('no-store');
-      expect(page.body).not.toMatch(/<script(?! type="module" src="\/form-)|<iframe|src="http|href="http/i);
-      for (const form of page.forms) expect(form.action).toMatch(/^\/[a-z-]+$/);
+      expect(page.body).not.toMatch(
+        /<script(?! type="module" src="\/oauth\/form-)|<iframe|src="http|href="http/i,
+      );
+      for (const form of page.forms) expect(form.action).toMatch(/^\/oauth\/[a-z-]+$/);
     },
   );
 });

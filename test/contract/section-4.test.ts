@@ -129,7 +129,7 @@ describe('contract 4.1: invalid decisions', () => {
   /** Sends the form of a consent page, changed, and expects it to be shown afresh. */
   async function expectStale(browser: Agent, fields: Fields, decisions = ['allow', 'reject']): Promise<void> {
     for (const decision of decisions) {
-      const answer = await writingNothing(() => browser.post('/consent', { ...fields, decision }));
+      const answer = await writingNothing(() => browser.post('/oauth/consent', { ...fields, decision }));
       expect([answer.status, answer.location]).toEqual([303, REQUEST]);
     }
   }
@@ -195,7 +195,7 @@ describe('contract 4.1: repeated decisions', () => {
     const answer = await writingNothing(() => decide(agent, page, 'reject'));
     const said = await expectAllowedAlready(answer);
     expect(said.text).toMatch(/so “Reject” on that page .* disconnect/);
-    expect(said.body).toContain('href="/account"');
+    expect(said.body).toContain('href="/oauth/account"');
     expectToken(await exchanged(shop, code));
   });
 

@@ -32,7 +32,7 @@ describe('contract 5.1: the sign-in page', () => {
   it('5.1 has a login field and a masked password field', async () => {
     const page = await openShop(new Agent(server.baseUrl));
     const { action, inputs, fields } = formWith(page, 'login');
-    expect(action).toBe('/sign-in');
+    expect(action).toBe('/oauth/sign-in');
     expect(inputs).toEqual(['login', 'password']);
     expect(Object.keys(fields)).toEqual(['request', 'form_token']);
     expect(page.body).toMatch(/<input[^>]*name="password"[^>]*type="password"/);
@@ -54,7 +54,7 @@ describe('contract 5.1: the sign-in page', () => {
     const { fields } = formWith(await openShop(browser), 'login');
     const { request = '' } = formWith(await openShop(browser, { state: 'other' }), 'login').fields;
     const { login, password } = user;
-    await browser.post('/sign-in', { ...fields, request, login, password });
+    await browser.post('/oauth/sign-in', { ...fields, request, login, password });
     expect((await openShop(browser)).page).toBe('sign-in');
   });
 
@@ -125,7 +125,7 @@ describe('contract 5.1: the payment password', () => {
     const page = await allowPaying(await signedIn(server, payer));
     expect([page.status, page.page]).toEqual([200, 'confirm']);
     const { action, inputs, fields } = formWith(page, 'payment_password');
-    expect([action, inputs]).toEqual(['/confirm', ['payment_password']]);
+    expect([action, inputs]).toEqual(['/oauth/confirm', ['payment_password']]);
     expect(Object.keys(fields)).toEqual(['request', 'decision']);
     expect(page.body).toMatch(/<input[^>]*name="payment_password"[^>]*type="password"/);
   });
@@ -149,7 +149,7 @@ describe('contract 5.1: the payment password', () => {
     }
     for (const other of [await openShop(browser, PAYING), await allowPaying(browser)])
       expect(other.body).not.toContain('id="error"');
-    expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/receipt')).toBe(true);
+    expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/oauth/receipt')).toBe(true);
   });
 
   it('5.1 confirms one decision on one request, and is requested again for the next', async () => {
@@ -166,10 +166,10 @@ describe('contract 5.1: the payment password', () => {
     for (const other of others) {
       const request = new URL((await browser.post('/oauth/authorize', other)).location ?? '').search.slice(1);
       const typed = { ...fields, request, payment_password: payer.paymentPassword ?? '' };
-      const answer = await writingNothing(() => browser.post('/confirm', typed));
+      const answer = await writingNothing(() => browser.post('/oauth/confirm', typed));
       expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/oauth/authorize?${request}`]);
     }
-    expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/receipt')).toBe(true);
+    expect(leadsTo(await confirm(browser, page, payer.paymentPassword), '/oauth/receipt')).toBe(true);
     for (const next of [requestOf(shop, PAYING), ...others])
       expect((await allowPaying(browser, await open(browser, next))).page).toBe('confirm');
   });

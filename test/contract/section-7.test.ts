@@ -126,7 +126,7 @@ describe('contract 7.2: invalid_grant', () => {
     const user = await server.createUser({ paymentPassword: null });
     const browser = new Agent(server.baseUrl);
     const code = await obtainCode(browser, requestOf(shop), user);
-    await press(browser, await browser.get('/account'), '/account/disconnect');
+    await press(browser, await browser.get('/oauth/account'), '/oauth/account/disconnect');
     expectTokenError(await exchanged(shop, code), 'invalid_grant');
     const second = await obtainCode(browser, requestOf(shop), user);
     await setUserStatus(server, user.login, 'blocked');

@@ -51,7 +51,7 @@ describe('contract 4.1 and 8: a page that stays open for long', () => {
   });
 
   it.each([
-    ['2018-06-01T12:14:59.999Z', '/receipt'],
+    ['2018-06-01T12:14:59.999Z', '/oauth/receipt'],
     ['2018-06-01T12:15:00.000Z', '/oauth/authorize'],
   ])('4.1 is valid for 15 minutes: allowed at 12:00, confirmed at %s, leads to %s', async (moment, path) => {
     await travelTo(NOON);
@@ -61,7 +61,7 @@ describe('contract 4.1 and 8: a page that stays open for long', () => {
     const page = await follow(browser, await press(browser, consent, 'allow'));
     await travelTo(moment);
     const answer = () => confirm(browser, page, payer.paymentPassword);
-    expect(leadsTo(await (path === '/receipt' ? answer() : writingNothing(answer)), path)).toBe(true);
+    expect(leadsTo(await (path === '/oauth/receipt' ? answer() : writingNothing(answer)), path)).toBe(true);
   });
 });
 

@@ -60,7 +60,7 @@ describe.each(PROXIES)('$name', (kind) => {
       return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
     };
     const untilServing = () =>
-      vi.waitFor(async () => expect((await ask('/account')).status).toBe(200), WAITING);
+      vi.waitFor(async () => expect((await ask('/oauth/account')).status).toBe(200), WAITING);
 
     beforeAll(async () => {
       database = await createDatabase();
@@ -143,14 +143,14 @@ describe.each(PROXIES)('$name', (kind) => {
       const cookie = `a=${'a'.repeat(15_000)}; b=${'b'.repeat(9_000)}`;
       for (const answer of [
         await ask(authorization({ state: 's'.repeat(15_000) })),
-        await ask('/account', undefined, { cookie }),
+        await ask('/oauth/account', undefined, { cookie }),
       ])
         expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{10}$/);
     });
 
     it('uses the other replica while one is down, and both afterwards', async () => {
       await replicas[0]?.stop('SIGKILL');
-      for (let asked = 0; asked < 40; asked += 1) expect((await ask('/account')).status).toBe(200);
+      for (let asked = 0; asked < 40; asked += 1) expect((await ask('/oauth/account')).status).toBe(200);
 
       replicas[0] = await start(ports[0]);
       await replicas[1]?.stop('SIGKILL');

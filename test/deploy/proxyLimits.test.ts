@@ -24,7 +24,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
     beforeAll(async () => {
       const server = () =>
         createServer((request, response) => {
-          if (request.url === '/account') reached += 1; // not a health check
+          if (request.url === '/oauth/account') reached += 1; // not a health check
           if (Number(request.headers['content-length'] ?? 0) === 0) return response.end();
           exchanges += 1;
           return request.resume().on('end', () => request.socket.destroy()); // like a replica that is killed
@@ -63,12 +63,12 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
       ['/oauth/token', 8_300],
       ['/%6Fauth/token', 8_300],
       ['/api/revoke', 8_300],
-      ['/consent', 33_000],
+      ['/oauth/consent', 33_000],
     ])('keeps using its servers after forms that are too long: %s, %i bytes', async (path, length) => {
       for (let turn = 0; turn < 4; turn += 1) {
         await send('198.51.100.40', `POST ${path}`, 1, 'c'.repeat(length)).catch(() => '');
       }
-      expect(statusesOf(await send('198.51.100.40', 'GET /account'))).toEqual([200]);
+      expect(statusesOf(await send('198.51.100.40', 'GET /oauth/account'))).toEqual([200]);
     });
 
     it('never repeats a token request after a server failed', async () => {
@@ -90,7 +90,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
           reached = 0;
           const answers: string[] = [];
           for (let turn = 0; turn < 5; turn += 1)
-            answers.push(await send(network[turn % network.length] ?? '', 'GET /account', AT_ONCE));
+            answers.push(await send(network[turn % network.length] ?? '', 'GET /oauth/account', AT_ONCE));
 
           const statuses = answers.flatMap(statusesOf);
           expect(statuses.length).toBe(5 * AT_ONCE);
@@ -102,7 +102,9 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
           expect(refusal).toContain('Nothing was done. Wait ten seconds');
           expect(refusal).toContain('Подождите десять секунд');
 
-          expect(new Set(statusesOf(await send(neighbour, 'GET /account', AT_ONCE)))).toEqual(new Set([200]));
+          expect(new Set(statusesOf(await send(neighbour, 'GET /oauth/account', AT_ONCE)))).toEqual(
+            new Set([200]),
+          );
         },
       );
 
@@ -115,7 +117,7 @@ describe.each(PROXIES)('$name', ({ version, takesAddress, ...kind }) => {
 
       it.each([
         ...['GET /oauth/token', 'POST /oauth/token/', 'POST //oauth/token', 'POST /oauth/./token'],
-        ...['POST /account/../oauth/token', 'POST /%6Fauth/token', 'POST /account?/oauth/token'],
+        ...['POST /oauth/account/../oauth/token', 'POST /%6Fauth/token', 'POST /oauth/account?/oauth/token'],
       ])('limits requests that only resemble those of applications: %s', async (request) => {
         const statuses: number[] = [];
         for (let turn = 0; turn < 5 && !statuses.includes(429); turn += 1)

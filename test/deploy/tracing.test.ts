@@ -44,10 +44,14 @@ async function flow(): Promise<void> {
   const exchanged = await agent.post('/oauth/token', fields);
   const { access_token } = JSON.parse(exchanged.body) as { access_token: string };
   await agent.post('/oauth/introspect', { token: access_token }, { authorization });
-  await agent.get(`/account?token=${access_token}&code=${code}`);
+  await agent.get(`/oauth/account?token=${access_token}&code=${code}`);
   await agent.get(`/${access_token}/${user.password}`);
-  await agent.get('/account', { 'user-agent': `curl ${access_token}`, 'x-token': access_token });
-  await agent.post('/sign-in', { login: user.login, password: user.password, form_token: access_token });
+  await agent.get('/oauth/account', { 'user-agent': `curl ${access_token}`, 'x-token': access_token });
+  await agent.post('/oauth/sign-in', {
+    login: user.login,
+    password: user.password,
+    form_token: access_token,
+  });
   await agent.post('/api/revoke', {}, { authorization: `Bearer ${access_token}` });
 }
 
@@ -71,7 +75,14 @@ describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
   });
 
   it('traces a whole flow: requests by route, with their SQL statements', () => {
-    const pages = ['/oauth/authorize', '/sign-in', '/consent', '/confirm', '/receipt', '/return'];
+    const pages = [
+      '/oauth/authorize',
+      '/oauth/sign-in',
+      '/oauth/consent',
+      '/oauth/confirm',
+      '/oauth/receipt',
+      '/oauth/return',
+    ];
     for (const route of [...pages, '/oauth/token', '/oauth/introspect'])
       expect(withRoute(route), route).not.toEqual([]);
     const exchanges = withRoute('/oauth/token').map(({ traceId }) => traceId);

@@ -33,7 +33,7 @@ export class Browser extends Agent {
     const { pathname, search } = new URL(url, this.baseUrl);
     const { during, owners, replicas, tokens } = this.#site;
     const { actor, userId } = this.#actor;
-    const query = pathname === '/return' ? search : '';
+    const query = pathname === '/oauth/return' ? search : '';
     const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : query);
     const asked = { actor, during, ...readRequest(pathname, fields, userId, owners) };
     for (const { front } of this.#dice.hits(0.5) ? replicas : replicas.toReversed()) {

@@ -101,7 +101,7 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
 
   /** Presses one of the account page's buttons that post to `path`, if there are any. */
   async function press(path: string): Promise<void> {
-    const page = await browser.get(path === '/account/stop' ? path : '/account');
+    const page = await browser.get(path === '/oauth/account/stop' ? path : '/oauth/account');
     const forms = page.forms.filter(({ action }) => action === path);
     const form = forms[dice.below(Math.max(1, forms.length))];
     if (form !== undefined) await browser.post(path, form.fields);
@@ -133,11 +133,14 @@ export function person(site: Site, user: TestUser, name: string, dice: Dice) {
       [5, () => exchange(anyOf(usedCodes))],
       [12, () => exchange(lateCode())],
       [8, () => revoke(held)],
-      [4, () => press('/account/disconnect')],
-      [2, () => press('/account/disconnect-all')],
-      [4, () => browser.get(dice.pick(['/account', '/account/history', '/account/security']))],
-      [1, () => press('/account/stop')],
-      [1, () => press('/sign-out')],
+      [4, () => press('/oauth/account/disconnect')],
+      [2, () => press('/oauth/account/disconnect-all')],
+      [
+        4,
+        () => browser.get(dice.pick(['/oauth/account', '/oauth/account/history', '/oauth/account/security'])),
+      ],
+      [1, () => press('/oauth/account/stop')],
+      [1, () => press('/oauth/sign-out')],
     ]);
     await action();
   };

@@ -31,21 +31,21 @@ export function readRequest(
       return ofBearer('introspect', 'token');
     case '/oauth/revoke':
       return ofBearer('revoke', 'token');
-    case '/consent':
-    case '/confirm':
-    case '/return': {
+    case '/oauth/consent':
+    case '/oauth/confirm':
+    case '/oauth/return': {
       if (fields.size === 0) return { act: 'look', userId };
       const decision = decisionOn(fields, userId ?? '');
       owners.set(decision.key ?? '', decision);
       return decision;
     }
-    case '/sign-in':
+    case '/oauth/sign-in':
       return { act: 'signIn', userId };
-    case '/account/disconnect':
+    case '/oauth/account/disconnect':
       return { act: 'disconnect', userId, key: field('grant_id') };
-    case '/account/disconnect-all':
+    case '/oauth/account/disconnect-all':
       return { act: 'disconnectAll', userId, clientId: field('client_id') };
-    case '/account/stop':
+    case '/oauth/account/stop':
       return { act: 'stop', userId };
     default:
       return { act: 'look', userId };
@@ -80,7 +80,7 @@ const cookieOf = (json: string) => new RegExp(`assent_outcome=${Buffer.from(json
 /** The part of the address or of a cookie by which an answer says that the act is done. */
 const DONE_AT: Partial<Record<Act, RegExp>> = {
   signIn: /assent_session=[\w-]/,
-  approve: /code=|\/receipt\?/,
+  approve: /code=|\/oauth\/receipt\?/,
   reject: /error=access_denied/,
   disconnect: cookieOf('["disconnected"'),
   disconnectAll: cookieOf('["disconnected"'),

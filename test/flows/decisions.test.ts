@@ -108,15 +108,15 @@ describe('the decisions of one user', () => {
 
   it('include disconnecting a whole application, which is refused beyond the limit', async () => {
     for (const state of ['one', 'two']) await decide(agent, await consentFor(state), 'allow');
-    const fields = fieldsFor(await agent.get('/account'), '/account/disconnect-all');
+    const fields = fieldsFor(await agent.get('/oauth/account'), '/oauth/account/disconnect-all');
     await decided(1_001);
-    const refused = await follow(agent, await agent.post('/account/disconnect-all', fields));
+    const refused = await follow(agent, await agent.post('/oauth/account/disconnect-all', fields));
     expect([refused.status, refused.page]).toEqual([429, 'account']);
     expect(refused.text).toContain('nothing was allowed, rejected or disconnected');
     const live = 'select from grants where user_id = $1 and revoked_at is null';
     expect(await count(live)).toBe(2);
     await decided(0);
-    expect((await agent.post('/account/disconnect-all', fields)).status).toBe(303);
+    expect((await agent.post('/oauth/account/disconnect-all', fields)).status).toBe(303);
     expect(await count(live)).toBe(0);
   });
 });
@@ -130,7 +130,7 @@ it('an application is shown as new until the user first allows it, even if disco
   await decide(agent, await consentFor('phone'), 'allow');
   for (const fields of [{}, { instance_name: 'phone' }, { instance_name: 'desk' }, { scope: 'payment-shop' }])
     expect(await isNew(fields)).toBe(false);
-  await press(agent, await agent.get('/account'), '/account/disconnect');
+  await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
   expect([await isNew(), await isNew({}, other), await isNew({}, client, stranger)]).toEqual([
     false,
     true,
@@ -141,7 +141,8 @@ it('an application is shown as new until the user first allows it, even if disco
 /** Everything that raises the revision of a grant, which makes earlier pages out of date. */
 const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
   'another approval': () => obtainCode(agent, requestOf(client, { state: 'newer' }), user),
-  'a disconnection by the user': async () => press(agent, await agent.get('/account'), '/account/disconnect'),
+  'a disconnection by the user': async () =>
+    press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect'),
   'a revocation by the operator': () =>
     revokeAll({ db: pool, operator: 'tests', progress() {} }, { clientId: client.clientId }),
   'a replay that revoked the token': (code) => exchange(server, client, code),

@@ -23,7 +23,7 @@ type Ending = (agent: Agent, user: TestUser) => Promise<unknown>;
 const ENDINGS: Record<string, Ending> = {
   async 'the user has signed out'(agent) {
     const elsewhere = copyOf(agent, other.baseUrl);
-    await press(elsewhere, await elsewhere.get('/account'), '/sign-out');
+    await press(elsewhere, await elsewhere.get('/oauth/account'), '/oauth/sign-out');
   },
   'the operator has signed the user out': (_agent, { login }) => signOutUser(pool, login, 'tests'),
   'the password has changed': (_agent, { login }) =>

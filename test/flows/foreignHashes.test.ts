@@ -124,7 +124,7 @@ describe('a user with an imported hash', () => {
     const user = await importedUser('payment');
     const agent = await signedIn(server, user);
     const passwords = { payment_password: user.paymentPassword ?? '', new_password: newSecret() };
-    const page = await agent.get('/account/payment-password');
+    const page = await agent.get('/oauth/account/payment-password');
     expect((await agent.submit(page, 'new_password', passwords)).status).toBe(303);
     expect(isOwn((await storedOf(user)).payment)).toBe(true);
   });

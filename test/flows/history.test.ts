@@ -64,7 +64,7 @@ describe('the history of a user', () => {
     for (let n = 0; n < 2; n += 1) await agent.post('/oauth/token', tokenRequestOf(client, code));
     const spending = requestOf(client, { instance_name: 'three', scope: 'payment-shop' });
     await decide(agent, await reachConsent(agent, spending, user), 'allow');
-    await press(agent, await agent.get('/account'), '/account/disconnect');
+    await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     const [events = []] = await historyOf(session);
     const nothing = {
       ...{ clientId: null, clientName: null, instanceName: null, rights: null },
@@ -96,7 +96,7 @@ describe('the history of a user', () => {
   it('has password changes and operators’ changes to the account, once each, without operators’ names', async () => {
     const { user, agent, session } = await signedIn();
     const passwords = { password: user.password, new_password: newSecret() };
-    await agent.submit(await agent.get('/account/password'), 'new_password', passwords);
+    await agent.submit(await agent.get('/oauth/account/password'), 'new_password', passwords);
     for (const status of ['active', 'blocked', 'blocked', 'active', 'active'] as const)
       await setUserStatus(pool, user.login, status, 'olga the operator');
     const [events = []] = await historyOf(session);

@@ -74,11 +74,11 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     };
   },
 
-  'grant-revoke-of-user': (setting) => disconnection('/account/disconnect', setting),
+  'grant-revoke-of-user': (setting) => disconnection('/oauth/account/disconnect', setting),
 
   async 'grant-revoke-all-of-user'(setting) {
     await obtainToken(setting.agent, setting.client, setting.user, { instance_name: 'beside' });
-    return disconnection('/account/disconnect-all', setting);
+    return disconnection('/oauth/account/disconnect-all', setting);
   },
 
   async 'grant-revoke-by-token'({ agent, client, user }) {
@@ -107,7 +107,7 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
 /** Must leave alone a token that was issued meanwhile. */
 async function disconnection(action: string, { agent, client, user }: Setting): Promise<Late> {
   await obtainToken(agent, client, user);
-  const fields = fieldsFor(await agent.get('/account'), action);
+  const fields = fieldsFor(await agent.get('/oauth/account'), action);
   let token = '';
   return {
     ask: () => agent.post(action, fields),

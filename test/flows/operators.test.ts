@@ -107,7 +107,7 @@ it('a deleted user remains only in the audit trail, by id, without login, name o
   const token = await obtainToken(agent, await server.createClient(), { ...user, password });
   const removed = await removeUser(pool, 'ZINAIDA.unmistakable', 'olga');
   expect(removed).toMatchObject({ userId: user.userId, revoked: 1 });
-  expect((await agent.get('/account')).page).toBe('sign-in');
+  expect((await agent.get('/oauth/account')).page).toBe('sign-in');
   expect(await isLive(server, await server.createResource(), token)).toBe(false);
   const tables = await ask(
     `select oid::regclass::text as name from pg_class

@@ -21,7 +21,7 @@ const password = newSecret();
 const CHANGES: Record<string, (by: SignedIn) => Promise<unknown>> = {
   'the operator': ({ user }) => setPasswords(pool, user.login, { password, paymentPassword: null }, 'tests'),
   'the user': async ({ user, agent }) =>
-    agent.submit(await agent.get('/account/password'), 'new_password', {
+    agent.submit(await agent.get('/oauth/account/password'), 'new_password', {
       password: user.password,
       new_password: password,
     }),

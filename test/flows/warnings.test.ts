@@ -46,9 +46,9 @@ describe('the warnings for a user', () => {
     await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
     agent.cookies.delete('assent_session');
     await signIn(agent, user.login, user.password);
-    expect((await agent.get('/account')).text).not.toContain(warning);
+    expect((await agent.get('/oauth/account')).text).not.toContain(warning);
     agent.cookies.delete('assent_seen');
-    expect((await agent.get('/account')).text).toContain(warning);
+    expect((await agent.get('/oauth/account')).text).toContain(warning);
   });
 
   it('include payments confirmed in another browser, not authorizations without confirmation', async () => {

@@ -45,7 +45,7 @@ export async function setStage(server: TestServer) {
     boris: await server.createUser({ name: 'Boris', login: 'boris' }),
     vera: await server.createUser({ name: 'Vera', login: 'vera', paymentPassword: null }),
     /** The answer to a request that never ends: the server's limit of time passes beside the other dead ends. */
-    late: raw(server, 'GET /account HTTP/1.1\r\nHost: x\r\n'),
+    late: raw(server, 'GET /oauth/account HTTP/1.1\r\nHost: x\r\n'),
   };
 }
 
@@ -163,12 +163,12 @@ type Change = Partial<Pick<Wallet, 'user' | 'replaced'>>;
 
 /** A sign-in that the wallet answers with a change. */
 const signingIn = (change: Change): Reach =>
-  atWallet((browser, wallet) => passWallet(Object.assign(wallet, change), browser, '/account'));
+  atWallet((browser, wallet) => passWallet(Object.assign(wallet, change), browser, '/oauth/account'));
 
 /** A payment of a signed-in user, whose confirmation the wallet answers with a change. */
 const confirming = (change: Change): Reach =>
   atWallet(async (browser, wallet, server) => {
-    await goOn(wallet, browser, '/account');
+    await goOn(wallet, browser, '/oauth/account');
     const asked = linkTo(requestOf(await server.createClient(), { scope: 'payment-shop' }));
     const pressed = await press(browser, await browser.get(asked), 'allow');
     return passWallet(Object.assign(wallet, change), browser, pressed);
@@ -205,7 +205,7 @@ const SPENDING = { scope: 'payment-shop' };
 /** The wallet's answer when its user presses Cancel. */
 const CANCELLED = { replaced: { callback: { code: undefined, error: 'access_denied' } } };
 /** No trusted part of the request is known. */
-const AT_WALLET = { nameless: true, again: '/sign-in' };
+const AT_WALLET = { nameless: true, again: '/oauth/sign-in' };
 
 /** The type requires every error page. */
 const ERRORS: Record<
@@ -244,18 +244,18 @@ const ERRORS: Record<
   sign_in_lost: {
     ...AT_WALLET,
     reach: atWallet(async (browser, wallet) => {
-      await leaveFor(wallet, browser, '/account');
-      return browser.get('/sign-in/callback');
+      await leaveFor(wallet, browser, '/oauth/account');
+      return browser.get('/oauth/sign-in/callback');
     }),
   },
-  sign_in_no_cookies: { ...AT_WALLET, reach: atWallet((browser) => browser.get('/sign-in/callback')) },
+  sign_in_no_cookies: { ...AT_WALLET, reach: atWallet((browser) => browser.get('/oauth/sign-in/callback')) },
   sign_in_wait: {
     ...AT_WALLET,
     status: 429,
     reach: atWallet(async (browser, wallet) => {
       wallet.replaced = { token: { status: 400, body: '{"error":"invalid_grant"}' } };
       for (;;) {
-        const answer = await passWallet(wallet, browser, '/account');
+        const answer = await passWallet(wallet, browser, '/oauth/account');
         if (answer.status !== 400) return answer;
       }
     }),
@@ -265,18 +265,18 @@ const ERRORS: Record<
   sign_in_refused: { ...AT_WALLET, reach: signingIn({ user: { sub: 'x'.repeat(256) } }) },
   providerAway: {
     status: 503,
-    again: '/sign-in',
-    pressed: '/sign-in',
+    again: '/oauth/sign-in',
+    pressed: '/oauth/sign-in',
     reach: atWallet(async (browser, wallet) => {
       await wallet.down();
-      const answer = await browser.get('/sign-in');
+      const answer = await browser.get('/oauth/sign-in');
       await wallet.up();
       return answer;
     }),
   },
   notFound: { status: 404, reach: (browser) => browser.get('/nowhere') },
-  notAllowed: { ...INVALID, status: 405, reach: (browser) => browser.get('/consent') },
-  brokenForm: { ...INVALID, reach: (browser) => browser.post('/consent', { decision: 'allow' }) },
+  notAllowed: { ...INVALID, status: 405, reach: (browser) => browser.get('/oauth/consent') },
+  brokenForm: { ...INVALID, reach: (browser) => browser.post('/oauth/consent', { decision: 'allow' }) },
   brokenHttp: {
     ...INVALID,
     reach: ({ headers }, { server }) =>
@@ -314,29 +314,29 @@ const unavailable = (action: string, reach: Reach, again?: string): WithSample =
 });
 
 const unavailableOn = (page: string, action: string) =>
-  unavailable(action, pressOn(page, action, whileLocked('sessions')), '/account');
+  unavailable(action, pressOn(page, action, whileLocked('sessions')), '/oauth/account');
 
 const PRESSED: WithSample[] = [
-  unavailable('/sign-in', async (browser, stage) => {
+  unavailable('/oauth/sign-in', async (browser, stage) => {
     const page = await sent({})(browser, stage);
     return whileLocked('clients')(stage, () => fillIn(browser, page, stage.anna));
   }),
   unavailable(
-    '/consent',
+    '/oauth/consent',
     onConsent('anna', (page, browser, stage) =>
       whileLocked('clients')(stage, () => decide(browser, page, 'allow')),
     ),
   ),
-  unavailable('/confirm', async (browser, stage) => {
+  unavailable('/oauth/confirm', async (browser, stage) => {
     const consent = await reachConsent(browser, requestOf(stage.shop, SPENDING), stage.anna);
     const page = await follow(browser, await press(browser, consent, 'allow'));
     return whileLocked('sessions')(stage, () => confirm(browser, page, 'x'));
   }),
-  unavailableOn('/account', '/account/disconnect'),
-  unavailableOn('/account', '/sign-out'),
-  unavailableOn('/account/stop', '/account/stop'),
-  unavailableOn('/account/security', '/account/sessions/end'),
-  unavailableOn('/account/password', '/account/password'),
+  unavailableOn('/oauth/account', '/oauth/account/disconnect'),
+  unavailableOn('/oauth/account', '/oauth/sign-out'),
+  unavailableOn('/oauth/account/stop', '/oauth/account/stop'),
+  unavailableOn('/oauth/account/security', '/oauth/account/sessions/end'),
+  unavailableOn('/oauth/account/password', '/oauth/account/password'),
 ];
 
 export const noticeSample = (
@@ -351,7 +351,7 @@ export const noticeSample = (
   refusal: passOn === null ? null : { passOn, reference: 'k3v9-7qxp', explained: null },
 });
 
-const toAccount = ({ account }: Texts) => ({ href: '/account', text: account.see });
+const toAccount = ({ account }: Texts) => ({ href: '/oauth/account', text: account.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
 
 const NOTICES: WithSample[] = [
@@ -389,14 +389,14 @@ const NOTICES: WithSample[] = [
     name: 'notice, sign-in elsewhere',
     status: 200,
     sample: ({ signIn: { button: title, elsewhere } }) =>
-      noticeSample({ title, text: elsewhere('localhost') }, [{ href: '/sign-in', text: title }], null),
-    reach: atWallet((browser) => browser.get('/account')),
+      noticeSample({ title, text: elsewhere('localhost') }, [{ href: '/oauth/sign-in', text: title }], null),
+    reach: atWallet((browser) => browser.get('/oauth/account')),
   },
   {
     name: 'notice, not signed in',
     status: 200,
     sample: ({ notices, errors }) =>
-      noticeSample(notices.notSignedIn, [{ href: '/sign-in', text: errors.tryAgain }], null),
+      noticeSample(notices.notSignedIn, [{ href: '/oauth/sign-in', text: errors.tryAgain }], null),
     reach: signingIn(CANCELLED),
   },
   {
@@ -405,7 +405,7 @@ const NOTICES: WithSample[] = [
     sample: (texts) =>
       noticeSample(
         texts.notices.notSignedIn,
-        [{ href: '/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
+        [{ href: '/oauth/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
         null,
       ),
     reach: confirming(CANCELLED),
@@ -414,7 +414,7 @@ const NOTICES: WithSample[] = [
     name: 'notice, no payment password',
     status: 403,
     sample: (texts) => {
-      const href = '/account/payment-password';
+      const href = '/oauth/account/payment-password';
       const setting = { href, text: texts.security.setPaymentPassword, inNewTab: true };
       return noticeSample(texts.notices.noPaymentPassword, [setting, toRequest(texts)], texts.errors.tellUs);
     },
@@ -461,14 +461,16 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
   }),
   'sign-in after the session ended': onConsent('anna', async (_page, browser, stage) => {
     await endSessions(stage);
-    return browser.get('/account');
+    return browser.get('/oauth/account');
   }),
 };
 
 /** Notes about the previous form, on the page of its request. */
 const OUTCOMES: Record<Note, Reach> = {
   stale: (browser, stage) => {
-    const press = pressOn('/account/stop', '/account/stop', (_stage, send) => asAnna(browser, stage, send));
+    const press = pressOn('/oauth/account/stop', '/oauth/account/stop', (_stage, send) =>
+      asAnna(browser, stage, send),
+    );
     return press(browser, stage);
   },
   not_signed_in: async (browser, stage) => {
@@ -480,7 +482,7 @@ const OUTCOMES: Record<Note, Reach> = {
     asAnna(browser, stage, () => decide(browser, page, 'allow')),
   ),
   not_signed_out: onConsent('boris', (page, browser, stage) =>
-    asAnna(browser, stage, () => browser.post('/sign-out', fieldsFor(page, '/sign-out'))),
+    asAnna(browser, stage, () => browser.post('/oauth/sign-out', fieldsFor(page, '/oauth/sign-out'))),
   ),
   allowed: onConsent('anna', async (page, browser, { shop }) => {
     await decide(browser, page, 'allow');
@@ -498,7 +500,7 @@ const OUTCOMES: Record<Note, Reach> = {
   too_many_decisions: onConsent('anna', (page, browser, stage) =>
     afterManyDecisions(stage, async () => follow(browser, await decide(browser, page, 'allow'))),
   ),
-  not_stopped: pressOn('/account/stop', '/account/stop', afterManyDecisions),
+  not_stopped: pressOn('/oauth/account/stop', '/oauth/account/stop', afterManyDecisions),
   rejected: onConsent('anna', async (page, browser, { shop }) => {
     await decide(browser, page, 'reject');
     return browser.get(linkTo(requestOf(shop)));
@@ -528,7 +530,7 @@ export const DEAD_ENDS: readonly DeadEnd[] = [
   {
     name: 'account after too_many_decisions',
     status: 429,
-    reach: pressOn('/account', '/account/disconnect-all', afterManyDecisions),
+    reach: pressOn('/oauth/account', '/oauth/account/disconnect-all', afterManyDecisions),
   },
 ];
 

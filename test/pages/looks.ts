@@ -15,7 +15,7 @@ const wideLogo = logoOf(png(360, 120));
 /** All that a brand may have, and long. */
 const FULL_BRAND: Brand = {
   name: { en: 'Northern Lights Savings & Payments Ltd', ru: 'Северное сияние: сбережения и платежи' },
-  logo: { ...wideLogo, path: `/brand/logo-${wideLogo.file}` },
+  logo: { ...wideLogo, path: `/oauth/brand/logo-${wideLogo.file}` },
   accent: null,
   support: {
     url: 'https://help.northern-lights-savings-and-payments.example/contact',

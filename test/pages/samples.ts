@@ -241,7 +241,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...granted(asked),
     name: 'receipt',
     choice: 'allow',
-    onward: `/return?${REQUEST}&decision=signed.decision`,
+    onward: `/oauth/return?${REQUEST}&decision=signed.decision`,
     ...changes,
   });
 
@@ -547,10 +547,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       [connected('Demo Shop', readers, { live: 1000, orMore: true })],
       {
         from: 'x',
-        older: '/account?older=y',
+        older: '/oauth/account?older=y',
       },
     ),
-    'account, nothing left before others': account([], { older: '/account?older=x' }),
+    'account, nothing left before others': account([], { older: '/oauth/account?older=x' }),
     'account, several that spend': account([
       connected('Demo Shop', [tablet, authorization('anna-phone', 'payment-p2p.limit(30,15000)')]),
       connected('Ticket Office', [
@@ -597,7 +597,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
-      ways: [{ href: '/account/stop', text: `${texts.stop.title}…` }],
+      ways: [{ href: '/oauth/account/stop', text: `${texts.stop.title}…` }],
       undone: texts.stop.undone,
     }),
     stop: stop(),
@@ -611,7 +611,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
           eventOf(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {}),
         ),
       ]),
-      older: '/account/history?from=1-1',
+      older: '/oauth/account/history?from=1-1',
     }),
     'history, hostile': history({
       events: told([
@@ -634,7 +634,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       passwords: toPasswords(words, false),
       isUnguarded: true,
       done: texts.security.changed,
-      ways: [{ href: '/account', text: texts.account.title }],
+      ways: [{ href: '/oauth/account', text: texts.account.title }],
     }),
     'security, an unknown device': security(
       [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],

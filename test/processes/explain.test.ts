@@ -80,7 +80,7 @@ describe('assent explain', () => {
       [await agent.get('/no/such/page'), 'not_found'],
       [await agent.get('/%ff'), 'unreadable_address'],
       [await agent.post('/oauth/introspect', { token: 'x' }, basic), 'resource_not_authenticated'],
-      [await agent.get('/account', { 'sec-fetch-dest': 'iframe' }), 'embedded'],
+      [await agent.get('/oauth/account', { 'sec-fetch-dest': 'iframe' }), 'embedded'],
     ] as const)
       expect(await keptOf(answer)).toMatchObject({ rule_id });
     const { answers } = await converse(server.baseUrl, 'no http at all\r\n\r\n');
@@ -92,7 +92,10 @@ describe('assent explain', () => {
   it.each([
     ['in a token request', (id: string) => stranger().post('/oauth/token', { client_id: id })],
     ['in HTTP Basic', (id: string) => stranger().post('/oauth/token', {}, basic(id, 'x'))],
-    ['in the sign-in form', (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` })],
+    [
+      'in the sign-in form',
+      (id: string) => stranger().post('/oauth/sign-in', { request: `client_id=${id}` }),
+    ],
   ])('records only a registered client_id: %s', async (_how, send) => {
     expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
     expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });

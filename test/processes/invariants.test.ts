@@ -62,7 +62,7 @@ async function beBusy(): Promise<void> {
   const page = await reachConsent(agent, requestOf(lowering, lower), user);
   const pressed = await agent.submit(page, 'decision', { decision: 'allow', limit_0: '100' });
   const confirmed = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
-  expect(leadsTo(confirmed, '/receipt')).toBe(true);
+  expect(leadsTo(confirmed, '/oauth/receipt')).toBe(true);
   await obtainToken(new Agent(server.baseUrl), client, other);
   for (const args of [
     ['client', 'update', client_id, '--name', 'Another Shop'],

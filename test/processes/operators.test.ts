@@ -286,13 +286,13 @@ describe('assent user update', () => {
     const agent = new Agent(server.baseUrl);
     await signIn(agent, user.login, user.password);
     await json(`user update ${user.login} --login "New ${user.login}" --name "Anna Nova"`);
-    expect((await agent.get('/account')).text).toContain(`Anna Nova (New ${user.login})`);
+    expect((await agent.get('/oauth/account')).text).toContain(`Anna Nova (New ${user.login})`);
     const other = new Agent(server.baseUrl);
     expect(await trySignIn(other, user.login, user.password)).toBe('wrong');
     expect(await trySignIn(other, `new ${user.login}`, user.password)).toBe('right');
     const trail = await json<Record<string, unknown>[]>(`audit --user ${user.userId} --outcome user_updated`);
     expect(trail).toMatchObject([{ operator: 'deploy token', detail: { fields: ['login', 'name'] } }]);
-    expect((await agent.get('/account/history')).text).toContain('We changed your login');
+    expect((await agent.get('/oauth/account/history')).text).toContain('We changed your login');
   });
 
   it('ends a user’s sessions when the external_id changes; an empty value removes it', async () => {
@@ -300,7 +300,7 @@ describe('assent user update', () => {
     const agent = new Agent(server.baseUrl);
     await signIn(agent, login, password);
     await json(`user update ${login} --external-id another-${login}`);
-    expect((await agent.get('/account')).page).toBe('sign-in');
+    expect((await agent.get('/oauth/account')).page).toBe('sign-in');
     expect(await json(`user update ${login} --external-id ""`)).toMatchObject({ external_id: null });
   });
 
@@ -419,7 +419,7 @@ describe('an application with its existing client_id and secret', () => {
     const expected = { client_id: clientId, name: 'Kiosk', redirect_uri: redirectUri, verified: true };
     expect(created).toMatchObject(expected);
     expect(await json(`client show ${clientId}`)).toEqual(created); // without the secret, which is known
-    expect((await fetch(`${server.baseUrl}/logo/${clientId}-${created.logo}`)).status).toBe(200);
+    expect((await fetch(`${server.baseUrl}/oauth/logo/${clientId}-${created.logo}`)).status).toBe(200);
     const user = await server.createUser();
     const token = await obtainToken(new Agent(server.baseUrl), { clientId, clientSecret, redirectUri }, user);
     expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });

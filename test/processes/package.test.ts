@@ -32,8 +32,8 @@ describe('the npm package', () => {
     symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'package', 'node_modules'), 'junction');
     const { url } = await useDatabase();
     const server = await spawnServer(onDatabase(url), 'ready', join(folder, 'package', 'bin', 'assent.js'));
-    const page = await (await fetch(`${server.baseUrl}/account`)).text();
-    const style = /href="(\/style-[^"]+)"/.exec(page)?.[1];
+    const page = await (await fetch(`${server.baseUrl}/oauth/account`)).text();
+    const style = /href="(\/oauth\/style-[^"]+)"/.exec(page)?.[1];
     expect((await fetch(`${server.baseUrl}${style}`)).headers.get('content-type')).toMatch(/^text\/css/);
     expect(await server.stop()).toBe(0);
   });

@@ -160,7 +160,7 @@ describe('another site', () => {
     const answer = await player().shop.get('/callback?state=a&code=b');
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('That didn’t work');
-    expect(answer.body).toContain(`href="${trial.baseUrl}/account"`);
+    expect(answer.body).toContain(`href="${trial.baseUrl}/oauth/account"`);
   });
 
   it('can’t add a script or style, or unescaped text', async () => {

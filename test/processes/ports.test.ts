@@ -38,7 +38,7 @@ it('operators’ API and metrics work with the servers’ database role, at thei
 
   for (const path of ['/v1/clients', '/v1/operators', '/metrics'])
     expect((await get(server.baseUrl + path, token)).status).toBe(404);
-  for (const own of [admin, metrics]) expect((await get(`${own}/account`, token)).status).toBe(404);
+  for (const own of [admin, metrics]) expect((await get(`${own}/oauth/account`, token)).status).toBe(404);
   expect(await server.stop()).toBe(0);
   for (const own of [admin, metrics]) await expect(get(`${own}/metrics`)).rejects.toThrow();
 });

@@ -79,7 +79,7 @@ describe.runIf(canTest)(`a build of schema version ${version}`, () => {
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
     const page = await reachConsent(agent, requestOf(client, { instance_name: instance }), user);
     expect((await decide(agent, page, 'reject')).location).toContain('error=access_denied');
-    for (const path of ['/account', '/account/history', '/account/security'])
+    for (const path of ['/oauth/account', '/oauth/account/history', '/oauth/account/security'])
       expect({ path, status: (await agent.get(path)).status }).toEqual({ path, status: 200 });
     const mine = { client_id: client.clientId, client_secret: client.clientSecret ?? '', token };
     expect((await agent.post('/oauth/revoke', mine)).status).toBe(200);

@@ -21,9 +21,9 @@ it('a server starts while the provider is unreachable, and signs users in once i
     .poll(server.output)
     .toMatch(/SIGN_IN_ISSUER does not respond correctly.*; users can't sign in until it does"/);
   const agent = new Agent(server.baseUrl);
-  expect((await agent.get('/sign-in')).status).toBe(503);
+  expect((await agent.get('/oauth/sign-in')).status).toBe(503);
   await wallet.up();
-  expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+  expect((await goOn(wallet, agent, '/oauth/account')).page).toBe('account');
   await wallet.down();
   expect(await json('user list')).toMatchObject([{ external_id: wallet.user.sub, login: wallet.user.sub }]);
 });
@@ -33,7 +33,7 @@ it.runIf(process.platform === 'linux')('memory is limited for provider responses
   onTestFinished(wallet.down);
   const { server } = await startWith(wallet);
   const agent = new Agent(server.baseUrl);
-  expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+  expect((await goOn(wallet, agent, '/oauth/account')).page).toBe('account');
   const before = peakMemory(server.pid);
   for (const [path, headers] of [
     ['/token', {}],
@@ -43,7 +43,7 @@ it.runIf(process.platform === 'linux')('memory is limited for provider responses
     ['/userinfo', {}],
   ] as const) {
     agent.cookies.delete('assent_session');
-    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/oauth/account'));
     wallet.replaced = { huge: { path, headers } };
     expect([303, 400, 503]).toContain((await agent.get(callback)).status);
     wallet.replaced = {};

@@ -23,7 +23,8 @@ function race(times: number, attempt: (agent: Agent, index: number) => Promise<A
   return Promise.all(Array.from({ length: times }, (_, index) => attempt(both[index % 2] as Agent, index)));
 }
 
-const allow = (agent: Agent, { fields }: Form) => agent.post('/consent', { ...fields, decision: 'allow' });
+const allow = (agent: Agent, { fields }: Form) =>
+  agent.post('/oauth/consent', { ...fields, decision: 'allow' });
 
 const people = async () => [await registry.createClient(), await registry.createUser()] as const;
 

@@ -53,7 +53,7 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
   const [stranger, anna] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
   const { login, password } = user;
   const { payment_password, code, code_verifier, token } = secrets;
-  const signInPage = await stranger.get('/account');
+  const signInPage = await stranger.get('/oauth/account');
   const consent = await reachConsent(anna, requestOf(client), user);
   const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)' });
   const payment = await follow(anna, await press(anna, await reachConsent(anna, spending, user), 'allow'));
@@ -64,7 +64,7 @@ async function prepareRight(): Promise<() => Promise<number[]>> {
       await stranger.submit(signInPage, 'login', { login, password }),
       await anna.submit(payment, 'payment_password', { payment_password }),
       await decide(anna, consent, 'allow'),
-      await anna.get('/account'),
+      await anna.get('/oauth/account'),
       await stranger.post('/oauth/token', exchange),
       await stranger.post('/oauth/introspect', { token }, basic(resource.id, resource.secret)),
       await stranger.post('/oauth/revoke', { token }, basic(client.clientId, client.clientSecret ?? '')),
@@ -97,7 +97,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     const { access_token: token = '' } = JSON.parse(answer.body) as { access_token?: string };
     const asked = await agent.post('/oauth/introspect', { token }, basic(resource.id, resource.secret));
     expect(JSON.parse(asked.body)).toMatchObject({ active: true });
-    expect((await agent.get('/account')).text).toContain('Shop');
+    expect((await agent.get('/oauth/account')).text).toContain('Shop');
     secrets = {
       password: user.password,
       payment_password: user.paymentPassword ?? '',
@@ -145,7 +145,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     const revoking = { token, client_id: client.clientId, client_secret: wrong };
     expect((await agent.post('/oauth/revoke', revoking)).status).toBe(400);
     await agent.send('/api/revoke', { method: 'POST', headers: { authorization: `Bearer ${token}` } });
-    await agent.post('/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
+    await agent.post('/oauth/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
   });
 
   it('never answers 5xx to secrets in wrong places', async () => {

@@ -43,7 +43,7 @@ describe('a server role that owns nothing', () => {
     await obtainToken(agent, client, user, { instance_name: 'second' });
     const given = await agent.post('/oauth/revoke', { token, client_id, client_secret: clientSecret ?? '' });
     expect(given.status).toBe(200);
-    await press(agent, await agent.get('/account'), '/account/disconnect');
+    await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     await obtainToken(agent, client, user, { instance_name: 'third' });
     const { resource_id } = await asServer.json('resource create --name api');
     const { secret_id } = await asServer.json(`resource secret add ${resource_id}`);

@@ -39,7 +39,7 @@ async function expectSignIn(
   const agent = new Agent(baseUrl);
   const signedIn = async () => {
     await signIn(agent, login, password);
-    return (await agent.get('/account')).page;
+    return (await agent.get('/oauth/account')).page;
   };
   await expect.poll(signedIn).toBe('account');
   return agent;

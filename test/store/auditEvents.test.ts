@@ -40,8 +40,8 @@ describe('the audit trail', () => {
     const [exchanged, replayed] = [await send(), await send()];
     const revoked = await agent.post('/oauth/revoke', { ...form, token: await token('given back') });
     await token('disconnected');
-    const owned = fieldsFor(await agent.get('/account'), '/account/disconnect');
-    const disconnected = await agent.post('/account/disconnect', owned);
+    const owned = fieldsFor(await agent.get('/oauth/account'), '/oauth/account/disconnect');
+    const disconnected = await agent.post('/oauth/account/disconnect', owned);
 
     const about = { scope: 'account-info operation-history', address: ADDRESS, user_id: user.userId };
     const event = (kind: string, answer: Answer) => ({ ...about, kind, reference: referenceOf(answer) });

@@ -41,7 +41,7 @@ export async function sessionOf(
 }
 
 export async function isSignedIn(agent: Agent): Promise<boolean> {
-  return (await agent.get('/account')).page === 'account';
+  return (await agent.get('/oauth/account')).page === 'account';
 }
 
 /** The hidden fields of the first form that posts to `action`; none where the page has no such form. */

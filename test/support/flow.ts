@@ -31,7 +31,7 @@ export function tokenRequestOf(client: TestClient, code: string, fields: Fields 
 
 /** Signs in on the way to the account page, which a right password leads to by a 303. */
 export async function signIn(agent: Agent, login: string, password: string): Promise<Answer> {
-  return agent.submit(await agent.get('/account'), 'login', { login, password });
+  return agent.submit(await agent.get('/oauth/account'), 'login', { login, password });
 }
 
 /** The page that a form leads to, as a browser goes there; the answer itself if it leads nowhere. */
@@ -90,7 +90,7 @@ function nextPage(agent: Agent, answer: Answer, user: TestUser): Promise<Answer>
 /** Presses a button of the consent page, and confirms with the payment password where that is asked. @returns the last answer */
 export async function decide(agent: Agent, consent: Answer, decision: 'allow' | 'reject'): Promise<Answer> {
   const answer = await press(agent, consent, decision);
-  if (!leadsTo(answer, '/confirm')) return returnFrom(agent, answer);
+  if (!leadsTo(answer, '/oauth/confirm')) return returnFrom(agent, answer);
   const { paymentPassword } = PEOPLE.get(agent) ?? {};
   return returnFrom(agent, await confirm(agent, await agent.get(answer.location ?? ''), paymentPassword));
 }
@@ -105,7 +105,7 @@ export function confirm(agent: Agent, page: Answer, paymentPassword: string | nu
 
 /** Goes on from an answer that leads to a receipt, as its page does by itself, up to the answer that leads to the application. */
 export async function returnFrom(agent: Agent, answer: Answer): Promise<Answer> {
-  if (!leadsTo(answer, '/receipt')) return answer;
+  if (!leadsTo(answer, '/oauth/receipt')) return answer;
   const receipt = await agent.get(answer.location ?? '');
   const [, onward] = /^0; url=(.+)$/.exec(receipt.headers.get('refresh') ?? '') ?? [];
   return onward === undefined ? receipt : agent.get(onward);

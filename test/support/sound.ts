@@ -39,7 +39,7 @@ function expectPage({ headers, body }: RawAnswer, reader: Reader): void {
   expect(headers.get('cache-control')).toEqual(['no-store']);
   expect(body).toMatch(/^<!doctype html>\n.*<\/html>\n?$/s);
   expect(body).not.toMatch(
-    /<style|<script(?! type="module" src="\/form-[0-9a-f]{32}\.js"><)|<img|<h1>injected/i,
+    /<style|<script(?! type="module" src="\/oauth\/form-[0-9a-f]{32}\.js"><)|<img|<h1>injected/i,
   );
   // Bytes that are not HTTP have no route, so their answer is a page.
   if (reader === 'program')

@@ -15,8 +15,8 @@ export const ours = {
   async signIn(browser, query, login) {
     const page = await browser.page(`/oauth/authorize?${query}`);
     await browser.send(
-      '/sign-in',
-      form({ ...hiddenFields(page, '/sign-in'), login, password: PASSWORD }),
+      '/oauth/sign-in',
+      form({ ...hiddenFields(page, '/oauth/sign-in'), login, password: PASSWORD }),
       OWN,
     );
   },
@@ -25,6 +25,10 @@ export const ours = {
     const page = await browser.page(`/oauth/authorize?${query}`, { 'sec-fetch-site': 'cross-site' });
     const isConsent = page.body.includes('data-page="consent"') && page.body.includes(login);
     require(isConsent, 'no consent page of this user', page);
-    return browser.send('/consent', form({ ...hiddenFields(page, '/consent'), decision: 'allow' }), OWN);
+    return browser.send(
+      '/oauth/consent',
+      form({ ...hiddenFields(page, '/oauth/consent'), decision: 'allow' }),
+      OWN,
+    );
   },
 };

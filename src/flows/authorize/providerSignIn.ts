@@ -27,7 +27,7 @@ interface Beginning {
 }
 
 /** The callback at the provider (OpenID Connect Core 1.0, section 3.1.2.5). */
-export const CALLBACK = '/sign-in/callback';
+export const CALLBACK = '/oauth/sign-in/callback';
 
 /** The provider's page, and the cookie's value; null if there is nothing to sign in for. @throws {ProviderAwayError} */
 export async function beginSignIn(context: Context, provider: Provider, beginning: Beginning) {

@@ -38,7 +38,7 @@ export function pageAddress(request: FastifyRequest): string {
   } catch {
     // Too many parameters, as this page itself says.
   }
-  return '/account';
+  return '/oauth/account';
 }
 
 function addressOf(request: FastifyRequest): string {

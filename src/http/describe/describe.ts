@@ -27,14 +27,14 @@ export interface Link {
 }
 
 export function toAccount({ account }: Texts): Link {
-  return { href: '/account', text: account.see };
+  return { href: '/oauth/account', text: account.see };
 }
 
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
 export function toPasswords({ brand, provider, texts: { security } }: Words, hasPaymentPassword: boolean) {
   const text = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
-  const payment = { href: '/account/payment-password', text };
-  if (provider === null) return [{ href: '/account/password', text: security.changePassword }, payment];
+  const payment = { href: '/oauth/account/payment-password', text };
+  if (provider === null) return [{ href: '/oauth/account/password', text: security.changePassword }, payment];
   const there = brand.support?.password;
   return [
     ...(there ? [{ href: there, text: security.changePassword }] : []),

@@ -49,13 +49,13 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
 
 /** A button's possible outcome after 500 or 503, by the path of its form. */
 const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
-  '/sign-in': 'signIn',
-  '/sign-out': 'signOut',
-  '/account/stop': 'stop',
-  '/account/sessions/end': 'sessions',
-  ...each('decision', '/confirm', '/consent'),
-  ...each('disconnect', '/account/disconnect', '/account/disconnect-all'),
-  ...each('passwords', '/account/password', '/account/payment-password'),
+  '/oauth/sign-in': 'signIn',
+  '/oauth/sign-out': 'signOut',
+  '/oauth/account/stop': 'stop',
+  '/oauth/account/sessions/end': 'sessions',
+  ...each('decision', '/oauth/confirm', '/oauth/consent'),
+  ...each('disconnect', '/oauth/account/disconnect', '/oauth/account/disconnect-all'),
+  ...each('passwords', '/oauth/account/password', '/oauth/account/payment-password'),
 };
 
 export interface DeadEnd {

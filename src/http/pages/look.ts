@@ -17,7 +17,7 @@ export const POLICY =
 
 /** A file of our own pages. Browsers keep it: its address contains its hash. */
 function assetOf(name: string, type: string, body: Buffer) {
-  return { path: `/${name}-${hash('sha256', body).slice(0, 32)}.${type}`, body };
+  return { path: `/oauth/${name}-${hash('sha256', body).slice(0, 32)}.${type}`, body };
 }
 
 export const FORM_SCRIPT = assetOf('form', 'js', readFileSync(new URL('form.js', VIEWS)));

@@ -92,7 +92,7 @@ export function errorAt(reply: FastifyReply, form: string, about: About) {
 export function refuseEmbedding(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { 'sec-fetch-dest': destination = 'document', 'sec-purpose': purpose } = request.headers;
-    const isAhead = purpose !== undefined && request.routeOptions.url?.startsWith('/sign-in');
+    const isAhead = purpose !== undefined && request.routeOptions.url?.startsWith('/oauth/sign-in');
     if (!isAhead && destination === 'document') return done();
     logRefused(reply, 'embedded', 'requested as a part of another page or by a script, not as a page');
     const { embedded, newTab } = textsOf(request).notices;
@@ -125,7 +125,11 @@ export function showNoPaymentPassword(reply: FastifyReply, request: Authorizatio
   logRefused(reply, 'no_payment_password', 'a right spends money, and the user has no payment password');
   const texts = textsOf(reply.request);
   const { title, text } = texts.notices.noPaymentPassword;
-  const set = { href: '/account/payment-password', text: texts.security.setPaymentPassword, inNewTab: true };
+  const set = {
+    href: '/oauth/account/payment-password',
+    text: texts.security.setPaymentPassword,
+    inNewTab: true,
+  };
   const isSetHere = reply.server.context.provider === null;
   const back = { href: requestPath(request), text: texts.notices.seeRequest };
   const links = isSetHere ? [set, back] : [back];

@@ -29,14 +29,14 @@ export function seeOther(reply: FastifyReply, path: string): FastifyReply {
 
 /** To the request, whose next step is chosen again; without one to the account page. @param more a further parameter */
 export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null, more = '') {
-  const path = request === null ? '/account' : '/oauth/authorize';
+  const path = request === null ? '/oauth/account' : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
 }
 
 /** To the sign-in page, which says that a form of the user's own pages has changed nothing. */
 export function toSignIn(reply: FastifyReply): FastifyReply {
   rememberOutcome(reply, 'stale', null);
-  return seeOther(reply, '/account');
+  return seeOther(reply, '/oauth/account');
 }
 
 /** Adds a form of the user's own pages. @param receive returns the path of the next page */
@@ -70,7 +70,7 @@ export const withDecision = (decision: string): string => `decision=${decision}`
 function showLeaving(reply: FastifyReply, { issuer }: Provider, query: string | null): FastifyReply {
   const { button: title, elsewhere } = textsOf(reply.request).signIn;
   const again = queryParameters(reply.request).only(['prompt']) === AGAIN ? AGAIN : '';
-  const href = withQuery('/sign-in', query, again);
+  const href = withQuery('/oauth/sign-in', query, again);
   const links = [{ href, text: title }];
   const text = elsewhere(new URL(issuer).host);
   reply.header('refresh', `0; url=${href}`);
@@ -81,7 +81,7 @@ export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
   const { authorizationRequest } = step;
-  const failed = errorAt(reply, '/consent', authorizationRequest);
+  const failed = errorAt(reply, '/oauth/consent', authorizationRequest);
   const typed = failed?.typed.length ? typedLimits(authorizationRequest, failed.typed) : null;
   return showPage(reply, {
     name: 'consent',
@@ -97,7 +97,7 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
   const { authorizationRequest, decision, granted, signOutToken } = step;
   return showPage(reply, {
     name: 'confirm',
-    error: errorAt(reply, '/confirm', authorizationRequest)?.error ?? null,
+    error: errorAt(reply, '/oauth/confirm', authorizationRequest)?.error ?? null,
     request: authorizationRequest.canonicalQuery,
     decision,
     signOutToken,
@@ -115,7 +115,7 @@ export function showReceipt(
   decision: string,
 ): FastifyReply {
   const { choice, rights, location } = receipt;
-  const onward = location && decisionPath('/return', authorizationRequest, decision);
+  const onward = location && decisionPath('/oauth/return', authorizationRequest, decision);
   // At once: on Android an application opens only as the consequence of a press, for a few seconds.
   if (onward !== null) reply.header('refresh', `0; url=${onward}`);
   return showPage(reply, {
@@ -138,7 +138,8 @@ export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply 
   if (provider !== null) return showLeaving(reply, provider, request);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
   const client = authorizationRequest && describeClient(authorizationRequest.client, wordsFor(reply.request));
-  const { error = null, typed: [login = ''] = [] } = errorAt(reply, '/sign-in', authorizationRequest) ?? {};
+  const { error = null, typed: [login = ''] = [] } =
+    errorAt(reply, '/oauth/sign-in', authorizationRequest) ?? {};
   const note = error === null ? signInNote(reply, authorizationRequest) : null;
   return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone: note });
 }

@@ -50,10 +50,14 @@ export function namedClient(request: FastifyRequest): string | null {
   }
 }
 
-/** The router's view of it: decoded, without the origin of an absolute URL. */
+/** Path and query as sent, without the origin of an absolute URL. */
+export function targetOf({ raw }: FastifyRequest): string {
+  return raw.url?.replace(/^https?:\/\/[^/]*/i, '') ?? '';
+}
+
+/** The router's view of it: decoded. */
 export function pathOf(request: FastifyRequest): string {
-  const path = request.raw.url?.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)[0];
-  return decodeURI(path ?? ''); // undecodable paths were answered before
+  return decodeURI(targetOf(request).split(/[?#]/, 1)[0] ?? ''); // undecodable paths were answered before
 }
 
 /** The route's path, for the log. An unknown path is not logged: it may contain a misplaced secret. */

@@ -9,11 +9,11 @@ export function assetRoutes(app: FastifyInstance, context: Context): void {
   const { logo } = context.brand;
   const findLogo = logoFinder(context);
 
-  app.get<{ Params: { name: string } }>('/brand/:name', async ({ params }, reply) =>
-    sendImage(reply, logo?.path === `/brand/${params.name}` ? logo : null),
+  app.get<{ Params: { name: string } }>('/oauth/brand/:name', async ({ params }, reply) =>
+    sendImage(reply, logo?.path === `/oauth/brand/${params.name}` ? logo : null),
   );
 
-  app.get<{ Params: { name: string } }>('/logo/:name', async ({ params }, reply) =>
+  app.get<{ Params: { name: string } }>('/oauth/logo/:name', async ({ params }, reply) =>
     sendImage(reply, await findLogo(params.name)),
   );
 
@@ -22,7 +22,7 @@ export function assetRoutes(app: FastifyInstance, context: Context): void {
   );
 
   // During an upgrade another replica's page requests its own style: it gets this one, uncached.
-  app.get('/style-:hash([0-9a-f]{32}).css', async ({ url }, reply) => {
+  app.get('/oauth/style-:hash([0-9a-f]{32}).css', async ({ url }, reply) => {
     const { path, body } = app.branding.style;
     reply.headers(HEADERS).type('text/css; charset=utf-8');
     return (url === path ? reply : reply.header('cache-control', 'no-store')).send(body);

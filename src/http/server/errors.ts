@@ -11,7 +11,7 @@ import { type Cause, type DeadEnd, errorPage, reasonOf } from '../pages/deadEnds
 import { showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
-import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
+import { NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
@@ -66,13 +66,24 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (n
   return answerError(reply, { ...answer, parameter, clientName, clientSite });
 }
 
-/** 405 with `Allow` or 404 for requests without a route, before reading the body. Call it before adding the routes. */
+/** Our pages and their files as they were addressed before they moved below `/oauth/`: open pages and bookmarks still do. */
+const PAGES_BEFORE =
+  /^\/(?:(?:account|sign-(?:in|out)|consent|confirm|receipt|return|language|brand|logo)(?:\/|$)|(?:style|form)-)/;
+
+/**
+ * 405 with `Allow` or 404 for requests without a route, before reading the body. Call it before adding the routes. A page's old
+ * address leads below `/oauth/`, with method and form (307); browsers don't keep it: the address may become another site's.
+ */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routeTable: RouteTable = [];
   app.decorate('routeTable', routeTable);
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const path = pathOf(request);
+    if (PAGES_BEFORE.test(path)) {
+      reply.header('cache-control', 'no-store');
+      return reply.redirect(`${app.context.baseUrl}/oauth${targetOf(request)}`, 307);
+    }
     const methods = routeTable.flatMap((route) => (route.path === path ? [route.method] : []));
     const allowed = methods.toSorted().join(', ');
     const refuse = (answer: ErrorResponse, rule_id: RuleId, logged = {}) => {

@@ -60,7 +60,7 @@ export const RULES = {
   ...rules('invalid_request', 'sign_in_failed', {
     sign_in_unfinished: 'The provider ended the sign-in, often because its page was open for too long.',
     sign_in_failed:
-      'Compare the client at the provider with SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET and the redirect URI BASE_URL/sign-in/callback. A refused `state`, `nonce`, `iss` or `aud` can be an attack.',
+      'Compare the client at the provider with SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET and the redirect URI BASE_URL/oauth/sign-in/callback. A refused `state`, `nonce`, `iss` or `aud` can be an attack.',
     sign_in_unconfirmed:
       'The provider must answer `acr_values` with the `acr` of SIGN_IN_PAYMENT_ACR, ask the user again (`max_age=0`), and send `auth_time`. Also compare both clocks.',
   }),
@@ -138,12 +138,12 @@ export const RULES = {
     wrong_metrics_token:
       'Prometheus must send METRICS_TOKEN: set `authorization` in its scrape job, see deploy/prometheus/README.md.',
     too_many_instances:
-      'The user must disconnect one authorization at /account, or MAX_INSTANCES must be raised. Often the application makes up a new instance_name each time.',
+      'The user must disconnect one authorization at /oauth/account, or MAX_INSTANCES must be raised. Often the application makes up a new instance_name each time.',
     too_many_decisions:
       'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
     ...each('The form shows the user the problem.', 'wrong_password', 'password_refused', 'wrong_limits'),
     no_payment_password:
-      'PAYMENT_PASSWORD is required, and the user has none: users set one at /account/payment-password, operators by `assent user set-password LOGIN`.',
+      'PAYMENT_PASSWORD is required, and the user has none: users set one at /oauth/account/payment-password, operators by `assent user set-password LOGIN`.',
     embedded:
       'The application shows the page in a frame or requests it by a script; it must open the browser.',
     ...each(BAD_LINK, 'not_found', 'unreadable_address'),

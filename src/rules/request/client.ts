@@ -34,10 +34,10 @@ export interface Client {
 export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | 'createdAt' | 'revision'>;
 
 export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {
-  return logo === null ? null : `/logo/${clientId}-${logo}`;
+  return logo === null ? null : `/oauth/logo/${clientId}-${logo}`;
 }
 
-/** The application and the file in a {@link logoPath} after `/logo/`; null for other text. */
+/** The application and the file in a {@link logoPath} after `/oauth/logo/`; null for other text. */
 export function parseLogoPath(name: string): { readonly clientId: string; readonly file: string } | null {
   const [, clientId, file] = /^([\w.~-]+)-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
   return clientId === undefined || file === undefined ? null : { clientId, file };

@@ -27,7 +27,7 @@ const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '').replaceAll('
 describe('the account page', () => {
   it('shows 6,000 connections in pages, newest first, with a link back to the first page', async () => {
     await connect(6_000);
-    let page = await agent.get('/account');
+    let page = await agent.get('/oauth/account');
     expect(page.body.length).toBeLessThan(60_000);
     expect(page.text).not.toContain('Back to the newest');
     const seen: string[] = namesOn(page);
@@ -37,15 +37,15 @@ describe('the account page', () => {
       seen.push(...namesOn(page));
     }
     expect(seen).toEqual(Array.from({ length: 50 }, (_, n) => `instance ${n + 1}`));
-    expect(page.body).toContain('href="/account">Back to the newest</a>');
+    expect(page.body).toContain('href="/oauth/account">Back to the newest</a>');
   });
 
   it('ends with the oldest connection, and an emptied page redirects to page one', async () => {
     await connect(11);
-    const last = await older(await agent.get('/account'));
+    const last = await older(await agent.get('/oauth/account'));
     expect([namesOn(last), nextOf(last)]).toEqual([['instance 11'], undefined]);
-    const emptied = await press(agent, last, '/account/disconnect');
-    expect(emptied.location).toBe(`${server.baseUrl}/account`);
+    const emptied = await press(agent, last, '/oauth/account/disconnect');
+    expect(emptied.location).toBe(`${server.baseUrl}/oauth/account`);
     const first = await follow(agent, emptied);
     expect(first.text).toContain('Disconnected: Corner Shop, instance 11.');
     expect(namesOn(first)).toHaveLength(10);
@@ -53,8 +53,8 @@ describe('the account page', () => {
 
   it('shows the same page of the list after one of its connections is disconnected', async () => {
     await connect(25);
-    const second = await older(await agent.get('/account'));
-    const after = await press(agent, second, '/account/disconnect');
+    const second = await older(await agent.get('/oauth/account'));
+    const after = await press(agent, second, '/oauth/account/disconnect');
     expect(after.text).toContain('Disconnected: Corner Shop, instance 11.');
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 21']);
   });
@@ -67,17 +67,17 @@ describe('the account page', () => {
     );
     const other = await server.createClient({ name: 'Old Friend' });
     await insertGrants(server, { user, client: other, count: 2 });
-    let page = await agent.get('/account');
+    let page = await agent.get('/oauth/account');
     expect(namesOn(page)).toEqual(['instance 1', 'instance 2']);
     let pages = 1;
     for (; nextOf(page) !== undefined; pages += 1) page = await older(page);
-    expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/account`]);
+    expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/oauth/account`]);
   });
 
   it('shows fewer connections on a page if their scopes are long', async () => {
     const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
     await connect(50, { scope: long });
-    const page = await agent.get('/account');
+    const page = await agent.get('/oauth/account');
     expect(namesOn(page).length).toBeGreaterThan(1);
     expect(page.body.length).toBeLessThan(250_000);
     const next = await older(page);
@@ -88,7 +88,10 @@ describe('the account page', () => {
     'ignores the invalid cursor %s',
     async (given) => {
       await connect(1);
-      const page = await pageAfter(agent, await agent.get(`/account?older=${encodeURIComponent(given)}`));
+      const page = await pageAfter(
+        agent,
+        await agent.get(`/oauth/account?older=${encodeURIComponent(given)}`),
+      );
       expect(namesOn(page)).toEqual(['instance 1']);
     },
   );
@@ -99,12 +102,12 @@ it('disconnecting an application ends all its authorizations, audits each, and k
   await connect(6_000);
   const token = await obtainToken(agent, other, user);
   const resource = await server.createResource();
-  const page = await agent.get('/account');
+  const page = await agent.get('/oauth/account');
   expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
   expect(page.text).not.toContain('Disconnect Other Shop completely');
-  const after = await press(agent, page, '/account/disconnect-all');
+  const after = await press(agent, page, '/oauth/account/disconnect-all');
   expect(after.text).toContain('Disconnected: Corner Shop.');
-  expect(after.forms.filter(({ action }) => action === '/account/disconnect')).toHaveLength(1);
+  expect(after.forms.filter(({ action }) => action === '/oauth/account/disconnect')).toHaveLength(1);
   expect(await introspect(server, resource, token)).toMatchObject({ active: true });
   const { rows } = await pool.query(
     `select count(*)::int, count(distinct instance_name)::int as names from audit_events
@@ -115,9 +118,9 @@ it('disconnecting an application ends all its authorizations, audits each, and k
 });
 
 it.each([
-  ['/account', '/account/disconnect', 'Disconnected: Corner Shop'],
-  ['/account', '/account/disconnect-all', 'Disconnected: Corner Shop'],
-  ['/account/stop', '/account/stop', 'Everything is stopped'],
+  ['/oauth/account', '/oauth/account/disconnect', 'Disconnected: Corner Shop'],
+  ['/oauth/account', '/oauth/account/disconnect-all', 'Disconnected: Corner Shop'],
+  ['/oauth/account/stop', '/oauth/account/stop', 'Everything is stopped'],
 ])('a form sent after the session ended changes nothing: page %s, form %s', async (path, action, done) => {
   await connect(2);
   const page = await agent.get(path);
@@ -132,8 +135,8 @@ it.each([
   expect(namesOn(account)).toEqual(['instance 1', 'instance 2']);
   const stale = await press(agent, page, action);
   expect(stale.text).toContain('Nothing has been changed yet: the page was out of date.');
-  expect(stale.body.includes('<title>Not disconnected &middot; ')).toBe(path === '/account');
-  expect(namesOn(await agent.get('/account'))).toHaveLength(2);
+  expect(stale.body.includes('<title>Not disconnected &middot; ')).toBe(path === '/oauth/account');
+  expect(namesOn(await agent.get('/oauth/account'))).toHaveLength(2);
   expect((await press(agent, await agent.get(path), action)).text).toContain(done);
 });
 
@@ -145,10 +148,10 @@ describe('the account page after a disconnection', () => {
 
   /** Presses the button with the accessible name "Yes, …". @returns the link that follows */
   async function pressYes(name: string): Promise<string> {
-    const { body, forms } = await agent.get('/account');
+    const { body, forms } = await agent.get('/oauth/account');
     const found = body.matchAll(/<button type="submit" aria-label="Yes, ([^"]*)"/g);
     const place = [...found].map(([, words]) => plain(words)).indexOf(name);
-    const form = forms.filter(({ action }) => action.startsWith('/account/disconnect'))[place];
+    const form = forms.filter(({ action }) => action.startsWith('/oauth/account/disconnect'))[place];
     return (await agent.post(form?.action ?? '', form?.fields ?? {})).location ?? '';
   }
 
@@ -178,9 +181,9 @@ describe('the account page after a disconnection', () => {
 
   it('shows the message for a minute, or until the next decision', async () => {
     await allow('tablet', 'phone');
-    const page = await agent.get('/account');
-    const fields = fieldsFor(page, '/account/disconnect');
-    const { headers, location } = await agent.post('/account/disconnect', fields);
+    const page = await agent.get('/oauth/account');
+    const fields = fieldsFor(page, '/oauth/account/disconnect');
+    const { headers, location } = await agent.post('/oauth/account/disconnect', fields);
     expect(headers.getSetCookie()).toContainEqual(expect.stringMatching(/^assent_outcome=.*; Max-Age=70;/));
     for (let times = 0; times < 2; times += 1) expect(await said(location ?? '')).not.toEqual(NOTHING);
     await allow('tablet');
@@ -192,7 +195,7 @@ describe('the account page after a disconnection', () => {
     const link = await pressYes('disconnect: Corner Shop, tablet');
     const boris = await server.createUser();
     expect(await said(link, await signedIn(server, boris))).toEqual(NOTHING);
-    await agent.post('/sign-out', fieldsFor(await agent.get(link), '/sign-out'));
+    await agent.post('/oauth/sign-out', fieldsFor(await agent.get(link), '/oauth/sign-out'));
     await signIn(agent, boris.login, boris.password);
     expect(await said(link)).toEqual(NOTHING);
   });
@@ -206,7 +209,7 @@ async function connectTo(name: string, ...scopes: readonly string[]): Promise<Te
   return client;
 }
 
-const account = async (path = '/account') => cheerio.load(plain((await agent.get(path)).body));
+const account = async (path = '/oauth/account') => cheerio.load(plain((await agent.get(path)).body));
 
 /** The name and the line of each closed card, in order. */
 async function cards(path?: string): Promise<(readonly [name: string, line: string])[]> {
@@ -244,7 +247,7 @@ describe('a collapsed card', () => {
   it('shows the sum of all connections of the application, on each page of the list', async () => {
     const others = Array.from({ length: 9 }, () => 'account-info');
     await connectTo('Spender', WEEKLY, ...others, WEEKLY);
-    for (const path of ['/account', nextOf(await agent.get('/account'))])
+    for (const path of ['/oauth/account', nextOf(await agent.get('/oauth/account'))])
       expect(await cards(path)).toEqual([['Spender', 'Can spend: at most RUB 6,000 in any 7 days']]);
     await pool.query(`update grants set scope = 'account-info' where instance_name is null`);
     expect(await cards()).toEqual([['Spender', 'Can spend: at most RUB 3,000 in any 7 days']]);

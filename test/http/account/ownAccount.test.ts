@@ -28,7 +28,7 @@ it.each([31, 29])('the account page warns 30 days before a connection ends: %d d
   await obtainToken(agent, client, user);
   const age = `update grants set token_issued_at = clock_timestamp() - interval '3 years' + $2 * interval '1 day' where user_id = $1`;
   await pool.query(age, [user.userId, days]);
-  expect((await agent.get('/account')).text.includes('Ends soon')).toBe(days < 30);
+  expect((await agent.get('/oauth/account')).text.includes('Ends soon')).toBe(days < 30);
 });
 
 it('the history shows at most 20 events per page', async () => {
@@ -37,7 +37,7 @@ it('the history shows at most 20 events per page', async () => {
     [user.userId, client.clientId],
   );
   const rejections: number[] = [];
-  let path: string | undefined = '/account/history';
+  let path: string | undefined = '/oauth/account/history';
   while (path !== undefined) {
     const { text, body } = await agent.get(path);
     rejections.push(text.split('You rejected a request').length - 1);
@@ -49,27 +49,27 @@ it('the history shows at most 20 events per page', async () => {
 it.each(['history', 'security', 'stop', 'password', 'payment-password'])(
   'each page of the account requires a session: %s',
   async (page) => {
-    const { status, location } = await new Agent(server.baseUrl).get(`/account/${page}`);
-    expect([status, location]).toEqual([303, `${server.baseUrl}/account`]);
+    const { status, location } = await new Agent(server.baseUrl).get(`/oauth/account/${page}`);
+    expect([status, location]).toEqual([303, `${server.baseUrl}/oauth/account`]);
   },
 );
 
 it('the sessions of a user are listed by device and network, and ended one by one or all others at once', async () => {
   const browsers = await Promise.all([1, 2, 3].map(() => signedIn(server, user)));
-  const page = await agent.get('/account/security');
+  const page = await agent.get('/oauth/account/security');
   expect(page.text).toContain('This browser (Firefox on Linux)');
   expect(page.text).toMatch(/Active today at \d\d:\d\d UTC · signed in today at \d\d:\d\d UTC · IP/);
   expect(page.text).toContain('Unknown browser on an unknown system (2)');
-  expect(page.forms.filter(({ action }) => action === '/account/sessions/end')).toHaveLength(4);
-  const stale = await follow(agent, await agent.post('/account/sessions/end', {}));
+  expect(page.forms.filter(({ action }) => action === '/oauth/account/sessions/end')).toHaveLength(4);
+  const stale = await follow(agent, await agent.post('/oauth/account/sessions/end', {}));
   expect(stale.text).toContain('Nothing has been changed yet');
-  const after = await press(agent, page, '/account/sessions/end');
+  const after = await press(agent, page, '/oauth/account/sessions/end');
   expect(after.text).toContain('Done. You are still signed in here.');
   expect((await Promise.all(browsers.map(isSignedIn))).filter(Boolean)).toHaveLength(2);
   const others = after.forms.find(
     ({ action, fields }) => action.endsWith('/end') && !('session_id' in fields),
   );
-  await agent.post('/account/sessions/end', others?.fields ?? {});
+  await agent.post('/oauth/account/sessions/end', others?.fields ?? {});
   const left = await Promise.all([agent, ...browsers].map(isSignedIn));
   expect(left).toEqual([true, false, false, false]);
 });
@@ -78,7 +78,7 @@ describe.each([
   ['password', 'password'],
   ['payment-password', 'payment_password'],
 ] as const)('changing the %s', (which, field) => {
-  const path = `/account/${which}`;
+  const path = `/oauth/account/${which}`;
   const old = () => (which === 'password' ? user.password : (user.paymentPassword ?? ''));
   const send = async (fields: Record<string, string>) =>
     follow(agent, await agent.submit(await agent.get(path), 'new_password', fields));
@@ -89,12 +89,12 @@ describe.each([
     const page = await send({ [field]: old(), new_password: NEW });
     expect(page.text).toContain('Your new password is saved. You are signed out in every other browser.');
     expect(page.body).toMatch(
-      /role="status"(?:(?!<\/div>)[\s\S])+<a href="\/account">Connected applications<\/a>/,
+      /role="status"(?:(?!<\/div>)[\s\S])+<a href="\/oauth\/account">Connected applications<\/a>/,
     );
     expect(await Promise.all([agent, other, stranger].map(isSignedIn))).toEqual([true, false, true]);
     expect((await send({ [field]: old(), new_password: newSecret() })).page).toBe('password');
     expect((await send({ [field]: NEW, new_password: newSecret() })).page).toBe('security');
-    expect((await agent.get('/account/history')).text).toMatch(/You changed your (payment )?password/);
+    expect((await agent.get('/oauth/account/history')).text).toMatch(/You changed your (payment )?password/);
   });
 
   it.each([
@@ -142,8 +142,8 @@ describe.each([
 it('a user without a payment password sets the first one by entering the password', async () => {
   user = await server.createUser({ paymentPassword: null });
   agent = await signedIn(server, user);
-  const page = await agent.get('/account/payment-password');
-  expect((await agent.get('/account/security')).text).toContain('You have no payment password');
+  const page = await agent.get('/oauth/account/payment-password');
+  expect((await agent.get('/oauth/account/security')).text).toContain('You have no payment password');
   const { password } = user;
   const send = async (new_password: string) =>
     (await follow(agent, await agent.submit(page, 'new_password', { password, new_password }))).text;

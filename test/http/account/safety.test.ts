@@ -24,7 +24,7 @@ beforeEach(async () => {
   await signIn(agent, user.login, user.password);
 });
 
-const PAGES = ['/account', '/account/security'];
+const PAGES = ['/oauth/account', '/oauth/account/security'];
 const SET = 'We set a new password for you';
 const USED = 'Your payment password was used in another browser';
 
@@ -38,7 +38,7 @@ async function expectTold(event: string, network: string): Promise<void> {
   for (const path of PAGES) {
     const { body, text } = await agent.get(path);
     expect(text).toMatch(new RegExp(`${event} ?${facts} Was this you\\? ${answers}`));
-    expect(linksOf(body)).toEqual(['/account/stop']);
+    expect(linksOf(body)).toEqual(['/oauth/account/stop']);
   }
 }
 
@@ -81,8 +81,8 @@ describe('a security warning', () => {
   it.each(PAGES)('is hidden only in the browser that dismissed it: on %s', async (path) => {
     const other = await signedIn(server, user);
     await note('replayed', { by: client });
-    const after = await press(agent, await agent.get(path), '/account/warnings');
-    expect(after.page).toBe(path === '/account' ? 'account' : 'security');
+    const after = await press(agent, await agent.get(path), '/oauth/account/warnings');
+    expect(after.page).toBe(path === '/oauth/account' ? 'account' : 'security');
     expect([await isSaid(agent, 'used twice'), await isSaid(other, 'used twice')]).toEqual([false, true]);
     await note('user_password_set');
     expect([await isSaid(agent, SET), await isSaid(agent, 'used twice')]).toEqual([true, false]);
@@ -93,11 +93,11 @@ it.each(PAGES)(
   'several warnings are shown as one box and a collapsed list, each with its own button, on %s',
   async (path) => {
     const formsOf = async (by: Agent) =>
-      (await by.get(path)).forms.filter(({ action }) => action === '/account/warnings');
+      (await by.get(path)).forms.filter(({ action }) => action === '/oauth/account/warnings');
     /** Presses the button of the box, or of the fold. @returns which of the events are left */
     const afterPressing = async (by: Agent, which: 0 | 1) => {
       const { fields = {} } = (await formsOf(by))[which] ?? {};
-      const { text } = await follow(by, await by.post('/account/warnings', fields));
+      const { text } = await follow(by, await by.post('/oauth/account/warnings', fields));
       return [SET, 'used twice', USED].map((event) => text.includes(event));
     };
     await note('approved', { days: 2, by: client });
@@ -105,7 +105,10 @@ it.each(PAGES)(
     await note('user_password_set');
     const { body, text } = await agent.get(path);
     expect(text).toMatch(/2 more alerts .+ Do you recognise all of these\? Yes, all of them No, secure/);
-    expect([(await formsOf(agent)).length, linksOf(body)]).toEqual([2, ['/account/stop', '/account/stop']]);
+    expect([(await formsOf(agent)).length, linksOf(body)]).toEqual([
+      2,
+      ['/oauth/account/stop', '/oauth/account/stop'],
+    ]);
     expect(await afterPressing(agent, 0)).toEqual([false, true, true]);
     const other = await signedIn(server, user);
     expect(await afterPressing(other, 1)).toEqual([true, false, false]);
@@ -125,13 +128,13 @@ describe('an older warning', () => {
     const harmless = await server.createClient({ name: 'Harmless' });
     await note('approved', { days: 1, by: client });
     await note('approved', { count: 50, by: harmless });
-    const { text } = await agent.get('/account');
+    const { text } = await agent.get('/oauth/account');
     expect(text).toContain(`${USED}, for Corner Shop`);
     expect(text).toContain('50 times since ');
     expect(text).not.toContain(MORE);
     await note('approved', { count: 300, by: harmless });
-    expect((await agent.get('/account')).text).toContain(MORE);
-    const after = await press(agent, await agent.get('/account'), '/account/warnings');
+    expect((await agent.get('/oauth/account')).text).toContain(MORE);
+    const after = await press(agent, await agent.get('/oauth/account'), '/oauth/account/warnings');
     expect(after.text).toContain(`${USED}, for Corner Shop`);
   });
 
@@ -140,14 +143,14 @@ describe('an older warning', () => {
     ['2001:db8:1::7', '2001:db8:1:x'],
   ])('stays visible after later approvals in another network: %s', async (address, network) => {
     await note('approved', { days: 1, by: client, from: address });
-    expect((await agent.get('/account')).text).not.toContain(MORE);
+    expect((await agent.get('/oauth/account')).text).not.toContain(MORE);
     await note('approved', { by: client, from: '198.51.100.7' });
-    const { text } = await agent.get('/account');
+    const { text } = await agent.get('/oauth/account');
     expect(text).toContain(`IP address ${network}`);
     expect(text).toContain('IP address 198.51.100.x');
     expect(text).not.toContain(MORE);
     await note('approved_again', { by: client, from: '198.51.100.8' });
-    const again = (await agent.get('/account')).text;
+    const again = (await agent.get('/oauth/account')).text;
     expect(again.match(/was used in another browser/g)).toHaveLength(2);
     expect(again).toContain('2 times since ');
   });
@@ -155,7 +158,7 @@ describe('an older warning', () => {
   it('stays visible after uses of the payment password in many networks', async () => {
     await note('replayed', { days: 1, by: client });
     for (let n = 1; n <= 12; n += 1) await note('approved', { by: client, from: `198.51.${n}.7` });
-    const { text } = await agent.get('/account');
+    const { text } = await agent.get('/oauth/account');
     expect(text).toContain('A one-time code for Corner Shop was used twice');
     expect(text.match(/was used in another browser/g)).toHaveLength(9);
     expect(text).toContain(MORE);
@@ -178,7 +181,7 @@ describe('a sign-in', () => {
     for (const end of ['sign-out', 'loss', 'another user']) {
       await signIn(own, other.login, other.password);
       expect(await says(own)).toBe(false);
-      if (end === 'sign-out') await press(own, await own.get('/account'), '/sign-out');
+      if (end === 'sign-out') await press(own, await own.get('/oauth/account'), '/oauth/sign-out');
       own.cookies.delete('assent_session');
       if (end === 'another user') await signIn(own, user.login, user.password);
       own.cookies.delete('assent_session');
@@ -189,7 +192,7 @@ describe('a sign-in', () => {
 
   it('from a known browser is not reported', async () => {
     const known = await signedIn(server, user);
-    await press(agent, await agent.get('/account'), '/account/warnings');
+    await press(agent, await agent.get('/oauth/account'), '/oauth/account/warnings');
     known.cookies.delete('assent_session');
     await signIn(known, user.login, user.password);
     expect(await says(agent)).toBe(false);
@@ -205,7 +208,7 @@ describe('a sign-in', () => {
   });
 });
 
-const ACTION = '/account/stop';
+const ACTION = '/oauth/account/stop';
 
 describe('“Stop everything”', () => {
   it('is not reported complete while one authorization is live, even behind 3,000 ended ones', async () => {
@@ -215,7 +218,7 @@ describe('“Stop everything”', () => {
     const after = await press(agent, await agent.get(ACTION), ACTION);
     expect(after.text).toContain('Everything is stopped');
     await pool.query('update grants set revoked_at = null where token_hash is not null');
-    expect((await agent.get('/account')).text).toContain('Not everything is stopped yet');
+    expect((await agent.get('/oauth/account')).text).toContain('Not everything is stopped yet');
   });
 
   it('disconnects every application, signs out every other browser, and audits both', async () => {
@@ -262,10 +265,10 @@ describe('“Stop everything”', () => {
     const late = { ...CALLER, decideBy: performance.now() };
     const stopped = stopEverything(server.context, session, stopToken(server.context, session), late);
     await expect(stopped).rejects.toThrow('after its deadline');
-    expect((await agent.get('/account')).text).not.toContain('stopped');
+    expect((await agent.get('/oauth/account')).text).not.toContain('stopped');
     expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');
     await signedIn(server, user);
-    const left = await agent.get('/account');
+    const left = await agent.get('/oauth/account');
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
   });
 
@@ -278,6 +281,6 @@ describe('“Stop everything”', () => {
     expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([429, 'stop', '60']);
     expect(page.text).toContain('your applications are not disconnected yet');
     expect(await isSignedIn(thief)).toBe(false);
-    expect((await agent.get('/account')).text).toContain('Corner Shop');
+    expect((await agent.get('/oauth/account')).text).toContain('Corner Shop');
   });
 });

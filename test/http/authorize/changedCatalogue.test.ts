@@ -103,10 +103,10 @@ describe('rights removed from the catalogue', () => {
     const refused = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
     expectErrorPage(refused, 'invalid_scope');
     expect(refused.text).toContain(TEXTS.en.errors.reasons.unreadable_rights);
-    const account = await agent.get('/account');
-    for (const { text } of [account, await agent.get('/account/history')]) expect(text).toMatch(SHOWN);
-    await pressOn(agent, account, '/account/disconnect');
+    const account = await agent.get('/oauth/account');
+    for (const { text } of [account, await agent.get('/oauth/account/history')]) expect(text).toMatch(SHOWN);
+    await pressOn(agent, account, '/oauth/account/disconnect');
     expect(await introspect(builtIn, resource, token)).toEqual({ active: false });
-    expect((await agent.get('/account/history')).text).toMatch(SHOWN);
+    expect((await agent.get('/oauth/account/history')).text).toMatch(SHOWN);
   });
 });

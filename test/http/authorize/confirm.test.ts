@@ -47,14 +47,14 @@ it('the payment password page links back to the request, can be reloaded and tra
   const address = await allow();
   const page = await browser.get(address);
   expect(page.text).toMatch(/up to RUB 900 in any 7 days/);
-  const fields = fieldsFor(page, '/confirm');
-  expect(fieldsFor(await browser.get(address), '/confirm')).toEqual(fields);
+  const fields = fieldsFor(page, '/oauth/confirm');
+  expect(fieldsFor(await browser.get(address), '/oauth/confirm')).toEqual(fields);
   const chosen = await browser.submit(page, 'language', { language: 'ru' });
   const russian = await follow(browser, chosen);
   expect([chosen.location, russian.page]).toEqual([address, 'confirm']);
   expect(russian.headers.get('content-language')).toBe('ru');
   const back = await browser.get(hrefOf(page, 'main a.button') ?? '');
-  expect(fieldsFor(back, '/consent').request).toBe(fields.request);
+  expect(fieldsFor(back, '/oauth/consent').request).toBe(fields.request);
   expect(await rowsOf(server.database)).toBe(before);
 });
 
@@ -67,7 +67,7 @@ describe('the receipt page after Allow or Reject', () => {
       /Corner Shop can pay any shop up to RUB 900 in any 7 days, until \d+ \w+ \d{4} and see/,
     );
     expect(hrefOf(page, 'main a.button')).toBe(onwardOf(page));
-    expect(hrefOf(page, 'main a.link')).toBe('/account');
+    expect(hrefOf(page, 'main a.link')).toBe('/oauth/account');
     const answer = await browser.get(onwardOf(page) ?? '');
     const code = codeOf(answer);
     expect(answer.status).toBe(302);
@@ -102,7 +102,7 @@ describe('the receipt page after Allow or Reject', () => {
     async (decision, title, location) => {
       client = await server.createClient({ redirectUri: 'com.example.shop:/done' });
       const pressed = await press(browser, await reachConsent(browser, requestOf(client), user), decision);
-      expect(leadsTo(pressed, '/receipt')).toBe(true);
+      expect(leadsTo(pressed, '/oauth/receipt')).toBe(true);
       const page = await follow(browser, pressed);
       expect(cheerio.load(page.body)('h1').text()).toBe(title);
       const answer = await browser.get(onwardOf(page) ?? '');
@@ -141,7 +141,7 @@ it('the code appears in no page, no URL of Assent and no log line', async () => 
   const code = codeOf(await browser.get(onward));
   await browser.post('/oauth/token', tokenRequestOf(client, code));
   const seen = [consent, page, answer, receipt];
-  for (const path of [address, answer.location ?? '', onward, '/account', '/account/history'])
+  for (const path of [address, answer.location ?? '', onward, '/oauth/account', '/oauth/account/history'])
     seen.push(await browser.get(path));
   const told = seen.map(({ body, headers }) => body + JSON.stringify([...headers]));
   expect([address, ...told].filter((text) => text.includes(code))).toEqual([]); // the log is searched at the end
@@ -154,7 +154,7 @@ it('PAYMENT_PASSWORD=required: payments need a payment password, and the error p
   const asked = linkTo(requestOf(await strict.createClient(), { scope: SPENDING }));
   const consent = await agent.get(asked);
   expect([consent.page, consent.text.includes('Allow…')]).toEqual(['consent', true]);
-  expect((await agent.get('/account/security')).text).not.toContain('pressing “Allow” is enough');
+  expect((await agent.get('/oauth/account/security')).text).not.toContain('pressing “Allow” is enough');
   const before = await rowsOf(strict.database);
   const pressed = await press(agent, consent, 'allow');
   const refusal = await follow(agent, pressed);

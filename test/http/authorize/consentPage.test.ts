@@ -99,7 +99,7 @@ describe('the page of an authorization request', () => {
       [await reachConsent(guarded, requestOf(client, { scope: 'payment-shop' }), payer), false, 'Allow…'],
     ] as const) {
       expect([page.text.includes(said), wordsOf(page, '[value=allow]')]).toEqual([isSaid, button]);
-      const links = ['/account', ...(isSaid ? ['/account/payment-password'] : [])];
+      const links = ['/oauth/account', ...(isSaid ? ['/oauth/account/payment-password'] : [])];
       for (const href of links) expect(wordsOf(page, `main a[href="${href}"][target="_blank"]`)).not.toBe('');
     }
   });
@@ -108,7 +108,7 @@ describe('the page of an authorization request', () => {
     const site = 'https://www.shop.example/';
     for (const [reviewed, href] of [
       [true, site],
-      [false, '/account'],
+      [false, '/oauth/account'],
     ] as const) {
       const known = await server.createClient({ site, reviewed });
       const { body } = await agent.get(linkTo(requestOf(known, { scope: 'no-right-of-ours' })));

@@ -30,7 +30,7 @@ async function foreignForm(state: string): Promise<Record<string, string>> {
 describe('the result message of a form', () => {
   it('is shown on the page of its request, also on reload and in another language, until the next form succeeds', async () => {
     await reachConsent(browser, requestOf(client), user);
-    await browser.post('/consent', await foreignForm('x'));
+    await browser.post('/oauth/consent', await foreignForm('x'));
     for (let times = 0; times < 2; times += 1) {
       expect((await browser.get(request({ state: 'x' }))).text).toContain(NOT_ACCEPTED);
       expect((await browser.get(request({ state: 'other' }))).text).not.toContain(NOT_ACCEPTED);
@@ -44,7 +44,7 @@ describe('the result message of a form', () => {
   it('is not shown to the next user of the browser', async () => {
     const consent = await reachConsent(browser, requestOf(client), user);
     await decide(browser, consent, 'allow');
-    await browser.post('/sign-out', fieldsFor(consent, '/sign-out'));
+    await browser.post('/oauth/sign-out', fieldsFor(consent, '/oauth/sign-out'));
     const signedOut = (await browser.get(request())).text;
     expect([signedOut.includes('You are signed out.'), signedOut.includes(ALLOWED)]).toEqual([true, false]);
     const other = await server.createUser({ paymentPassword: null });
@@ -54,13 +54,15 @@ describe('the result message of a form', () => {
 
   it('is not shown for a form from another site (CSRF)', async () => {
     await reachConsent(browser, requestOf(client), user);
-    const answer = await browser.post('/consent', await foreignForm('y'), { 'sec-fetch-site': 'cross-site' });
+    const answer = await browser.post('/oauth/consent', await foreignForm('y'), {
+      'sec-fetch-site': 'cross-site',
+    });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
     expect((await browser.get(request({ state: 'y' }))).text).not.toContain(NOT_ACCEPTED);
     const signInPage = await newBrowser().get(request());
     const { fields } = formWith(signInPage, 'login');
     const typed = { ...fields, login: 'mallory', password: 'x' };
-    const forged = await newBrowser().post('/sign-in', typed, { 'sec-fetch-site': 'cross-site' });
+    const forged = await newBrowser().post('/oauth/sign-in', typed, { 'sec-fetch-site': 'cross-site' });
     expect([forged.status, forged.headers.getSetCookie()]).toEqual([303, []]);
     expect(forged.location).not.toContain('cookie=');
   });
@@ -83,7 +85,7 @@ describe('an error message of a form', () => {
       expect(page.body).toContain(`value="${user.login}"`);
       expect(page.body).toMatch(/<title>Error: /);
     }
-    for (const other of [request({ state: 'other' }), '/account'])
+    for (const other of [request({ state: 'other' }), '/oauth/account'])
       expect((await browser.get(other)).text).not.toContain(ERROR);
     await signIn(browser, user.login, user.password);
     expect(browser.cookies.has('assent_outcome')).toBe(false);
@@ -124,7 +126,7 @@ describe('an error message of a form', () => {
       null,
     ]) {
       browser.cookies.set('assent_outcome', Buffer.from(JSON.stringify(made)).toString('base64url'));
-      for (const path of [request(), '/account']) {
+      for (const path of [request(), '/oauth/account']) {
         const { status, body, text } = await browser.get(path);
         expect([status, body.includes('id="error"')]).toEqual([200, false]);
         expect(text).not.toContain('You are not signed in yet');
@@ -134,10 +136,10 @@ describe('an error message of a form', () => {
 
   it('is logged with its rule, and stored for `assent explain` unless the password was wrong', async () => {
     const wrong = await mistype();
-    const line = { path: '/sign-in', status: 303, rule_id: 'wrong_password' };
+    const line = { path: '/oauth/sign-in', status: 303, rule_id: 'wrong_password' };
     expect(await logOf(server, wrong)).toMatchObject(line);
     await signIn(browser, user.login, user.password);
-    const form = await browser.get('/account/password');
+    const form = await browser.get('/oauth/account/password');
     const weak = await browser.submit(form, 'new_password', { password: user.password, new_password: 'x' });
     const refusals = 'select status, rule_id from refusals where reference = any ($1)';
     const references = [wrong, weak].map(({ headers }) => headers.get('x-request-id'));
@@ -171,7 +173,7 @@ describe('"Try again"', () => {
     expect(answer.body).not.toMatch(/by-mistake|echo-this/);
     expect((await newBrowser().get(linkOf(answer))).page).toBe('sign-in');
     const carried = { request: `${new URLSearchParams(fields)}`, login: 'x', password: 'y' };
-    const form = await whileLocked(server, 'clients', () => newBrowser().post('/sign-in', carried));
+    const form = await whileLocked(server, 'clients', () => newBrowser().post('/oauth/sign-in', carried));
     expect([form.status, form.body]).toEqual([503, expect.not.stringMatching(/by-mistake|echo-this/)]);
   });
 });
@@ -241,16 +243,16 @@ describe('the refusal of pages in frames, or requested by scripts', () => {
     for (const answer of [
       await browser.get(request(), headers),
       await browser.post('/oauth/authorize', requestOf(client), headers),
-      await browser.get('/account', headers),
+      await browser.get('/oauth/account', headers),
     ]) {
       expect([answer.status, answer.page]).toEqual([403, 'notice']);
-      expect(answer.forms.map(({ action }) => action)).toEqual(['/language']);
+      expect(answer.forms.map(({ action }) => action)).toEqual(['/oauth/language']);
       expect(answer.headers.get('x-frame-options')).toBe('DENY');
     }
   });
 
   it('does not affect top-level documents and the token endpoint', async () => {
-    const page = await newBrowser().get('/account', { 'sec-fetch-dest': 'document' });
+    const page = await newBrowser().get('/oauth/account', { 'sec-fetch-dest': 'document' });
     expect([page.status, page.page]).toEqual([200, 'sign-in']);
     const answer = await newBrowser().post('/oauth/token', {}, { 'sec-fetch-dest': 'empty' });
     expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
@@ -281,7 +283,7 @@ describe('in trial mode', async () => {
     expect(answer.body).not.toContain('onerror');
   });
 
-  it.each(['/nowhere', '/%zz', '/consent'])('developer details are also shown at %s', async (path) => {
+  it.each(['/nowhere', '/%zz', '/oauth/consent'])('developer details are also shown at %s', async (path) => {
     expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/Details for developers .+\./);
   });
 });

@@ -122,7 +122,7 @@ describe('guessing a password', () => {
     const pages = await Promise.all(
       Array.from({ length: 100 }, async () => {
         const agent = at(place);
-        return { agent, page: await agent.get('/account') };
+        return { agent, page: await agent.get('/oauth/account') };
       }),
     );
     const answers = await Promise.all(

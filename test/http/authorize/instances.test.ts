@@ -38,13 +38,13 @@ async function fill(): Promise<string[]> {
 function expectFull(answer: Answer): void {
   expect([answer.status, answer.page, answer.location]).toEqual([409, 'notice', null]);
   expect(answer.text).toContain('Disconnect one that you no longer need');
-  expect(answer.body).toContain('href="/account"');
+  expect(answer.body).toContain('href="/oauth/account"');
 }
 
 describe('MAX_INSTANCES live authorizations of one user and application', () => {
   it('make the payment password page answer 409 if the last one was allowed in another tab', async () => {
     await fill();
-    await press(agent, await agent.get('/account'), '/account/disconnect');
+    await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     const spending = { ...named('spending'), scope: 'payment-shop' };
     const { location } = await decision(agent, await reachConsent(agent, spending, user), 'allow');
     const page = await agent.get(location ?? '');
@@ -68,7 +68,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
   it('leave room for a new one after one is disconnected or its code expires unused', async () => {
     const tokens = await fill();
     const resource = await server.createResource();
-    await press(agent, await agent.get('/account'), '/account/disconnect');
+    await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     const added = await decide(agent, await reachConsent(agent, named('added'), user), 'allow');
     expect(added.status).toBe(302);
     expectFull(await open(named('one more')));
@@ -82,7 +82,7 @@ describe('MAX_INSTANCES live authorizations of one user and application', () => 
 
   it('are never exceeded by concurrent approvals of many sessions at two servers', async () => {
     await fill();
-    await press(agent, await agent.get('/account'), '/account/disconnect');
+    await press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     const forms: { own: Agent; consent: Answer }[] = [];
     for (let n = 0; n < 12; n += 1) {
       const own = await signedIn(n % 2 === 0 ? server : replica, user);

@@ -102,14 +102,14 @@ describe('changing the OAuth 2.1 setting of an application', () => {
       const asked = await follow(agent, await flow.press(agent, spending, 'allow'));
       const app = await held({ oauth21: !oauth21, redirectUri: 'com.example.app:/cb' });
       const receipt = await flow.press(agent, await reachPage(app, PKCE), 'allow');
-      expect(flow.leadsTo(receipt, '/receipt')).toBe(true);
+      expect(flow.leadsTo(receipt, '/oauth/receipt')).toBe(true);
       for (const one of [client, app]) await hold(one, oauth21);
       const answers = await writingNothing(async () => [
         await flow.press(agent, page, 'allow'),
         await flow.press(agent, page, 'reject'),
         await flow.confirm(agent, asked, user.paymentPassword),
         await agent.get(receipt.location ?? ''),
-        await agent.get((receipt.location ?? '').replace('/receipt?', '/return?')),
+        await agent.get((receipt.location ?? '').replace('/oauth/receipt?', '/oauth/return?')),
       ]);
       for (const answer of answers) expect(flow.leadsTo(answer, '/oauth/authorize')).toBe(true);
       const again = await flow.decide(agent, await follow(agent, answers[0] as Answer), 'allow');

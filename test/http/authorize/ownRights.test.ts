@@ -69,7 +69,7 @@ describe('a custom payment right', () => {
       expect(page.text).toContain(part);
     const confirmPage = await follow(agent, await press(agent, page, 'allow'));
     expect([confirmPage.page, confirmPage.text.includes(SENTENCE)]).toEqual(['confirm', true]);
-    expect((await confirm(agent, confirmPage, 'wrong')).location).not.toContain('/receipt');
+    expect((await confirm(agent, confirmPage, 'wrong')).location).not.toContain('/oauth/receipt');
     expect(await approved()).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('a custom payment right', () => {
       [client.clientId],
     );
     expect(rows).toEqual([{ scope: COMPLETE, limits: [SPENDING], asked: ASKED }]);
-    for (const path of ['/account', '/account/history']) {
+    for (const path of ['/oauth/account', '/oauth/account/history']) {
       const { text } = await agent.get(path);
       expect(text).toContain('Transfer money to the phone number “+79161234567”');
       expect(text).toContain('At most RUB 99.50 in any 30 days');
@@ -96,7 +96,7 @@ describe('a custom payment right', () => {
     expect(await obtain('points:spend("corner").limit(7, 5) points:read')).not.toHaveProperty('scope');
     expect(await approved()).toEqual([{ scope: 'points:spend("corner").limit(7, 5) points:read' }]);
     agent.cookies.set('assent_language', 'ru');
-    expect((await agent.get('/account')).text).toContain('Платить баллами: «corner»');
+    expect((await agent.get('/oauth/account')).text).toContain('Платить баллами: «corner»');
   });
 
   it('can be requested for 300 targets at once, each with a field for its limit', async () => {
@@ -104,7 +104,7 @@ describe('a custom payment right', () => {
     const scope = Array.from({ length: 300 }, (_, n) => `t("${n}")`).join(' ');
     const limits = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`limit_${n}`, '99.50']));
     const asked = await agent.submit(await consentFor(scope), 'decision', { decision: 'allow', ...limits });
-    expect(leadsTo(asked, '/confirm')).toBe(true);
+    expect(leadsTo(asked, '/oauth/confirm')).toBe(true);
   });
 
   it('has the default limit in its field if users may lower it, and is granted as lowered', async () => {
@@ -132,7 +132,7 @@ it.each([
     expect(page.text).toContain(`It can ${sentence}`);
     expect(page.text).toContain('It can’t spend your money');
     const pressed = await press(agent, page, 'allow');
-    expect(leadsTo(pressed, '/confirm')).toBe(false);
+    expect(leadsTo(pressed, '/oauth/confirm')).toBe(false);
     expect(await exchange(pressed)).not.toHaveProperty('scope');
     expect(await approved()).toEqual([{ scope }]);
   },

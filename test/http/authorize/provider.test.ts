@@ -27,6 +27,7 @@ const { pool } = server.database;
 const client = await server.createClient();
 
 const linkTo = (fields: Record<string, string> = {}) => linkOf(requestOf(client, fields));
+const CALLBACK_BEFORE = '/sign-in/callback';
 const confirming = { provider: { ...wallet.settings, paymentAcr: 'payment' } };
 const browser = () => new Agent(server.baseUrl);
 const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams);
@@ -69,7 +70,7 @@ describe('the redirect to the provider', () => {
     expect(queryOf(address)).toEqual({
       response_type: 'code',
       client_id: 'assent',
-      redirect_uri: `${server.baseUrl}/sign-in/callback`,
+      redirect_uri: `${server.baseUrl}/oauth/sign-in/callback`,
       scope: 'openid profile',
       state: expect.any(String),
       nonce: expect.any(String),
@@ -81,10 +82,10 @@ describe('the redirect to the provider', () => {
 
   it('does not happen for a signed-in user', async () => {
     const agent = browser();
-    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+    expect((await goOn(wallet, agent, '/oauth/account')).page).toBe('account');
     for (const [from, to] of [
-      ['/sign-in', '/account'],
-      [linkTo().replace('/oauth/authorize', '/sign-in'), '/oauth/authorize?client_id='],
+      ['/oauth/sign-in', '/oauth/account'],
+      [linkTo().replace('/oauth/authorize', '/oauth/sign-in'), '/oauth/authorize?client_id='],
     ] as const) {
       const answer = await agent.get(from);
       expect([answer.status, answer.location?.startsWith(server.baseUrl + to)]).toEqual([303, true]);
@@ -93,9 +94,9 @@ describe('the redirect to the provider', () => {
 
   it('has prompt=login after a sign-out, and only then', async () => {
     const agent = browser();
-    for (const from of ['/account', linkTo()]) {
+    for (const from of ['/oauth/account', linkTo()]) {
       const page = await goOn(wallet, agent, from);
-      const answer = await agent.post('/sign-out', fieldsFor(page, '/sign-out'));
+      const answer = await agent.post('/oauth/sign-out', fieldsFor(page, '/oauth/sign-out'));
       expect(agent.cookies.has('assent_session')).toBe(false);
       expect(queryOf(await leaveFor(wallet, agent, answer)).prompt).toBe('login');
       expect(queryOf(await leaveFor(wallet, agent, from)).prompt).toBeUndefined();
@@ -123,8 +124,8 @@ describe('the redirect to the provider', () => {
 
   it('limits its cookie to this host, https and ten minutes', async () => {
     await at({ baseUrl: 'https://pay.example' }, async (agent) => {
-      const answer = await agent.get('/sign-in');
-      expect(queryOf(answer.location ?? '').redirect_uri).toBe('https://pay.example/sign-in/callback');
+      const answer = await agent.get('/oauth/sign-in');
+      expect(queryOf(answer.location ?? '').redirect_uri).toBe('https://pay.example/oauth/sign-in/callback');
       expect(answer.headers.getSetCookie()).toEqual([
         expect.stringMatching(
           /^__Host-assent_sign_in_[0-9a-f]{16}=[\w-]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
@@ -132,9 +133,20 @@ describe('the redirect to the provider', () => {
       ]);
       const callback = new URL(await callbackOf(agent, answer.location ?? ''));
       const back = await agent.get(callback.pathname + callback.search);
-      expect([back.status, back.location]).toEqual([303, 'https://pay.example/account']);
+      expect([back.status, back.location]).toEqual([303, 'https://pay.example/oauth/account']);
       expect(agent.cookies.has('__Host-assent_session')).toBe(true);
     });
+  });
+
+  it('leads back if an earlier build made it, which named another callback: an upgrade ends no sign-in', async () => {
+    const agent = browser();
+    const address = new URL(await leaveFor(wallet, agent, '/oauth/account'));
+    const earlier = `${server.baseUrl}${CALLBACK_BEFORE}`;
+    address.searchParams.set('redirect_uri', earlier);
+    const callback = await callbackOf(agent, address.href);
+    expect(callback).toMatch(earlier);
+    expect((await follow(agent, await agent.get(callback))).page).toBe('account');
+    expect(wallet.exchanges.pop()?.form.get('redirect_uri')).toBe(earlier);
   });
 
   it('is followed by a token request with an offered auth method, encoded by RFC 6749, section 2.3.1', async () => {
@@ -148,7 +160,7 @@ describe('the redirect to the provider', () => {
     ] as const) {
       wallet.replaced = { metadata: { token_endpoint_auth_methods_supported: methods } };
       await at({ provider: { ...wallet.settings, ...settings } }, (agent) =>
-        passWallet(wallet, agent, '/account'),
+        passWallet(wallet, agent, '/oauth/account'),
       );
       const exchange = wallet.exchanges.pop();
       expect([exchange?.authorization, exchange?.form.get('client_secret')]).toEqual([authorization, posted]);
@@ -159,34 +171,36 @@ describe('the redirect to the provider', () => {
 describe('password pages', () => {
   it('don’t exist if the provider has the passwords', async () => {
     const agent = browser();
-    await goOn(wallet, agent, '/account');
-    const posted = await agent.post('/sign-in', { login: 'a', password: 'b' });
+    await goOn(wallet, agent, '/oauth/account');
+    const posted = await agent.post('/oauth/sign-in', { login: 'a', password: 'b' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
-    expect((await agent.get('/account/password')).status).toBe(404);
-    expect((await agent.post('/account/password', {})).status).toBe(404);
+    expect((await agent.get('/oauth/account/password')).status).toBe(404);
+    expect((await agent.post('/oauth/account/password', {})).status).toBe(404);
   });
 
   it('are linked: the URL in BRAND for the password, Assent’s own for a payment password', async () => {
     const agent = browser();
-    await goOn(wallet, agent, '/account');
-    const security = await agent.get('/account/security');
+    await goOn(wallet, agent, '/oauth/account');
+    const security = await agent.get('/oauth/account/security');
     expect(hrefs(security)).toEqual(['https://wallet.example/password']);
-    expect((await agent.get('/account/payment-password')).location).toBe(`${server.baseUrl}/account`);
+    expect((await agent.get('/oauth/account/payment-password')).location).toBe(
+      `${server.baseUrl}/oauth/account`,
+    );
     const change = `update users set payment_password_hash = 'x' where external_id = $1`;
     await pool.query(change, [wallet.user.sub]);
-    expect(hrefs(await agent.get('/account/security'))).toContain('/account/payment-password');
-    expect((await agent.get('/account/payment-password')).page).toBe('password');
+    expect(hrefs(await agent.get('/oauth/account/security'))).toContain('/oauth/account/payment-password');
+    expect((await agent.get('/oauth/account/payment-password')).page).toBe('password');
     await at(confirming, async (there) => {
-      await goOn(wallet, there, '/account');
-      expect(hrefs(await there.get('/account/security'))).toEqual([]);
-      expect((await there.get('/account/payment-password')).status).toBe(404);
+      await goOn(wallet, there, '/oauth/account');
+      expect(hrefs(await there.get('/oauth/account/security'))).toEqual([]);
+      expect((await there.get('/oauth/account/payment-password')).status).toBe(404);
     });
   });
 
   it('have their hosts in the footer: the provider’s, and Assent’s if it has payment passwords', async () => {
     const [there, here] = [new URL(wallet.issuer).host, new URL(server.baseUrl).host];
     const footOf = async (agent: Agent) =>
-      /passwords only on pages at (.*), never/.exec((await agent.get('/account')).text)?.[1];
+      /passwords only on pages at (.*), never/.exec((await agent.get('/oauth/account')).text)?.[1];
     expect(await footOf(browser())).toBe(`${there}, ${here}`);
     expect(await at(confirming, footOf)).toBe(there);
   });
@@ -194,7 +208,7 @@ describe('password pages', () => {
   it('ask for the payment password of users who have one if the provider confirms no payments', async () => {
     const { paymentPassword } = await server.createUser();
     const agent = browser();
-    await goOn(wallet, agent, '/account');
+    await goOn(wallet, agent, '/oauth/account');
     const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
     expect(codeOf(await press(agent, consent, 'allow'))).toMatch(/^assent_ac_/);
     await pool.query(
@@ -218,19 +232,19 @@ describe('an unknown user', () => {
   it('is refused with SIGN_IN_NEW_USERS=refuse, until a user with the external id exists', async () => {
     const user = await server.createUser();
     await at({ provider: { ...wallet.settings, createsUsers: false } }, async (agent) => {
-      const answer = await passWallet(wallet, agent, '/account');
+      const answer = await passWallet(wallet, agent, '/oauth/account');
       expect([answer.status, answer.page, agent.cookies.size]).toEqual([400, 'error', 1]);
       expect(await usersWith(server, { external_id: wallet.user.sub })).toEqual([]);
       const change = 'update users set external_id = $2 where user_id = $1';
       await pool.query(change, [user.userId, wallet.user.sub]);
-      expect((await goOn(wallet, agent, '/account')).text).toContain(user.login);
+      expect((await goOn(wallet, agent, '/oauth/account')).text).toContain(user.login);
     });
   });
 
   it('is recorded with a known device at the second sign-in, but not in another browser', async () => {
     const [known, other] = [browser(), browser()];
     for (const agent of [known, known, other]) {
-      await goOn(wallet, agent, '/account');
+      await goOn(wallet, agent, '/oauth/account');
       agent.cookies.delete('assent_session');
     }
     const { rows } = await pool.query<{ known: boolean }>(
@@ -245,7 +259,7 @@ describe('an unknown user', () => {
 describe('the name of a user', () => {
   const comeBack = async (agent = browser()) => {
     agent.cookies.delete('assent_session');
-    expect((await goOn(wallet, agent, '/account')).page).toBe('account');
+    expect((await goOn(wallet, agent, '/oauth/account')).page).toBe('account');
     const [user] = await usersWith(server, { external_id: wallet.user.sub });
     return { login: user?.login, name: user?.name };
   };
@@ -265,7 +279,7 @@ describe('the name of a user', () => {
     wallet.user = { sub: wallet.user.sub, name: 'Anna' };
     await comeBack();
     await at(confirming, async (agent) => {
-      await goOn(wallet, agent, '/account');
+      await goOn(wallet, agent, '/oauth/account');
       wallet.user = { sub: wallet.user.sub };
       const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
       const answer = await goOn(wallet, agent, await press(agent, consent, 'allow'));
@@ -298,7 +312,7 @@ describe('the name of a user', () => {
     }
     await pool.query(`update users set status = 'blocked' where external_id = $1`, [sub]);
     wallet.user = { sub, name: 'Of a blocked user' };
-    await goOn(wallet, browser(), '/account');
+    await goOn(wallet, browser(), '/oauth/account');
     expect(await usersWith(server, { external_id: sub })).toMatchObject([{ name: 'Vera Smirnova' }]);
     const events = `select detail from audit_events join users using (user_id) where kind = 'user_updated' and external_id = $1`;
     expect((await pool.query(events, [sub])).rows).toEqual([
@@ -330,7 +344,7 @@ describe('a failing provider', () => {
     await away.down();
     const there = await startServer({ provider: away.settings });
     const agent = new Agent(there.baseUrl);
-    expect(await logOf(there, await refusedAt(agent, '/sign-in'))).toMatchObject({
+    expect(await logOf(there, await refusedAt(agent, '/oauth/sign-in'))).toMatchObject({
       rule_id: 'provider',
       rule: expect.stringMatching(/^SIGN_IN_ISSUER does not respond correctly: .*ECONNREFUSED/),
     });
@@ -341,15 +355,15 @@ describe('a failing provider', () => {
     const counted = readSeries((await agent.get('/metrics')).body);
     expect(counted.get('assent_unavailable_total{reason="provider"}')).toBe(1);
     await away.up();
-    expect((await goOn(away, agent, '/account')).page).toBe('account');
+    expect((await goOn(away, agent, '/oauth/account')).page).toBe('account');
 
     const left = new Agent(there.baseUrl);
-    const callback = await callbackOf(left, await leaveFor(away, left, '/account'));
+    const callback = await callbackOf(left, await leaveFor(away, left, '/oauth/account'));
     await away.down();
     const answer = await refusedAt(left, callback);
-    expect(answer.body).toContain('href="/sign-in"');
+    expect(answer.body).toContain('href="/oauth/sign-in"');
     expect(left.cookies.has('assent_session')).toBe(false);
-    expect((await agent.get('/account')).page).toBe('account');
+    expect((await agent.get('/oauth/account')).page).toBe('account');
     await there.close();
   });
 
@@ -370,7 +384,7 @@ describe('a failing provider', () => {
     [400, 'answers an HTML page', { status: 200, body: '<h1>SECRET</h1>' }],
   ])('causes a %s page without the provider’s text if the token URL %s', async (status, _what, token) => {
     const agent = browser();
-    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+    const callback = await callbackOf(agent, await leaveFor(wallet, agent, '/oauth/account'));
     wallet.replaced = { token };
     const answer = status === 503 ? await refusedAt(agent, callback) : await agent.get(callback);
     expect([answer.status, answer.page]).toEqual([status, 'error']);
@@ -388,15 +402,17 @@ describe('a failing provider', () => {
   ])('causes a 503 page if its response from %s exceeds 1 MB (headers: %o)', async (path, headers) => {
     const isFirst = path.startsWith('/.well-known');
     await at({}, async (agent) => {
-      const callback = isFirst ? '' : await callbackOf(agent, await leaveFor(wallet, agent, '/account'));
+      const callback = isFirst
+        ? ''
+        : await callbackOf(agent, await leaveFor(wallet, agent, '/oauth/account'));
       wallet.replaced = { huge: { path, headers } };
-      const answer = await refusedAt(agent, isFirst ? '/sign-in' : callback);
+      const answer = await refusedAt(agent, isFirst ? '/oauth/sign-in' : callback);
       expect(answer.text).not.toContain('xxx');
     });
   });
 
   it('causes a 503 page if its metadata have a different issuer', async () => {
     wallet.replaced = { metadata: { issuer: 'https://wallet.example' } };
-    await at({}, (agent) => refusedAt(agent, '/sign-in'));
+    await at({}, (agent) => refusedAt(agent, '/oauth/sign-in'));
   });
 });

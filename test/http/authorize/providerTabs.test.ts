@@ -23,7 +23,7 @@ const answered = async (agent: Agent, from = linkTo()) =>
 
 /** Where "Sign in again" or "Try again" leads. */
 const againOf = ({ body }: Answer) =>
-  /href="(\/sign-in[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? null;
+  /href="(\/oauth\/sign-in[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? null;
 
 describe('several tabs', () => {
   it('return to their own requests, in any order, in one session with separate decisions', async () => {
@@ -37,7 +37,7 @@ describe('several tabs', () => {
       [pages[0] as Answer, other],
       [pages[1] as Answer, shop],
     ] as const) {
-      expect(fieldsFor(page, '/consent').request).toContain(clientId);
+      expect(fieldsFor(page, '/oauth/consent').request).toContain(clientId);
       expect(codeOf(await decide(agent, page, 'allow'))).toMatch(/^assent_ac_/);
     }
   });
@@ -56,7 +56,7 @@ describe('several tabs', () => {
     const agent = browser();
     const first = await answered(agent);
     wallet.user = { sub: 'another-user', name: 'Boris' };
-    const second = await answered(agent, '/account');
+    const second = await answered(agent, '/oauth/account');
     await agent.get(first);
     expect((await goOn(wallet, agent, second)).text).toContain('Boris');
   });
@@ -76,7 +76,7 @@ describe('several tabs', () => {
     expect(values.join('').length).toBeLessThanOrEqual(6_500);
     for (const [index, callback] of callbacks.entries()) {
       const answer = await agent.get(callback);
-      const lost = [400, 'error', '/sign-in'];
+      const lost = [400, 'error', '/oauth/sign-in'];
       expect([answer.status, answer.page, againOf(answer)]).toEqual(kept[index] ? [303, null, null] : lost);
     }
   });
@@ -100,11 +100,11 @@ describe('a repeated provider response', () => {
     const agent = browser();
     const [callback] = [await answered(agent), await answered(agent, linkTo(other))];
     const page = await goOn(wallet, agent, callback);
-    await agent.post('/sign-out', fieldsFor(page, '/sign-out'));
+    await agent.post('/oauth/sign-out', fieldsFor(page, '/oauth/sign-out'));
     const answer = await agent.get(callback);
     expect([answer.status, againOf(answer)]).toEqual([400, expect.stringContaining(shop.clientId)]);
     expect(answer.body).not.toContain(other.clientId);
-    const { back = '' } = fieldsFor(answer, '/language');
+    const { back = '' } = fieldsFor(answer, '/oauth/language');
     expect(Buffer.from(back, 'base64url').toString()).toBe(againOf(answer));
   });
 
@@ -128,7 +128,7 @@ it.each([
   const agent = browser();
   const callback = await answered(agent);
   const [rows, cookies] = [await rowsOf(server.database), copyOf(agent).cookies];
-  for (const path of ['/sign-in', callback]) expect((await agent.send(path, init)).status).toBe(status);
+  for (const path of ['/oauth/sign-in', callback]) expect((await agent.send(path, init)).status).toBe(status);
   expect([wallet.exchanges, agent.cookies, await rowsOf(server.database)]).toEqual([[], cookies, rows]);
   expect((await agent.get(callback)).status).toBe(303);
 });

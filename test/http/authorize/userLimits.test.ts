@@ -73,7 +73,7 @@ describe('a limit that the user lowers', () => {
     expect(told).toMatchObject({ active: true, scope: LOWERED });
     expect(JSON.stringify(told)).toContain('5000.50');
     expect(JSON.stringify(told)).not.toContain('45000');
-    const account = await agent.get('/account');
+    const account = await agent.get('/oauth/account');
     expect(account.text).toContain('At most RUB 5,000.50 in any 30 days');
     expect(account.text).not.toContain('45,000');
     const limits = [

@@ -177,9 +177,10 @@ describe('the event counters', () => {
     expect(await counted(twice)).toEqual({ 'grants_ended: application': 1 });
     for (const instance_name of ['two', 'three', 'four'])
       await obtainToken(agent, client, user, { instance_name });
-    const disconnect = async () => press(agent, await agent.get('/account'), '/account/disconnect');
+    const disconnect = async () =>
+      press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect');
     expect(await counted(disconnect)).toEqual({ 'grants_ended: user': 1 });
-    const stop = async () => press(agent, await agent.get('/account/stop'), '/account/stop');
+    const stop = async () => press(agent, await agent.get('/oauth/account/stop'), '/oauth/account/stop');
     expect(await counted(stop)).toEqual({ 'grants_ended: user': 2 });
   });
 
@@ -199,7 +200,7 @@ describe('the event counters', () => {
   });
 
   it('count an invalid sign-in form, a wrong payment password, and an invalid decision', async () => {
-    const page = await agent.get('/account');
+    const page = await agent.get('/oauth/account');
     const stale = { login: user.login, password: user.password, form_token: newSecret() };
     expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
     await signIn(agent, user.login, user.password);

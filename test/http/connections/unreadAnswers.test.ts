@@ -90,7 +90,7 @@ describe('a connection with pipelined requests', async () => {
     await insertGrants(server, { user, client, count: 20, scope });
   });
 
-  it.each(['/account', '/nowhere', '/%FF', '/oauth/authorize', '/metrics'])(
+  it.each(['/oauth/account', '/nowhere', '/%FF', '/oauth/authorize', '/metrics'])(
     'is closed at once after 500 requests, of which at most 17 are processed: %s',
     async (path) => {
       const socket = await open(server.baseUrl);
@@ -110,7 +110,7 @@ describe('a connection with pipelined requests', async () => {
   it('is answered if it sends at most 16 requests before it reads the responses', async () => {
     const { socket, received } = await sockets.open(server.baseUrl);
     for (const answered of [16, 32, 48]) {
-      socket.write(get('/account', cookie).repeat(16));
+      socket.write(get('/oauth/account', cookie).repeat(16));
       await expect.poll(() => received().match(/<\/html>/g)?.length).toBe(answered);
     }
   });

@@ -17,10 +17,10 @@ const stage = await setStage(server);
 
 /** The forms that are shown again, by page. */
 const FORMS: Readonly<Record<string, string>> = {
-  'sign-in': '/sign-in',
-  consent: '/consent',
-  account: '/account/disconnect-all',
-  stop: '/account/stop',
+  'sign-in': '/oauth/sign-in',
+  consent: '/oauth/consent',
+  account: '/oauth/account/disconnect-all',
+  stop: '/oauth/account/stop',
 };
 
 describe.each(LANGUAGES)('an error page or note in %s', (language) => {

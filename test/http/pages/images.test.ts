@@ -7,7 +7,7 @@ import { png, svg } from '../../support/pictures.ts';
 import { useServer } from '../../support/server.ts';
 
 const brandLogo = logoOf(svg('<script>alert(1)</script><circle r="9"/>'));
-const path = `/brand/logo-${brandLogo.file}`;
+const path = `/oauth/brand/logo-${brandLogo.file}`;
 const server = await useServer({ brand: { ...BUILT_IN_BRAND, logo: { ...brandLogo, path } } });
 const { pool } = server.database;
 
@@ -50,21 +50,21 @@ it('a logo may be loaded as an image, by a script or in a frame, unlike a page',
   for (const destination of ['image', 'empty', 'object', 'iframe']) {
     const headers = { 'sec-fetch-dest': destination };
     expect((await get(path, headers)).status).toBe(200);
-    expect((await get('/account', headers)).status).toBe(403);
+    expect((await get('/oauth/account', headers)).status).toBe(403);
   }
 });
 
 it.each([
-  `/brand/logo-${'0'.repeat(32)}.svg`,
+  `/oauth/brand/logo-${'0'.repeat(32)}.svg`,
   path.replace('.svg', '.png'),
-  '/brand/brand.json',
-  '/brand/__proto__',
-  `/logo/${none}-${drawn.file}`,
-  `/logo/${other}-${drawn.file}`,
-  `/logo/${clientId}-${drawn.file.replace('svg', 'png')}`,
-  `/logo/${clientId}-${'0'.repeat(32)}.svg`,
-  `/logo/${clientId}`,
-  '/logo/%00',
+  '/oauth/brand/brand.json',
+  '/oauth/brand/__proto__',
+  `/oauth/logo/${none}-${drawn.file}`,
+  `/oauth/logo/${other}-${drawn.file}`,
+  `/oauth/logo/${clientId}-${drawn.file.replace('svg', 'png')}`,
+  `/oauth/logo/${clientId}-${'0'.repeat(32)}.svg`,
+  `/oauth/logo/${clientId}`,
+  '/oauth/logo/%00',
 ])('a wrong address of a logo gets 404: %s', async (address) => {
   await expectNone(await get(address));
 });
@@ -75,24 +75,24 @@ describe('the logo of an application', () => {
   it('has another URL after a change, and no URL after its removal', async () => {
     const next = logoOf(svg('<rect width="3" height="4"/>'));
     await change(next);
-    await expectImage(await get(`/logo/${clientId}-${next.file}`), SVG, next.body);
+    await expectImage(await get(`/oauth/logo/${clientId}-${next.file}`), SVG, next.body);
     await change(null);
-    await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${next.file}`));
-    await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${drawn.file}`));
+    await expectNone(await fetch(`${fresh.baseUrl}/oauth/logo/${clientId}-${next.file}`));
+    await expectNone(await fetch(`${fresh.baseUrl}/oauth/logo/${clientId}-${drawn.file}`));
   });
 
   it('is read from the database once, and cached until 256 other logos are requested', async () => {
     const { clientId: loved } = await server.createClient({ logo: drawn });
-    const address = `/logo/${loved}-${drawn.file}`;
+    const address = `/oauth/logo/${loved}-${drawn.file}`;
     await expectImage(await get(address), SVG, drawn.body);
-    await expectImage(await get(`/logo/${other}-${taken.file}`), 'image/png', taken.body);
+    await expectImage(await get(`/oauth/logo/${other}-${taken.file}`), 'image/png', taken.body);
     await pool.query('delete from client_logos where client_id = $1', [loved]);
     await expectImage(await get(address), SVG, drawn.body);
     // 256 others displace it.
     for (let count = 0; count < 256; count += 1) {
       const other = logoOf(svg(`<desc>${count}</desc>`));
       const { clientId: another } = await server.createClient({ logo: other });
-      await expectImage(await get(`/logo/${another}-${other.file}`), SVG, other.body);
+      await expectImage(await get(`/oauth/logo/${another}-${other.file}`), SVG, other.body);
     }
     await expectNone(await get(address));
   });

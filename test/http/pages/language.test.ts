@@ -65,7 +65,7 @@ describe('the language form', () => {
     expect(formWith(again, 'login').fields.request).toBe(formWith(page, 'login').fields.request);
     const cookie = answer.headers.getSetCookie().join();
     expect(cookie).toMatch(/assent_language=ru; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax/);
-    expect(heading((await browser.get('/account')).body)).toBe('Вход в «Assent»');
+    expect(heading((await browser.get('/oauth/account')).body)).toBe('Вход в «Assent»');
   });
 
   /** A user who has chosen Russian in a browser. */
@@ -78,7 +78,7 @@ describe('the language form', () => {
   }
 
   const choose = async (browser: Agent, language: string) =>
-    browser.submit(await browser.get('/account'), 'language', { language });
+    browser.submit(await browser.get('/oauth/account'), 'language', { language });
 
   /** The language of the consent page for a user, in a new browser unless one is given. */
   const languageFor = async (owner: TestUser, browser = new Agent(server.baseUrl), fields = {}) =>
@@ -107,8 +107,8 @@ describe('the language form', () => {
     expect(await languageFor(other)).toBe('en');
     const left = new Agent(server.baseUrl);
     expect(await languageFor(owner, left)).toBe('ru');
-    await left.post('/sign-out', fieldsFor(await left.get('/account'), '/sign-out'));
-    expect(heading((await left.get('/account')).body)).toBe('Sign in to Assent');
+    await left.post('/oauth/sign-out', fieldsFor(await left.get('/oauth/account'), '/oauth/sign-out'));
+    expect(heading((await left.get('/oauth/account')).body)).toBe('Sign in to Assent');
   });
 
   it.each([
@@ -132,14 +132,14 @@ describe('the language form', () => {
     '',
   ])('redirects only within Assent: %j', async (back) => {
     const fields = { language: 'ru', back: Buffer.from(back).toString('base64url') };
-    const { location } = await new Agent(server.baseUrl).post('/language', fields);
+    const { location } = await new Agent(server.baseUrl).post('/oauth/language', fields);
     expect(new URL(location ?? '').origin).toBe(server.baseUrl);
   });
 
   it('ignores forms from other sites and unknown languages', async () => {
     const browser = new Agent(server.baseUrl);
-    await browser.post('/language', { language: 'ru' }, { 'sec-fetch-site': 'cross-site' });
-    await browser.post('/language', { language: 'constructor' });
+    await browser.post('/oauth/language', { language: 'ru' }, { 'sec-fetch-site': 'cross-site' });
+    await browser.post('/oauth/language', { language: 'constructor' });
     expect(browser.cookies.size).toBe(0);
   });
 });

@@ -30,12 +30,12 @@ describe('the script of password pages', async () => {
   const path = /<script type="module" src="([^"]+)"><\/script>/.exec(page.body)?.[1] ?? '';
 
   it('is served under its hash, cached forever, to Assent’s pages only', async () => {
-    expect(path).toMatch(/^\/form-[0-9a-f]{32}\.js$/);
+    expect(path).toMatch(/^\/oauth\/form-[0-9a-f]{32}\.js$/);
     expect(await expectAsset(path, 'text/javascript')).toBe(script);
   });
 
   it('is not served under another hash or by another method', async () => {
-    const other = await get(`/form-${'0'.repeat(32)}.js`);
+    const other = await get(`/oauth/form-${'0'.repeat(32)}.js`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([404, 'no-store']);
     expect((await fetch(server.baseUrl + path, { method: 'POST' })).status).toBe(405);
   });
@@ -52,16 +52,16 @@ describe('the style sheet', async () => {
   const path = /<link rel="stylesheet" href="([^"]+)">/.exec(body)?.[1] ?? '';
 
   it('is the only allowed style, and is cached forever under its hash', async () => {
-    expect(path).toMatch(/^\/style-[0-9a-f]{32}\.css$/);
+    expect(path).toMatch(/^\/oauth\/style-[0-9a-f]{32}\.css$/);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self';/);
     expect(body).not.toMatch(/<style|style=/);
     expect(await expectAsset(path, 'text/css')).toContain(':root {');
   });
 
   it('is served but not cached under the hash of another replica during an upgrade', async () => {
-    const [own, other] = await Promise.all([get(path), get(`/style-${'0'.repeat(32)}.css`)]);
+    const [own, other] = await Promise.all([get(path), get(`/oauth/style-${'0'.repeat(32)}.css`)]);
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await other.text()).toBe(await own.text());
-    expect((await get('/style-other.css')).status).toBe(404);
+    expect((await get('/oauth/style-other.css')).status).toBe(404);
   });
 });

@@ -32,7 +32,7 @@ it.each([
   const again = await reachConsent(agent, requestOf(client), user);
   expect(again.text).toContain(dayOf(day));
   expect(again.text).toContain(`last used on ${dayOf(usedOn)}`);
-  const { text } = await agent.get('/account');
+  const { text } = await agent.get('/oauth/account');
   expect(text).toMatch(new RegExp(`Allowed on\\s*${dayOf(day)}`));
   expect(text).toMatch(new RegExp(`Last used\\s*${dayOf(usedOn)}`));
   const end = plain(TEXTS.en.formats.day(tokenExpiresAt(at), server.context.timeZone));
@@ -42,12 +42,12 @@ it.each([
 it('times show the name of the zone, in each language', async () => {
   const user = await moscow.createUser();
   const agent = await signedIn(moscow, user);
-  const history = await agent.get('/account/history');
+  const history = await agent.get('/oauth/account/history');
   expect(history.text).toMatch(
     /Times are in Moscow Standard Time\. \d+ \w+ \d{4} You signed in .+, \d\d:\d\d IP/,
   );
   expect(history.text).not.toMatch(/UTC|GMT/);
-  expect((await agent.get('/account/security')).text).toMatch(/Active today at \d\d:\d\d GMT\+3/);
+  expect((await agent.get('/oauth/account/security')).text).toMatch(/Active today at \d\d:\d\d GMT\+3/);
   const russian = await signedIn(moscow, user, { 'accept-language': 'ru' });
-  expect((await russian.get('/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d IP/s);
+  expect((await russian.get('/oauth/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d IP/s);
 });

@@ -87,7 +87,7 @@ it.each(['scope[a]=b', 'scope.a=b'])('does not read the nested key %s as scope',
   await expectPage(answer, 'invalid_scope');
 });
 
-it.each(['/consent', '/confirm', '/sign-in', '/sign-out'])(
+it.each(['/oauth/consent', '/oauth/confirm', '/oauth/sign-in', '/oauth/sign-out'])(
   'answers a corrupted form to %s with an error page',
   async (path) => {
     const requests = [{ request: 'client_id=%00' }, { request: 'x'.repeat(20_000) }];
@@ -106,10 +106,15 @@ describe('a request with too many parameters', () => {
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `x${index}=`).join('&');
 
   it.each([
-    ...['/consent', '/confirm', '/sign-in', '/sign-out', '/language'],
-    ...['/account/disconnect', '/account/stop', '/account/warnings', '/account/password'],
+    ...['/oauth/consent', '/oauth/confirm', '/oauth/sign-in', '/oauth/sign-out', '/oauth/language'],
+    ...[
+      '/oauth/account/disconnect',
+      '/oauth/account/stop',
+      '/oauth/account/warnings',
+      '/oauth/account/password',
+    ],
   ])('is refused at %s', async (path) => {
-    await expectPage(await agent.post(path, fields(path === '/consent' ? 265 : 65)));
+    await expectPage(await agent.post(path, fields(path === '/oauth/consent' ? 265 : 65)));
   });
 
   it.each(['/oauth/token', '/oauth/introspect', '/oauth/revoke', '/api/revoke'])(
@@ -129,7 +134,7 @@ describe('a request with too many parameters', () => {
     await expectPage(await agent.post('/oauth/authorize', sent(65)));
     await expectPage(await agent.get(`/oauth/authorize?${sent(65)}`));
     await expectPage(await agent.post(`/oauth/authorize?${fields(65)}`, known));
-    await expectPage(await agent.post('/consent', { request: sent(65) }));
+    await expectPage(await agent.post('/oauth/consent', { request: sent(65) }));
     expect((await agent.post('/oauth/authorize', sent(64))).status).toBe(303);
     expect((await agent.get(`/oauth/authorize?${sent(64)}`)).status).toBe(200);
   });

@@ -34,7 +34,7 @@ const FORGED: Record<string, Values> = {
     via: '1.1 evil.example',
   },
   'a forged URL or method': {
-    'x-original-url': '/account?older=x',
+    'x-original-url': '/oauth/account?older=x',
     ...all('x-rewrite-url x-forwarded-uri x-forwarded-path', '/health/live'),
     ...all('x-http-method-override x-http-method x-method-override', 'DELETE'),
     ...all('x-forwarded-method x-original-method', 'DELETE'),
@@ -50,7 +50,7 @@ const FORGED: Record<string, Values> = {
 };
 
 /** Right requests that may be repeated. */
-const REPEATABLE: readonly Route[] = ['POST /oauth/authorize', 'POST /sign-in', 'POST /consent'];
+const REPEATABLE: readonly Route[] = ['POST /oauth/authorize', 'POST /oauth/sign-in', 'POST /oauth/consent'];
 
 describe.each<[how: string, trustProxy: false | number | string[]]>([
   ['without TRUST_PROXY', false],

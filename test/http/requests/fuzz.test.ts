@@ -83,7 +83,7 @@ describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
     });
     expect(await rowsOf(server.database)).toBe(rows);
     expect(faultsOf(server)).toEqual([]);
-    await expectDone(server, 'POST /consent', samples['POST /consent']);
+    await expectDone(server, 'POST /oauth/consent', samples['POST /oauth/consent']);
   });
 
   it('with several requests answers each as if alone, however they are split into packets and chunks', async () => {
@@ -111,7 +111,7 @@ describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
 describe('the fuzzed input', () => {
   it('covers every route', () => {
     // The style and the script have a hash in their path, and read nothing of a request but that.
-    const routes = server.routes.filter((route) => !/^HEAD |^GET \/(form|style)-/.test(route));
+    const routes = server.routes.filter((route) => !/^HEAD |^GET \/oauth\/(form|style)-/.test(route));
     expect(routes).toEqual(ROUTES.toSorted());
   });
 

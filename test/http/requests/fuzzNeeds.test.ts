@@ -33,7 +33,7 @@ const GUARDED = ROUTES.filter((route) => needsOf(route).length > 0);
 const OWN_FORMS = GUARDED.filter((route) => route.startsWith('POST ') && samples[route].reader === 'person');
 
 /** Each holder of the value has the right, so another user's value works. */
-const BEARERS_ONLY: readonly Route[] = ['GET /account', 'POST /oauth/introspect', 'POST /api/revoke'];
+const BEARERS_ONLY: readonly Route[] = ['GET /oauth/account', 'POST /oauth/introspect', 'POST /api/revoke'];
 
 /** Sends the request with another value of one thing that it needs, and expects that it is not carried out. */
 function expectNotDoneWith(route: Route, need: string, value: string): Promise<void> {
@@ -125,7 +125,7 @@ function otherRequests(value: string): string[] {
   ];
 }
 
-const READS_ONLY = /^GET |^POST (\/account\/warnings|\/oauth\/introspect)$/;
+const READS_ONLY = /^GET |^POST (\/oauth\/account\/warnings|\/oauth\/introspect)$/;
 
 /** The value as the server reads it: values of one meaning are equal. */
 function meaningOf(need: string, value: string): string {

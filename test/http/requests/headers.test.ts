@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../support/http/agent.ts';
 import { useServer } from '../../support/server.ts';
 
-const PATHS = ['/account', '/oauth/authorize', '/oauth/token', '/nothing', '/health/live', '/metrics'];
+const PATHS = ['/oauth/account', '/oauth/authorize', '/oauth/token', '/nothing', '/health/live', '/metrics'];
 
 const plain = await useServer();
 
@@ -31,7 +31,7 @@ describe('the server over https', async () => {
     const { login, password } = await server.createUser();
     const plain = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
     const agent = new Agent(server.baseUrl, plain);
-    const page = await agent.get('/account');
+    const page = await agent.get('/oauth/account');
     const answer = await agent.submit(page, 'login', { login, password });
     const names = [];
     for (const line of [page, answer].flatMap(({ headers }) => headers.getSetCookie())) {
@@ -40,9 +40,9 @@ describe('the server over https', async () => {
     }
     const expected = ['visit', 'session', 'device', 'seen'];
     expect(names).toEqual(expected.map((name) => `__Host-assent_${name}`));
-    expect((await agent.get('/account')).page).toBe('account');
+    expect((await agent.get('/oauth/account')).page).toBe('account');
     const other = new Agent(server.baseUrl);
     other.cookies.set('assent_session', agent.cookies.get('__Host-assent_session') ?? '');
-    expect((await other.get('/account')).page).toBe('sign-in');
+    expect((await other.get('/oauth/account')).page).toBe('sign-in');
   });
 });

@@ -23,7 +23,7 @@ function asked(): string[] {
   return lines.flatMap(({ msg, path = '-' }) => (msg === 'request' ? [path] : [])).toSorted();
 }
 
-const HIDDEN = 'GET /sign-in HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const HIDDEN = 'GET /oauth/sign-in HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const NEXT = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
 /** A request to the token endpoint with some header lines of its own. */
@@ -116,7 +116,7 @@ describe('a request with unambiguous framing', () => {
   ])('is read completely, and so is the next: %s', async (_what, bytes, status) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect(answers.map((answer) => answer.status)).toEqual([status, 200]);
-    expect(asked()).not.toContain('/sign-in');
+    expect(asked()).not.toContain('/oauth/sign-in');
     expect(asked()).not.toContain('-');
   });
 
@@ -131,7 +131,7 @@ describe('a request with unambiguous framing', () => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect([[400], [400, 200]]).toContainEqual(answers.map(({ status }) => status));
     expect(answers[0]?.body).toMatch(/too many headers|This request can’t be read/);
-    expect(asked()).not.toContain('/sign-in');
+    expect(asked()).not.toContain('/oauth/sign-in');
   });
 
   it.each([

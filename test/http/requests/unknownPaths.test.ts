@@ -8,7 +8,7 @@ const server = await useServer();
 const OF_PROGRAMS = ['/oauth/token/x', '/oauth/introspect/x/y', '/api', '/api/x/y/z', '/health'];
 
 const OF_PEOPLE = [
-  ...['/nothing', '/oauth', '/oauth/authorize/x', '/account/x', '//api/revoke', '/API/revoke'],
+  ...['/nothing', '/oauth', '/oauth/authorize/x', '/oauth/account/x', '//api/revoke', '/API/revoke'],
   ...['/x/api/revoke', '/api;x', '/health%2Flive', '/%zz', '/..%2f..%2fetc/passwd'],
 ];
 

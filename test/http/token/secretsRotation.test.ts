@@ -72,10 +72,10 @@ it('removing an entry of SECRETS invalidates pages signed with it, and no sessio
   expect(leadsTo(await press(later, page, 'allow'), '/oauth/authorize')).toBe(true);
   // Signed by the new entry, on a page of the old one.
   const pressed = await press(movedTo(servers.second, agent), page, 'allow');
-  expect(leadsTo(pressed, '/confirm')).toBe(true);
+  expect(leadsTo(pressed, '/oauth/confirm')).toBe(true);
   const { pathname, search } = new URL(pressed.location ?? '');
   expect(leadsTo(await later.get(pathname + search), '/oauth/authorize')).toBe(true);
-  expect((await later.get('/account')).text).toContain('kept');
+  expect((await later.get('/oauth/account')).text).toContain('kept');
   await later.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
-  expect((await later.get('/account')).text).not.toContain('kept');
+  expect((await later.get('/oauth/account')).text).not.toContain('kept');
 });

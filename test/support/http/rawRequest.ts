@@ -20,7 +20,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   expect: '100-continue',
   connection: 'close',
   origin: 'http://localhost',
-  referer: 'http://localhost/account',
+  referer: 'http://localhost/oauth/account',
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
   'accept-language': 'ru-RU, en;q=0.5',
   'sec-fetch-site': 'same-origin',

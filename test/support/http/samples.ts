@@ -47,49 +47,54 @@ const SAMPLES = {
   'GET /': () => person({}, 303),
   'GET /oauth/authorize': ({ look, session }) => person(look, 200, session),
   'POST /oauth/authorize': ({ look, session }) => person(look, 303, session),
-  'POST /sign-in': ({ user: { login, password }, signIn, visit }) =>
-    form(signIn, '/sign-in', { login, password }, { ...visit, gives: /assent_session=[\w-]{43};/ }),
-  'POST /consent': ({ consent, session }) => {
+  'POST /oauth/sign-in': ({ user: { login, password }, signIn, visit }) =>
+    form(signIn, '/oauth/sign-in', { login, password }, { ...visit, gives: /assent_session=[\w-]{43};/ }),
+  'POST /oauth/consent': ({ consent, session }) => {
     const more = { ...session, status: 302, gives: /[?&]code=/ };
-    const sample = form(consent, '/consent', { decision: 'allow' }, more);
+    const sample = form(consent, '/oauth/consent', { decision: 'allow' }, more);
     return { ...sample, fields: { ...sample.fields, language: 'ru' } }; // it is read, and not needed
   },
-  'GET /confirm': ({ confirm, session }) =>
+  'GET /oauth/confirm': ({ confirm, session }) =>
     person(queryOf(confirm), 200, { ...session, ...OF_DECISION, gives: /name="payment_password"/ }),
-  'POST /confirm': ({ user: { paymentPassword }, confirmPage, session }) => {
-    const gives = /location: \S+\/receipt\?/;
-    return form(confirmPage, '/confirm', { payment_password: paymentPassword ?? '' }, { ...session, gives });
+  'POST /oauth/confirm': ({ user: { paymentPassword }, confirmPage, session }) => {
+    const gives = /location: \S+\/oauth\/receipt\?/;
+    return form(
+      confirmPage,
+      '/oauth/confirm',
+      { payment_password: paymentPassword ?? '' },
+      { ...session, gives },
+    );
   },
-  'GET /receipt': ({ receipt, session }) =>
-    person(queryOf(receipt), 200, { ...session, ...OF_DECISION, gives: /refresh: 0; url=\/return/ }),
-  'GET /return': ({ receipt, session }) =>
+  'GET /oauth/receipt': ({ receipt, session }) =>
+    person(queryOf(receipt), 200, { ...session, ...OF_DECISION, gives: /refresh: 0; url=\/oauth\/return/ }),
+  'GET /oauth/return': ({ receipt, session }) =>
     person(queryOf(receipt), 302, { ...session, ...OF_DECISION, gives: /[?&]code=/ }),
-  'GET /account': ({ session }) =>
+  'GET /oauth/account': ({ session }) =>
     person({ older: 'x' }, 200, {
       ...session,
-      gives: /action="\/account\/disconnect"/,
+      gives: /action="\/oauth\/account\/disconnect"/,
       needs: ['header cookie'],
     }),
-  'POST /account/disconnect': ({ account, session }) =>
-    form(account, '/account/disconnect', {}, { ...session, ...ofDisconnecting('grant_id') }),
-  'POST /account/disconnect-all': ({ account, session }) =>
-    form(account, '/account/disconnect-all', {}, { ...session, ...ofDisconnecting('client_id') }),
-  'GET /account/history': (stage) => ownPage(stage, { from: 'x' }),
-  'GET /account/security': (stage) => ownPage(stage),
-  'POST /account/sessions/end': (stage, path) => ownForm(stage, path, '/account/security'),
-  'GET /account/stop': (stage) => ownPage(stage),
-  'POST /account/stop': ownForm,
-  'POST /account/warnings': (stage, path) => ownForm(stage, path, '/account'),
-  'GET /account/password': (stage) => ownPage(stage),
-  'POST /account/password': ownForm,
-  'GET /account/payment-password': (stage) => ownPage(stage),
-  'POST /account/payment-password': ownForm,
-  'POST /sign-out': ({ account, session }) =>
-    form(account, '/sign-out', {}, { ...session, gives: /assent_session=;/ }),
-  'POST /language': ({ account }) =>
-    form(account, '/language', { language: 'ru' }, { gives: /assent_language=ru;/, needs: [] }),
-  'GET /brand/:name': () => person({}, 404), // a picture of no such name; images.test.ts has those that are there
-  'GET /logo/:name': () => person({}, 404),
+  'POST /oauth/account/disconnect': ({ account, session }) =>
+    form(account, '/oauth/account/disconnect', {}, { ...session, ...ofDisconnecting('grant_id') }),
+  'POST /oauth/account/disconnect-all': ({ account, session }) =>
+    form(account, '/oauth/account/disconnect-all', {}, { ...session, ...ofDisconnecting('client_id') }),
+  'GET /oauth/account/history': (stage) => ownPage(stage, { from: 'x' }),
+  'GET /oauth/account/security': (stage) => ownPage(stage),
+  'POST /oauth/account/sessions/end': (stage, path) => ownForm(stage, path, '/oauth/account/security'),
+  'GET /oauth/account/stop': (stage) => ownPage(stage),
+  'POST /oauth/account/stop': ownForm,
+  'POST /oauth/account/warnings': (stage, path) => ownForm(stage, path, '/oauth/account'),
+  'GET /oauth/account/password': (stage) => ownPage(stage),
+  'POST /oauth/account/password': ownForm,
+  'GET /oauth/account/payment-password': (stage) => ownPage(stage),
+  'POST /oauth/account/payment-password': ownForm,
+  'POST /oauth/sign-out': ({ account, session }) =>
+    form(account, '/oauth/sign-out', {}, { ...session, gives: /assent_session=;/ }),
+  'POST /oauth/language': ({ account }) =>
+    form(account, '/oauth/language', { language: 'ru' }, { gives: /assent_language=ru;/, needs: [] }),
+  'GET /oauth/brand/:name': () => person({}, 404), // a picture of no such name; images.test.ts has those that are there
+  'GET /oauth/logo/:name': () => person({}, 404),
   'POST /oauth/token': ({ exchange }) => program(exchange, {}, { gives: /"access_token":/ }),
   'POST /oauth/introspect': ({ asked: token, asks }) => program({ token }, asks, { gives: /"active":true/ }),
   'POST /oauth/revoke': async ({ exchange: { client_id = '', client_secret = '' }, issue }) =>
@@ -156,7 +161,7 @@ async function setStage(server: TestServer) {
     confirm: confirmAt,
     confirmPage: await agent.get(confirmAt),
     receipt: receipt.location,
-    account: await agent.get('/account'),
+    account: await agent.get('/oauth/account'),
     session: cookieOf(agent, 'assent_session'),
     signIn: await visitor.get(linkTo(look)),
     visit: cookieOf(visitor, 'assent_visit'),

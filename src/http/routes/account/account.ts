@@ -22,18 +22,18 @@ import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
-const ACCOUNT = '/account';
-const STOP = '/account/stop';
+const ACCOUNT = '/oauth/account';
+const STOP = '/oauth/account/stop';
 
 /** A user's connected applications, their disconnection, the history, and its warnings. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
-  app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
+  app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/oauth/account`, 303));
   app.get(ACCOUNT, showAccount);
-  app.get('/account/history', showHistory);
+  app.get('/oauth/account/history', showHistory);
   app.get(STOP, showStop);
 
   for (const action of ['disconnect', 'disconnect-all'] as const) {
-    addOwnForm(app, `/account/${action}`, async (form, session, reply) => {
+    addOwnForm(app, `/oauth/account/${action}`, async (form, session, reply) => {
       const id = form.get(action === 'disconnect' ? 'grant_id' : 'client_id') ?? '';
       const sent = { action, id, formToken: form.get('form_token') };
       const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
@@ -43,11 +43,11 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     });
   }
 
-  addOwnForm(app, '/account/warnings', async (form, session, reply) => {
+  addOwnForm(app, '/oauth/account/warnings', async (form, session, reply) => {
     const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
     const seen = await seeWarnings(context, session, sent, readCookie(reply.request, 'seen'));
     if (seen !== null) setCookie(reply, 'seen', seen);
-    return form.get('page') === 'security' ? '/account/security' : ACCOUNT;
+    return form.get('page') === 'security' ? '/oauth/account/security' : ACCOUNT;
   });
 
   // Disconnects every application and signs out every other browser.
@@ -123,7 +123,7 @@ async function showHistory(request: FastifyRequest, reply: FastifyReply): Promis
     intro: history.intro(formats.zone(context.timeZone)),
     events: events.map((event) => describeEvent(event, words)),
     isLater: from !== undefined,
-    older: older && `/account/history?from=${older}`,
+    older: older && `/oauth/account/history?from=${older}`,
   });
 }
 

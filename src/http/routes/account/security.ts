@@ -13,7 +13,7 @@ import { addOwnForm, keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 
-const SECURITY = '/account/security';
+const SECURITY = '/oauth/account/security';
 
 /** The user's sessions and passwords. */
 export function securityRoutes(app: FastifyInstance, context: Context): void {
@@ -23,7 +23,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   if (context.provider?.paymentAcr == null) passwordRoutes(app, context, 'payment-password');
 
   // Ends one session or, without an id, all others.
-  addOwnForm(app, '/account/sessions/end', async (form, session, reply) => {
+  addOwnForm(app, '/oauth/account/sessions/end', async (form, session, reply) => {
     const sent = { sessionId: form.get('session_id') ?? null, formToken: form.get('form_token') };
     const { outcome } = await endSession(context, session, sent, callerOf(reply.request));
     rememberOutcome(reply, outcome, SECURITY);
@@ -34,7 +34,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = request.server;
   const session = await sessionOf(request);
-  if (session === null) return seeOther(reply, '/account');
+  if (session === null) return seeOther(reply, '/oauth/account');
   const said = lastOutcome(reply, SECURITY)?.outcome;
   const words = wordsFor(request);
   const { account, security } = words.texts;
@@ -51,13 +51,13 @@ async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promi
     passwords: toPasswords(words, session.user.hasPaymentPassword),
     isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
     done: said === 'ended' || said === 'changed' ? security[said] : null,
-    ways: said === 'changed' ? [{ href: '/account', text: account.title }] : [],
+    ways: said === 'changed' ? [{ href: '/oauth/account', text: account.title }] : [],
     undone: noteOn(reply, SECURITY, session.user),
   });
 }
 
 function passwordRoutes(app: FastifyInstance, context: Context, which: 'password' | 'payment-password') {
-  const path = `/account/${which}`;
+  const path = `/oauth/account/${which}`;
   const isPayment = which === 'payment-password';
   const kind = isPayment ? ('payment password' as const) : ('password' as const);
   const cookie = isPayment ? 'paymentDevice' : 'device';
@@ -65,7 +65,7 @@ function passwordRoutes(app: FastifyInstance, context: Context, which: 'password
   app.get(path, async (request, reply) => {
     const session = await sessionOf(request);
     const form = session && (await findPasswordForm(context, session, kind));
-    if (session === null || form === null) return seeOther(reply, '/account');
+    if (session === null || form === null) return seeOther(reply, '/oauth/account');
     const failed = errorAt(reply, path, path);
     return showPage(reply, {
       name: 'password',

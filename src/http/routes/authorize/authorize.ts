@@ -26,7 +26,7 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   });
 
   // The form at the foot of every page: keeps the language in this browser and with its user, and leads back to that page.
-  app.post('/language', OWN_FORM, async (request, reply) => {
+  app.post('/oauth/language', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
     const tag = form.get('language');
     if (isLanguage(tag) && isFromOwnPage(request)) {
@@ -34,6 +34,6 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
       const session = await sessionOf(request).catch(() => null); // without the database the cookie suffices
       if (session !== null) await keepLanguage(context, session.user, tag);
     }
-    return seeOther(reply, addressBehind(form) ?? '/account');
+    return seeOther(reply, addressBehind(form) ?? '/oauth/account');
   });
 }

@@ -22,11 +22,11 @@ import { queryParameters } from '../../request/parameters.ts';
 
 /** The decision, its confirmation and its receipt (contract 1.2). An invalid form only shows the request again. */
 export function decisionRoutes(app: FastifyInstance): void {
-  app.post('/consent', OWN_FORM, receiveConsent);
-  app.get('/confirm', showConfirmation);
-  app.post('/confirm', OWN_FORM, receiveConfirmation);
-  app.get('/receipt', receiveReceipt);
-  app.get('/return', receiveReceipt);
+  app.post('/oauth/consent', OWN_FORM, receiveConsent);
+  app.get('/oauth/confirm', showConfirmation);
+  app.post('/oauth/confirm', OWN_FORM, receiveConfirmation);
+  app.get('/oauth/receipt', receiveReceipt);
+  app.get('/oauth/return', receiveReceipt);
 }
 
 async function receiveConsent(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -70,7 +70,7 @@ async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply)
   const result = await attempt;
   if (result.outcome === 'wrong' || result.outcome === 'wait') {
     refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
-    return seeOther(reply, decisionPath('/confirm', authorizationRequest, decision ?? ''));
+    return seeOther(reply, decisionPath('/oauth/confirm', authorizationRequest, decision ?? ''));
   }
   if (result.deviceCookie !== undefined) {
     setCookie(reply, 'paymentDevice', result.deviceCookie);
@@ -85,7 +85,7 @@ async function receiveReceipt(request: FastifyRequest, reply: FastifyReply): Pro
   const receipt = pending && (await findReceipt(request.server.context, pending, decision));
   if (receipt === null) return backUnanswered(reply, authorizationRequest, 'not_decided');
   const { choice, location, isLive } = receipt;
-  const isReturn = request.routeOptions.url === '/return';
+  const isReturn = request.routeOptions.url === '/oauth/return';
   if (!isReturn && isLive) return showReceipt(reply, authorizationRequest, receipt, decision);
   if (isReturn && location !== null) return backToApplication(reply, authorizationRequest, choice, location);
   return backUnanswered(reply, authorizationRequest, 'spent');
@@ -123,11 +123,14 @@ export function answerDecision(reply: FastifyReply, request: AuthorizationReques
       const isAtProvider = reply.server.context.provider?.paymentAcr != null;
       // Allow pressed again after it was confirmed: the request has to say so.
       if (lastOutcome(reply, request)?.outcome !== 'allowed') forgetOutcome(reply);
-      return seeOther(reply, decisionPath(isAtProvider ? '/sign-in' : '/confirm', request, result.decision));
+      return seeOther(
+        reply,
+        decisionPath(isAtProvider ? '/oauth/sign-in' : '/oauth/confirm', request, result.decision),
+      );
     }
     case 'receipt':
       forgetOutcome(reply);
-      return seeOther(reply, decisionPath('/receipt', request, result.decision));
+      return seeOther(reply, decisionPath('/oauth/receipt', request, result.decision));
     case 'too_many':
       refuseDecision(reply, request);
       break;

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
 import { beginSignIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
 import type { Context } from '../../../flows/common/context.ts';
@@ -19,6 +19,9 @@ import { keepSignedIn } from './signIn.ts';
 /** Without HEAD: looking at a link begins no sign-in, and uses none up. */
 const BY_GET = { exposeHeadRoute: false };
 
+/** Of earlier builds: the code of a sign-in that they began is bound to this address (RFC 6749 section 4.1.3). */
+const CALLBACK_BEFORE = '/sign-in/callback';
+
 /** Sign-in at the operator's OpenID provider, before a request or the account page, or to confirm a payment. */
 export function providerRoutes(app: FastifyInstance, context: Context): void {
   const { provider } = context;
@@ -27,7 +30,7 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
   const requestIn = async (query: Parameters) =>
     query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
 
-  app.get('/sign-in', BY_GET, async (request, reply) => {
+  app.get('/oauth/sign-in', BY_GET, async (request, reply) => {
     const query = queryParameters(request);
     const [authorizationRequest, session] = await Promise.all([requestIn(query), sessionOf(request)]);
     const again = query.only(['prompt']) === AGAIN;
@@ -39,13 +42,17 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     return reply.header('cache-control', 'no-store').redirect(left.location, 303);
   });
 
-  app.get(CALLBACK, BY_GET, async (request, reply) => {
-    request.wayBack = '/sign-in';
+  const receiveCallback: RouteHandlerMethod = async (request, reply) => {
+    request.wayBack = '/oauth/sign-in';
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
     const begun = begunIn(context, state, readSignIn(request, nameOf(state)));
-    request.wayBack = withQuery('/sign-in', begun.query, begun.decision && withDecision(begun.decision));
-    const url = new URL(context.baseUrl + CALLBACK);
+    request.wayBack = withQuery(
+      '/oauth/sign-in',
+      begun.query,
+      begun.decision && withDecision(begun.decision),
+    );
+    const url = new URL(context.baseUrl + request.routeOptions.url);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
     const used = { ...begun, nonce: '', verifier: '' };
     // An error uses nothing up: the user may go Back there, and sign in.
@@ -63,5 +70,6 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
     if (result.outcome !== 'decided') return backToRequest(reply, authorizationRequest);
     return answerDecision(reply, result.request, result.decided);
-  });
+  };
+  for (const path of [CALLBACK, CALLBACK_BEFORE]) app.get(path, BY_GET, receiveCallback);
 }

@@ -13,8 +13,8 @@ import { bodyParameters } from '../../request/parameters.ts';
 
 /** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */
 export function signInRoutes(app: FastifyInstance, context: Context): void {
-  if (context.provider === null) app.post('/sign-in', OWN_FORM, receiveSignIn);
-  app.post('/sign-out', OWN_FORM, receiveSignOut);
+  if (context.provider === null) app.post('/oauth/sign-in', OWN_FORM, receiveSignIn);
+  app.post('/oauth/sign-out', OWN_FORM, receiveSignOut);
 }
 
 async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
