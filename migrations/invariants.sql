@@ -21,7 +21,7 @@ with checks (name, level, holds, fails, remedy) as (values
    'run reassign owned, so that one role owns it all')
 ), tables as (
   select oid, relowner from pg_class where oid = any ('{
-    schema_migrations, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, rejections,
+    schema_migrations, settings, clients, client_secrets, client_logos, users, sessions, grants, imported_tokens, rejections,
     audit_events, resources, resource_secrets, throttles, operators, refusals}'::regclass[])
 ), ours (name, owner) as (
   select oid::regclass::text, relowner from tables

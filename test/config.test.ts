@@ -71,16 +71,6 @@ describe('the configuration', () => {
     expect(readConfig(COMPLETE)).toMatchObject({ demo: false, secrets: [SECRETS], baseUrl: BASE_URL });
   });
 
-  it.each(['WORKERS', 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'])(
-    'refuses the removed variable %s, with a remedy',
-    (name) => {
-      expectProblems({ ...COMPLETE, [name]: '1' }, [
-        new RegExp(`^${name} is no longer read: .+\\. Unset it.+; see docs/operate/upgrade\\.md#100\\.$`),
-      ]);
-      expect(readConfig({ ...COMPLETE, [name]: '' })).toEqual(readConfig(COMPLETE));
-    },
-  );
-
   it.each([
     ['PORT', '0 65536 x -1 1.5'],
     ['BASE_URL', 'pay.example ftp://a.example https://a.example/path https://u@a https://a?x https://a\\b'],

@@ -53,7 +53,7 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly incomplete?: string;
   /** True if the operation itself judges the schema. */
   readonly anySchema?: boolean;
-  /** The fields for people, from the document and the operation's whole result; {@link inWords} words them. */
+  /** The fields for people, from the document and the operation's whole result; `words.ts` words them. */
   readonly view?: (document: z.output<Output>, thing: Row) => object;
   /** A sentence for people, instead of the document. */
   readonly says?: (result: Result, input: z.output<Input>) => string;
@@ -69,10 +69,11 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   const effect = settings.anySchema ? null : operation.effect;
   const show = async (shell: Shell, context: OperationContext, input: z.output<Input>) => {
     const result = await operation.run(context, input);
-    const { inWords } = view && !shell.inJson ? await import('./words.ts') : {};
+    const words = view && !shell.inJson ? await import('./words.ts') : null;
+    const inWords = await words?.inWordsOf(shell, context.db);
     const shown = (thing: unknown) => {
       const document = operation.output.parse(thing);
-      return view && inWords ? inWords(view(document, thing as Row), shell) : (document as object);
+      return view && inWords ? inWords(view(document, thing as Row)) : (document as object);
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
     return shell.printList(result as Pages<unknown>, shown, none);

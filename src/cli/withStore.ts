@@ -1,7 +1,15 @@
-import { readDatabaseConfig, readOffer, readOperator, readServiceNames } from '../config/config.ts';
+import {
+  readDatabaseConfig,
+  readOffer,
+  readOperator,
+  readServiceNames,
+  settingsOf,
+} from '../config/config.ts';
 import type { OperationContext } from '../operations/operation.ts';
 import { checkSchema, migrateAndTell, openStore } from '../process/openStore.ts';
 import type { Effect } from '../rules/account/role.ts';
+import { Refusal } from '../rules/common/error.ts';
+import { differing, findSettings, keepSettings } from '../store/schema/settings.ts';
 import type { Shell } from './shell.ts';
 import { confirm } from './terminal.ts';
 
@@ -23,7 +31,19 @@ export async function withStore(
       db: pool,
       operator,
       serviceNames: () => readServiceNames(env),
-      offer: () => readOffer(env),
+      async offer(keeps = false) {
+        const stored = await findSettings(pool);
+        const offer = readOffer(env, stored);
+        const own = settingsOf(offer);
+        const others = differing(own, stored);
+        if (others.length > 0)
+          throw new Refusal(
+            'state',
+            `${others.join(' and ')} must be as the servers of this database have it`,
+          );
+        if (keeps) await keepSettings(pool, own);
+        return offer;
+      },
       warn: (sentence) => shell.warn(sentence),
       progress: (count, what = 'revoked') => shell.showProgress(count, what),
       confirm: async (loss) => {

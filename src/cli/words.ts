@@ -1,16 +1,22 @@
 import { readOffer } from '../config/config.ts';
 import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
-import { describeLimit, describeRights } from '../languages/rights.ts';
+import { describeLimit, describeRights, type RightWords } from '../languages/rights.ts';
 import type { Ceiling } from '../rules/common/money.ts';
 import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
 import { parseScope } from '../rules/scope/scope.ts';
+import type { Database } from '../store/database/database.ts';
+import { findSettings } from '../store/schema/settings.ts';
 import type { Shell } from './shell.ts';
 
-/** A thing with scope and ceiling in the words of the pages, without unset fields. */
-export function inWords(thing: object, { streams }: Shell): object {
-  const { currency, catalogue } = readOffer(streams.env);
+/** @returns rewrites a thing: scope and ceiling in the words of the pages, without unset fields */
+export async function inWordsOf({ streams }: Shell, db: Database): Promise<(thing: object) => object> {
+  const { currency, catalogue } = readOffer(streams.env, await findSettings(db));
   const words = { directory: EMPTY_DIRECTORY, language: 'en', texts: TEXTS.en, catalogue } as const;
+  return (thing) => inWords(thing, currency, words);
+}
+
+function inWords(thing: object, currency: string, words: RightWords): object {
   const rightsIn = (scope: string) =>
     describeRights(parseScope(scope, currency), words).map(({ before, target, after, limit, quotes }) => {
       const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;

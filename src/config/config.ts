@@ -6,10 +6,11 @@ import { isLoopback } from '../rules/common/network.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
 import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
+import { hexOf, sha256 } from '../secrets/digest.ts';
 import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
-import { DEFAULT_PORT, GONE_VARIABLES, VARIABLES } from './variables.ts';
+import { DEFAULT_PORT, VARIABLES } from './variables.ts';
 
 /** Prefix of the public secret in docker-compose.yml. */
 const PUBLIC_SECRET = 'for-trying-out-only';
@@ -72,10 +73,27 @@ export function readServiceNames(environment: Environment = process.env): string
   return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
 }
 
-export function readOffer(environment: Environment = process.env) {
+/** The rights that a command offers. @param stored what the database has for unset variables @throws {ConfigError} */
+export function readOffer(
+  environment: Environment,
+  stored: Partial<Record<'currency' | 'default_limit', string>>,
+) {
   const needed = ALL.pick({ CATALOGUE: true, CURRENCY: true, DEFAULT_LIMIT: true });
-  const { CATALOGUE, ...limit } = parse(needed, environment, limitProblems);
+  const CURRENCY = environment.CURRENCY || stored.currency;
+  const DEFAULT_LIMIT = environment.DEFAULT_LIMIT || stored.default_limit;
+  const { CATALOGUE, ...limit } = parse(needed, { ...environment, CURRENCY, DEFAULT_LIMIT }, limitProblems);
   return { catalogue: readFiles({ CATALOGUE }).catalogue, ...limitOf(limit) };
+}
+
+/** An offer as the database's servers and commands compare it: the texts of rights may differ between builds. */
+export function settingsOf({
+  catalogue,
+  currency,
+  defaultLimit: { days, sum },
+}: ReturnType<typeof readOffer>) {
+  const kinds = [...catalogue].map(([name, { spends, names, isPartOf }]) => [name, spends, names, isPartOf]);
+  const digest = hexOf(sha256(JSON.stringify(kinds.sort())));
+  return { currency, catalogue: digest, default_limit: `${days},${sum}` };
 }
 
 const limitOf = ({ CURRENCY, DEFAULT_LIMIT }: Record<'CURRENCY' | 'DEFAULT_LIMIT', string>) => ({
@@ -194,8 +212,7 @@ function combinedProblems(given: Environment): string[] {
   const isSet = (name: string) => originOf(name, given) !== 'default';
   const missing = (owner: string, ...needed: string[]) =>
     needed.filter((name) => !isSet(name)).map((name) => `${name} is required when ${owner} is set.`);
-  const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
-  const problems = [...limitProblems(given), ...gone.map(([name, sentence]) => `${name} ${sentence}`)];
+  const problems = limitProblems(given);
   const ports = [given.PORT ?? DEFAULT_PORT, given.METRICS_PORT, given.ADMIN_PORT];
   for (const [at, port] of ports.entries())
     if (port && ports.indexOf(port) < at)

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { each } from '../rules/common/each.ts';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from '../rules/common/lifetimes.ts';
 import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
 import { parseCeiling } from '../rules/common/money.ts';
@@ -206,14 +205,4 @@ export const VARIABLES = {
       description: 'operator of a command in the audit trail: a person, a token or a pipeline',
       unset: 'the user of the operating system',
     }),
-};
-
-const NO_STANDBYS =
-  'is no longer read: introspection asks the primary. Unset it, and set DATABASE_URL alone; see docs/operate/upgrade.md#100.';
-
-/** Removed variables, each with the text of its message: the server refuses to start while one is set. */
-export const GONE_VARIABLES: Readonly<Record<string, string>> = {
-  WORKERS:
-    'is no longer read: a server is one process. Unset it, and start more servers for more cores; see docs/operate/upgrade.md#100.',
-  ...each(NO_STANDBYS, 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'),
 };

@@ -189,7 +189,7 @@ async function checkSettings(
   force: boolean,
   clientId?: string,
 ): Promise<string[]> {
-  checkClientSettings(settings, settings.allowedRights ? offer().catalogue : undefined);
+  checkClientSettings(settings, settings.allowedRights ? (await offer()).catalogue : undefined);
   const { name, redirectUri = 'about:' } = settings;
   const doubt = redirectUriDoubt(redirectUri);
   const fix = 'choose another, or pass `force`';

@@ -20,8 +20,8 @@ export interface OperationContext {
   readonly operator: string;
   /** The service's own names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
-  /** The rights on offer, as the server has them. */
-  readonly offer: () => Offer;
+  /** The rights on offer, as the servers have them. @param keeps stores them for a later first start @throws {Refusal} */
+  readonly offer: (keeps?: boolean) => Promise<Offer>;
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
   /** @param what follows the number; `revoked` by default */
@@ -116,7 +116,13 @@ export function perform<Input extends z.ZodObject, Result>(
   const confirm: OperationContext['confirm'] = async (loss) => {
     throw new Refusal('not_confirmed', `not confirmed: it would ${(await loss()).deed}`);
   };
-  const silent = { serviceNames: () => [], offer: () => BUILT_IN_OFFER, warn() {}, progress() {}, confirm };
+  const silent = {
+    serviceNames: () => [],
+    offer: async () => BUILT_IN_OFFER,
+    warn() {},
+    progress() {},
+    confirm,
+  };
   return operation.run({ ...silent, ...context }, readInput(operation, given));
 }
 

@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import type { DatabaseConfig } from '../config/config.ts';
+import { type Config, ConfigError, type DatabaseConfig, settingsOf } from '../config/config.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { type Gate, gateOf, openDatabase } from '../store/database/database.ts';
 import { passesByWaiting } from '../store/database/errors.ts';
 import { migrate } from '../store/schema/migrate.ts';
 import { MigrationError, schemaState } from '../store/schema/schemaState.ts';
 import { ensureServerRole } from '../store/schema/serverRole.ts';
+import { findSettings, keepSettings } from '../store/schema/settings.ts';
 import { onEnd } from './ending.ts';
 
 export interface Store {
@@ -69,6 +70,20 @@ export async function checkSchema(pool: pg.Pool, log: StoreLog) {
   return { version };
 }
 
+/** Stores a starting server's settings, for commands, and logs changes. @throws {ConfigError} for another currency */
+export async function agreeOnSettings(pool: pg.Pool, config: Config, log: StoreLog): Promise<void> {
+  const own = settingsOf(config);
+  const changed = await keepSettings(pool, own);
+  const { currency } = await findSettings(pool);
+  if (currency !== own.currency)
+    throw new ConfigError([
+      `CURRENCY is ${own.currency}, but the limits in this database are sums in ${currency}: set CURRENCY=${currency}, or use another database; see docs/operate/configuration.md#environment.`,
+    ]);
+  // A first start has nothing to compare.
+  if (changed.length > 0 && !changed.includes('CURRENCY'))
+    log.info(`${changed.join(' and ')} changed: restart the other servers of this database with the same`);
+}
+
 /** The mean pause between two attempts. */
 const PAUSE_MS = 1_000;
 
@@ -76,7 +91,7 @@ const PAUSE_MS = 1_000;
  * Queues all statements of unused pools until another pool has migrated its database; trial mode's owner already has.
  * @returns migrates it once it is reachable; throws errors that waiting doesn't solve
  */
-export function queueUntilMigrated(queued: readonly pg.Pool[], config: DatabaseConfig) {
+export function queueUntilMigrated(queued: readonly pg.Pool[], config: Config) {
   if (config.databaseUrl === null) return async () => {};
   let noteTried = () => {};
   const tried = new Promise<void>((resolve) => {
@@ -87,6 +102,7 @@ export function queueUntilMigrated(queued: readonly pg.Pool[], config: DatabaseC
   const isMigrated = async (pool: pg.Pool, log: StoreLog) => {
     try {
       await migrateAndTell(pool, log);
+      await agreeOnSettings(pool, config, log);
       for (const each of queued) gateOf.delete(each);
       return true;
     } catch (error) {

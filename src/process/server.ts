@@ -11,7 +11,7 @@ import { buildMetricsApp } from '../http/metrics/server.ts';
 import { DRAIN_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
-import { openServerStore, queueUntilMigrated, type Store } from './openStore.ts';
+import { agreeOnSettings, openServerStore, queueUntilMigrated, type Store } from './openStore.ts';
 
 /** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {
@@ -32,6 +32,7 @@ async function start(config: Config, log: Logger): Promise<void> {
   // On an abrupt end PostgreSQL rolls back open work when the connections close.
   for (const { close } of new Set([store, adminStore]))
     onEnd(({ inOrder }) => (inOrder ? close() : undefined));
+  if (config.databaseUrl === null) await agreeOnSettings(store.pool, config, log);
   const migrate = queueUntilMigrated([store.pool, adminStore.pool], config);
   const app = await openHttp(config, store, log);
   if (metricsPort !== null) {
@@ -83,7 +84,7 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
 async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
   const { buildAdminApp, CONNECTIONS } = await import('../admin/server.ts');
   pool.options.max = CONNECTIONS;
-  const surroundings = { db: pool, serviceNames: () => readServiceNames(), offer: () => config };
+  const surroundings = { db: pool, serviceNames: () => readServiceNames(), offer: async () => config };
   const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);
   await listen(app, { ...config, host: config.adminHost }, port, 'operators');

@@ -4,7 +4,7 @@ const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;
 
 /** The uses of a signature; each is valid for one only. */
-export type SignaturePurpose = 'form' | 'visit' | 'device' | 'provider';
+export type SignaturePurpose = 'form' | 'decision' | 'visit' | 'device' | 'provider';
 
 /** Signs contents of pages and cookies. The first entry of `SECRETS` signs, all verify, so entries rotate without a pause. */
 export class KeyRing {
@@ -65,6 +65,7 @@ function deriveKeys(secret: string) {
   return {
     id: derive('key id', KEY_ID_BYTES),
     form: keyFor('form'),
+    decision: keyFor('decision'),
     visit: keyFor('visit'),
     device: keyFor('device'),
     provider: keyFor('provider'),

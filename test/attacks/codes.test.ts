@@ -155,6 +155,27 @@ it('the page after Allow gives the code only to the session that allowed it, unt
   for (const url of [receipt, onward]) expect(leadsTo(await tabs.get(url), '/oauth/authorize')).toBe(true);
 });
 
+it('an application that is deleted and registered again under its id gets another code, for a page of its own', async () => {
+  const { json } = commandsOn(onDatabase(server.database.url));
+  const redirectUri = 'https://again.example/';
+  const register = async () => {
+    await json(`client create --name Again --redirect-uri ${redirectUri} --id again`);
+    return { clientId: 'again', redirectUri, clientSecret: null };
+  };
+  const client = await register();
+  const fields = requestOf(client, { scope: 'account-info' });
+  const used = await obtainCode(browser, fields, victim);
+  expectToken(await exchange(server, client, used));
+  const open = await reachConsent(browser, requestOf(client, { instance_name: 'open' }), victim);
+  await json('client delete again --yes');
+  await register();
+  expect(leadsTo(await press(browser, open, 'allow'), '/oauth/authorize')).toBe(true);
+  const code = await obtainCode(browser, fields, victim);
+  expect(code).not.toBe(used);
+  expectTokenError(await exchange(server, client, used), 'invalid_grant');
+  expectToken(await exchange(server, client, code));
+});
+
 describe('an access token', () => {
   it('is invalid once its application is deleted; so is a code', async () => {
     const client = await server.createClient();

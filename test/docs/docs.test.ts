@@ -9,7 +9,7 @@ import { countWords, PEOPLE, sentencesOf } from './prose.ts';
 
 const KILOBYTE = 1000;
 const MAX_PAGE = 16 * KILOBYTE;
-const MAX_BOOK = 290 * KILOBYTE;
+const MAX_BOOK = 310 * KILOBYTE;
 const MAX_WORDS = 30;
 
 /** Pages that name things of the past. */

@@ -108,7 +108,9 @@ describe('migrations', () => {
       }
       return [migrating];
     });
-    expect(JSON.parse((await migrated)?.stdout ?? '')).toMatchObject({ applied: ['0002_made.sql'] });
+    expect(JSON.parse((await migrated)?.stdout ?? '')).toMatchObject({
+      applied: [expect.stringMatching(/_made\.sql$/)],
+    });
   });
 
   it('refuse a database whose encoding is not UTF-8', async () => {

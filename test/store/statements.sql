@@ -946,6 +946,15 @@ update sessions set seen_at = clock_timestamp()
  where session_hash = any (array(
    select session_hash from sessions where session_hash = any ($1::bytea[]) for no key update skip locked));
 
+-- settings-find() → name text, value text
+select name, value from settings;
+
+-- settings-keep(json) → name text
+insert into settings (name, value) select key, value from json_each_text($1::json)
+  on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()
+   where settings.name <> 'currency' and settings.value <> excluded.value
+  returning name;
+
 -- throttle-find(integer[]) → slot integer, level double precision, countedAt timestamp with time zone, freeAt timestamp with time zone, now timestamp with time zone
 with clock as materialized (select clock_timestamp() as now)
 select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now

@@ -11,7 +11,7 @@ export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { ste
 
 /** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
 export async function confirmStep(context: Context, pending: PendingAuthorization, decision?: string) {
-  const pressed = verifyDecision(context, pending, decision, 'allow');
+  const pressed = verifyDecision(context, pending, decision);
   if (decision === undefined || pressed === null || !takesPassword(context, pending)) return null;
   const access = await findAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
@@ -34,7 +34,7 @@ export async function confirmPayment(
   sent: Pick<Attempt, 'password' | 'deviceCookie'> & { readonly decision: string | undefined },
   caller: Caller,
 ): Promise<FailedAttempt | (DecisionOutcome & { readonly deviceCookie?: string })> {
-  const pressed = verifyDecision(context, pending, sent.decision, 'allow');
+  const pressed = verifyDecision(context, pending, sent.decision);
   if (pressed === null || !takesPassword(context, pending)) {
     tell('paymentConfirmation', 'stale');
     return { outcome: 'stale' };

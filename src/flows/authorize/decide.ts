@@ -12,7 +12,7 @@ import { tell } from '../../signals/happenings.ts';
 import { approveGrant, findApproval, NO_PROOF, type Proof } from '../../store/authorize/approvals.ts';
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
-import { contentOf, verifyForm } from '../common/signedForm.ts';
+import { contentOf } from '../common/signedForm.ts';
 import type { Choice, PendingAuthorization, Pressed } from './decisionForms.ts';
 import * as forms from './decisionForms.ts';
 
@@ -60,7 +60,7 @@ export async function decide(
   { choice, decisionToken, typedSums }: SentDecision,
   caller: Caller,
 ): Promise<DecisionOutcome | WrongLimits> {
-  const form = verifyForm(context, decisionToken, forms.decisionForm(pending));
+  const form = forms.verifyPage(context, pending, decisionToken);
   const limits = choice === 'allow' ? forms.limitsToLower(pending.authorizationRequest) : [];
   // A form without a field of its page is stale, too.
   if (form === null || !limits.every(({ index }) => typedSums.has(index))) return { outcome: 'stale' };
@@ -71,8 +71,8 @@ export async function decide(
     const lowered = lowering.rights[index]?.limit;
     return lowered === undefined || lowered === limit ? '' : lowered.sum;
   });
-  const { revision, keyId, digest: page } = form;
-  const pressed: Pressed = { choice, revision, page, keyId, sums };
+  const { revision, keyId, digest: page, words } = form;
+  const pressed: Pressed = { choice, revision, page, keyId, sums, words };
   if (choice === 'allow' && needsConfirmation(context, pending))
     return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
   return carryOut(context, pending, pressed, NO_PROOF, caller);
@@ -119,11 +119,11 @@ export type Receipt = NonNullable<Awaited<ReturnType<typeof findReceipt>>>;
 export async function findReceipt(context: Context, pending: PendingAuthorization, decision?: string) {
   const { authorizationRequest, session } = pending;
   const until = lifetimeFrom(session.now);
-  if (forms.verifyDecision(context, pending, decision, 'reject') !== null) {
+  if (forms.readDecision(context, pending, decision, 'reject') !== null) {
     const location = locationOf(context, authorizationRequest, 'reject', '');
     return { choice: 'reject', rights: [], location, isLive: true, ...until } as const;
   }
-  const pressed = forms.verifyDecision(context, pending, decision, 'allow');
+  const pressed = forms.readDecision(context, pending, decision, 'allow');
   if (pressed === null) return null;
   const code = codeOf(context, pending, pressed);
   const { rights, scope } = forms.granted(authorizationRequest, pressed.sums);
@@ -131,7 +131,15 @@ export async function findReceipt(context: Context, pending: PendingAuthorizatio
   const found = await findApproval(context.db, approval);
   if (found === null) return null;
   const location = found.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
-  return { choice: 'allow', rights, location, isLive: found.isLive, ...until } as const;
+  // In other words than the user's decision had, they would be told wrongly.
+  const isAsSaid = pressed.words === forms.wordsOf(context, authorizationRequest);
+  return {
+    choice: 'allow',
+    rights: isAsSaid ? rights : [],
+    location,
+    isLive: found.isLive,
+    ...until,
+  } as const;
 }
 
 function locationOf({ baseUrl }: Context, request: AuthorizationRequest, choice: Choice, code: string) {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { hundredths, moneyOf } from '../../rules/common/money.ts';
+import { nameOfTarget } from '../../rules/face/directory.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { formatScope } from '../../rules/scope/scope.ts';
 import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
-import type { Digest } from '../../secrets/digest.ts';
+import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import { grantIdFor } from '../../secrets/tokens.ts';
 import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
@@ -28,6 +28,8 @@ export interface Pressed {
   readonly keyId: Buffer;
   /** The granted sums of `limitsToLower`, in their order; empty for one as asked. */
   readonly sums: readonly string[];
+  /** What the page said of the rights: see {@link wordsOf}. */
+  readonly words: string;
 }
 
 /** The only grant of this user to this application instance. */
@@ -59,22 +61,43 @@ export function decisionForm(pending: PendingAuthorization, action: 'decision' |
   return { action, owner: session, subject };
 }
 
+/** A digest of what pages say of a request's rights, in all languages: until the answer, another server's settings may differ. */
+export function wordsOf(
+  { catalogue, directory, currency }: Context,
+  { rights }: AuthorizationRequest,
+): string {
+  const said = rights.map((right) => [catalogue.get(right.name), nameOfTarget(directory, right)]);
+  return hexOf(sha256(JSON.stringify([currency, said])));
+}
+
 /** The token of a consent page: each page has its own. */
 export function signPage(context: Context, pending: PendingAuthorization, revision: number): string {
-  return signForm(context, decisionForm(pending), revision, [randomUUID()]);
+  const carried = [wordsOf(context, pending.authorizationRequest), randomUUID()];
+  return signForm(context, decisionForm(pending), revision, carried);
+}
+
+/** @returns null if it is not this session's consent page of this request, has expired, or says something else now */
+export function verifyPage(context: Context, pending: PendingAuthorization, token: string | undefined) {
+  const form = verifyForm(context, token, decisionForm(pending));
+  const [words = ''] = form?.carried ?? [];
+  return words === wordsOf(context, pending.authorizationRequest) ? form && { ...form, words } : null;
 }
 
 /** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
 export function signDecision(context: Context, pending: PendingAuthorization, pressed: Pressed): string {
-  const { choice, revision, page, keyId, sums } = pressed;
-  // Hundredths in base 36: with the longest request, the address still fits 8 KB.
-  const packed = sums.map((sum) => (sum === '' ? '' : hundredths({ sum }).toString(36)));
-  const carried = [page, keyId.toString('hex'), packed.join()];
+  const { choice, revision, page, keyId, sums, words } = pressed;
+  const carried = [page, keyId.toString('hex'), sums.join(), words];
   return signForm(context, decisionForm(pending, choice), revision, carried);
 }
 
+/** Like {@link readDecision}, but null if pages now say something else of the rights: the user did not decide on that. */
+export function verifyDecision(context: Context, pending: PendingAuthorization, token: string | undefined) {
+  const pressed = readDecision(context, pending, token, 'allow');
+  return pressed?.words === wordsOf(context, pending.authorizationRequest) ? pressed : null;
+}
+
 /** @returns null if it is not this session's decision on this request, or has expired */
-export function verifyDecision(
+export function readDecision(
   context: Context,
   pending: PendingAuthorization,
   token: string | undefined,
@@ -82,11 +105,9 @@ export function verifyDecision(
 ): Pressed | null {
   const form = verifyForm(context, token, decisionForm(pending, choice));
   if (form === null) return null;
-  const [page = '', id = '', packed = ''] = form.carried;
+  const [page = '', id = '', sums = '', words = ''] = form.carried;
   const keyId = Buffer.from(id, 'hex');
   // The entry of its page may have been retired meanwhile.
   if (!context.keyRing.has(keyId)) return null;
-  const unpacked = (sum: string) => moneyOf(BigInt(Number.parseInt(sum, 36)), '').sum;
-  const sums = packed.split(',').map((sum) => sum && unpacked(sum));
-  return { choice, revision: form.revision, page: page as Digest, keyId, sums };
+  return { choice, revision: form.revision, page: page as Digest, keyId, sums: sums.split(','), words };
 }

@@ -36,7 +36,7 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
   const known = session?.user.externalId == null ? null : session;
   const pending = known && authorizationRequest && { authorizationRequest, session: known };
   const isConfirmed = provider.paymentAcr !== null && pending !== null;
-  const pressed = isConfirmed ? verifyDecision(context, pending, beginning.decision, 'allow') : null;
+  const pressed = isConfirmed ? verifyDecision(context, pending, beginning.decision) : null;
   const decision = pressed && beginning.decision ? beginning.decision : null;
   if (known !== null && decision === null) return null;
   const { openid, configuration } = await provider.client();
@@ -98,7 +98,7 @@ export async function finishSignIn(
     return { outcome: 'signed_in', opened } as const;
   }
   const pending = session && authorizationRequest && { authorizationRequest, session };
-  const pressed = pending && verifyDecision(context, pending, decision, 'allow');
+  const pressed = pending && verifyDecision(context, pending, decision);
   if (pending === null || pressed === null)
     throw refused('sign_in_lost', 'the session that requested the confirmation has ended');
   if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not that of the signed-in user');

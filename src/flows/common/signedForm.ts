@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { each } from '../../rules/common/each.ts';
 import * as lifetimes from '../../rules/common/lifetimes.ts';
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
@@ -38,7 +39,15 @@ export function formOf(action: Form['action'], owner: FormOwner, ...subject: For
  */
 export function signForm({ keyRing }: Context, form: Form, revision = 0, carried: readonly string[] = []) {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
-  return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried])));
+  const payload = Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt, ...carried]));
+  return isInAddress(form)
+    ? keyRing.sign('decision', deflateRawSync(payload))
+    : keyRing.sign('form', payload);
+}
+
+/** A decision is part of an address: with the longest request, and hundreds of lowered sums, it must fit 8 KB. */
+function isInAddress({ action }: Form): boolean {
+  return action === 'allow' || action === 'reject';
 }
 
 /** A form as its valid token brings it back. */
@@ -54,9 +63,10 @@ export interface SignedForm {
 
 /** Checks a form's token. @returns null if it was not made by us for this form, or has expired */
 export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form): SignedForm | null {
-  const signed = keyRing.verify('form', token ?? '');
+  const signed = keyRing.verify(isInAddress(form) ? 'decision' : 'form', token ?? '');
   if (signed === undefined) return null;
-  const [digest, revision, expiresAt, ...carried]: Payload = JSON.parse(signed.payload.toString());
+  const payload = isInAddress(form) ? inflateRawSync(signed.payload) : signed.payload;
+  const [digest, revision, expiresAt, ...carried]: Payload = JSON.parse(payload.toString());
   if (digest !== digestOf(form) || form.owner.now.getTime() >= expiresAt) return null;
   return { revision, carried, keyId: signed.keyId, digest: sha256(signed.payload) };
 }

@@ -77,7 +77,7 @@ const importOf = (subject: string, things: string, schema: z.ZodType<Row>, write
           'state',
           'only the owner of the tables may import: set DATABASE_URL to the role that migrates',
         );
-      const offer = context.offer();
+      const offer = await context.offer(!dryRun);
       const rights = unknownRights(offer);
       const judge = await judgeFor(context, rights.of, subject, force);
       const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };

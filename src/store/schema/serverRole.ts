@@ -10,6 +10,7 @@ import { withMigrationLock } from './schemaState.ts';
  */
 export const TABLES: readonly { name: string; privileges: string; clocked?: string }[] = [
   { name: 'schema_migrations', privileges: 'select' },
+  { name: 'settings', privileges: 'select, insert, update' },
   { name: 'clients', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'client_secrets', privileges: 'select, insert, update', clocked: 'created_at' },
   { name: 'client_logos', privileges: 'select, insert, update, delete' },

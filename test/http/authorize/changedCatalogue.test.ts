@@ -33,6 +33,12 @@ const richer = await useServer({
   },
 });
 const builtIn = await useServer({ database, maxInstances: 2_000 });
+/** The same rights, and other words for them. */
+const CLOSING = parseCatalogue(JSON.stringify({ 'statements:read': { text: 'Close your account' } }));
+const reworded = await useServer({ database, offer: { catalogue: new Map([...catalogue, ...CLOSING]) } });
+const shop = (name: string) => ({ shop: new Map([['42', { en: name, ru: name }]]), account: new Map() });
+const renamed = await useServer({ database, directory: shop('Casino'), offer: { catalogue } });
+const inEuros = await useServer({ database, currency: 'EUR', offer: { catalogue } });
 const resource = await server.createResource();
 
 describe('a page loaded before the operator changed the catalogue', () => {
@@ -58,6 +64,38 @@ describe('a page loaded before the operator changed the catalogue', () => {
     expect(again.text.match(sums)).not.toEqual(page.text.match(sums));
     await decide(other, again, 'allow');
     expect(await rowsOf(database)).not.toBe(rows);
+  });
+
+  it.each([
+    ['the words of a right', 'statements:read', reworded, 'lose your account'],
+    ['the name of a shop', 'payment.to-pattern("42").limit(7,100)', renamed, 'Casino'],
+    ['the currency', 'payment-shop.limit(7,100)', inEuros, 'EUR 100'],
+  ])('grants nothing after a change of %s', async (_what, scope, after, words) => {
+    const { client, user, agent } = await actorsAt(server);
+    const page = await reachConsent(agent, requestOf(client, { scope }), user);
+    const rows = await rowsOf(database);
+    const other = copyOf(agent, after.baseUrl);
+    const again = await goOnToConsent(other, await press(other, page, 'allow'), user);
+    expect([page.text.includes(words), again.text.includes(words)]).toEqual([false, true]);
+    expect(again.text).toContain('That page was out of date, so your answer was not accepted.');
+    expect(await rowsOf(database)).toBe(rows);
+    expect(codeOf(await decide(agent, page, 'allow'))).toMatch(/^assent_ac_/);
+  });
+
+  it('asks for no payment password in other words, and returns what was confirmed before them', async () => {
+    const { client, user, agent } = await actorsAt(server);
+    const scope = 'payment-shop.limit(7,100) statements:read';
+    const page = await reachConsent(agent, requestOf(client, { scope }), user);
+    const pressed = await press(agent, page, 'allow');
+    const other = copyOf(agent, reworded.baseUrl);
+    const elsewhere = pressed.location?.replace(server.baseUrl, reworded.baseUrl) ?? '';
+    expect((await goOnToConsent(other, await other.get(elsewhere), user)).text).toContain('out of date');
+    const confirmed = await confirm(agent, await follow(agent, pressed), user.paymentPassword);
+    const receipt = await other.get(confirmed.location?.replace(server.baseUrl, reworded.baseUrl) ?? '');
+    expect(receipt.page).toBe('receipt');
+    expect(receipt.text).not.toContain('lose your account');
+    const [, onward = ''] = /^0; url=(.+)$/.exec(receipt.headers.get('refresh') ?? '') ?? [];
+    expect(codeOf(await other.get(onward))).toMatch(/^assent_ac_/);
   });
 
   it('grants nothing if the payment password is entered after the change', async () => {

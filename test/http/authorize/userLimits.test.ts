@@ -1,5 +1,6 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { parseCatalogue } from '../../../src/languages/catalogue.ts';
 import { actorsAt, copyOf, follow } from '../../support/account.ts';
 import { codeOf, confirm, introspect, reachConsent, requestOf, returnFrom } from '../../support/flow.ts';
 import type { Answer } from '../../support/http/agent.ts';
@@ -111,6 +112,29 @@ describe('a limit that the user lowers', () => {
     const detail = { asked_scope: expect.any(String), confirmed_by: 'payment_password' };
     expect(await events()).toMatchObject([{ detail }, {}]);
   });
+});
+
+it('the address of a decision stays below 8 KB for 390 rights, each with another sum', async () => {
+  const own = { p: { text: 'Pay {target}', names: 'account', spends: true } };
+  const rich = await useServer({
+    database: server.database,
+    offer: { catalogue: parseCatalogue(JSON.stringify(own)) },
+  });
+  const payer = await server.createUser();
+  const browser = copyOf(agent, rich.baseUrl);
+  const letters = [...'abcdefghjkmnpqrstuvwx'];
+  const targets = letters.flatMap((one) => letters.map((other) => `p("${one}${other}")`)).slice(0, 390);
+  const scope = targets.join(' ');
+  const page = await reachConsent(browser, requestOf(client, { scope }), payer);
+  const sumOf = (index: number) => ((index * 7919) % 299_999) / 100 + 0.01;
+  const typed = Array.from({ length: 390 }, (_, index) => [`limit_${index}`, sumOf(index).toFixed(2)]);
+  const pressed = await allow(page, Object.fromEntries(typed), browser);
+  expect(pressed.location?.length).toBeLessThan(8_000);
+  const confirmed = await confirm(browser, await follow(browser, pressed), payer.paymentPassword);
+  expect(confirmed.location?.length).toBeLessThan(8_000);
+  codeOf(await returnFrom(browser, confirmed));
+  const { rows } = await pool.query('select scope from grants where user_id = $1', [payer.userId]);
+  expect(rows[0].scope).toContain(`p("aa","account").limit(1,${sumOf(0).toFixed(2)})`);
 });
 
 describe('an invalid sum', () => {

@@ -1,0 +1,33 @@
+import type { Database } from '../database/database.ts';
+import { findAll } from '../database/query.ts';
+
+/**
+ * What all servers and commands of a database have in common. `currency` (ISO 4217) stays, because stored limits are sums without
+ * one. `catalogue` (a digest) and `default_limit` (`DAYS,SUM`) are those of the server that started last.
+ */
+export type Settings = Readonly<Record<'currency' | 'catalogue' | 'default_limit', string>>;
+
+const find = findAll<void, { name: string; value: string }>('settings-find')`
+  select name, value from settings`;
+
+/** Empty before the first start. */
+export async function findSettings(db: Database): Promise<Partial<Settings>> {
+  return Object.fromEntries((await find(db)).map(({ name, value }) => [name, value]));
+}
+
+const keep = findAll<{ settings: string }, { name: string }>('settings-keep')`
+  insert into settings (name, value) select key, value from json_each_text(@settings::json)
+  on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()
+   where settings.name <> 'currency' and settings.value <> excluded.value
+  returning name`;
+
+/** Stores settings, except a currency if there is one. @returns the variables whose values are new */
+export async function keepSettings(db: Database, settings: Settings): Promise<string[]> {
+  return (await keep(db, { settings: JSON.stringify(settings) })).map(({ name }) => name.toUpperCase());
+}
+
+/** The variables that differ from the stored settings. */
+export function differing(own: Settings, stored: Partial<Settings>): string[] {
+  const names = Object.keys(own) as (keyof Settings)[];
+  return names.filter((name) => (stored[name] ?? own[name]) !== own[name]).map((name) => name.toUpperCase());
+}

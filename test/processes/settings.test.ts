@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it, onTestFinished } from 'vitest';
+import { ownDatabase } from '../support/postgres/database.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+
+// What the servers and commands of one database have in common: the currency, the rights and the default limit.
+
+const folder = useFolder();
+const EUROS = { CURRENCY: 'EUR', DEFAULT_LIMIT: '30,50' };
+const RIGHTS = { 'payment-shop': 'Pay any shop', donate: { text: 'Donate', spends: true } };
+const CATALOGUE = fileIn(folder, 'catalogue.json', JSON.stringify(RIGHTS));
+const fileOf = (row: object) => fileIn(folder, randomUUID(), `${JSON.stringify(row)}\n`);
+
+async function begin(variables: Record<string, string>) {
+  const server = await spawnServer({ ...variables, LOG_LEVEL: 'info' });
+  onTestFinished(async () => void (await server.stop()));
+  return server;
+}
+
+async function startedWith(settings: Record<string, string>) {
+  const { url } = await ownDatabase();
+  const of = onDatabase(url);
+  await (await begin({ ...of, ...settings })).stop();
+  return of;
+}
+
+it('a start with another currency fails, and says what to do; the first currency still works', async () => {
+  const of = await startedWith(EUROS);
+  const BASE_URL = 'http://localhost:3000';
+  const { code, stderr } = await runAssent(['serve'], { ...of, BASE_URL, CURRENCY: 'RUB' });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^CURRENCY is RUB, but the limits in this database are sums in EUR: set CURRENCY=EUR, or /m,
+  );
+  await (await begin({ ...of, ...EUROS })).stop();
+});
+
+it('two servers that start first, with two currencies, do not both serve', async () => {
+  const of = onDatabase((await ownDatabase()).url);
+  const starts = ['EUR', 'USD'].map((CURRENCY) => begin({ ...of, ...EUROS, CURRENCY }));
+  const started = (await Promise.allSettled(starts)).filter(({ status }) => status === 'fulfilled');
+  expect(started).toHaveLength(1);
+});
+
+it('a start with another catalogue or default limit logs which; the same ones are not news', async () => {
+  const of = await startedWith({ CATALOGUE, ...EUROS });
+  const again = await begin({ ...of, CATALOGUE, ...EUROS });
+  expect(again.output()).not.toContain('changed');
+  const other = await begin({ ...of, ...EUROS, DEFAULT_LIMIT: '7,50' });
+  expect(other.output()).toMatch(
+    /"msg":"(CATALOGUE and DEFAULT_LIMIT|DEFAULT_LIMIT and CATALOGUE) changed: /,
+  );
+});
+
+it('a command without CURRENCY and DEFAULT_LIMIT shows those of the servers', async () => {
+  const { assent } = commandsOn(await startedWith(EUROS));
+  const { stdout } = await assent(
+    'client create --name Shop --redirect-uri https://shop.example/ --most 30,500',
+  );
+  expect(stdout).toMatch(/EUR\s500/);
+});
+
+it('an import and a registration with rights need the catalogue of the servers', async () => {
+  const of = await startedWith({ CATALOGUE, ...EUROS });
+  const [lacking, whole] = [commandsOn(of), commandsOn({ ...of, CATALOGUE })];
+  const file = fileOf({
+    client_id: 'shop',
+    name: 'Shop',
+    redirect_uri: 'https://shop.example/',
+    rights: ['donate'],
+  });
+  const register = 'client create --name Other --redirect-uri https://other.example/ --right';
+  for (const line of [`client import ${file}`, `client import ${file} --dry-run`, `${register} payment-shop`])
+    expect(await lacking.refused(line, 1)).toMatch(
+      /^CATALOGUE must be as the servers of this database have it/,
+    );
+  expect(
+    await commandsOn({ ...of, CATALOGUE, ...EUROS, CURRENCY: 'USD' }).refused(`client import ${file}`, 1),
+  ).toMatch(/^CURRENCY must be /);
+  expect(await whole.json(`client import ${file}`)).toMatchObject({ imported: 1 });
+  await whole.json(`${register} donate`);
+});
+
+it('an import before the first start sets the currency; one that is only tried does not', async () => {
+  const { url } = await ownDatabase();
+  const of = onDatabase(url);
+  const file = fileOf({ login: 'anna', name: 'Anna' });
+  await commandsOn(of).json(`user import ${file} --dry-run`);
+  await commandsOn({ ...of, ...EUROS }).json(`user import ${file}`);
+  const { code, stderr } = await runAssent(['serve'], { ...of, BASE_URL: 'http://localhost:3000' });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('set CURRENCY=EUR')]);
+});
