@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { kept } from '../../rules/common/kept.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
-import { formatScope } from '../../rules/scope/scope.ts';
+import { formatScope, keptScope, type Right } from '../../rules/scope/scope.ts';
 import { lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import { grantIdFor } from '../../secrets/tokens.ts';
@@ -61,14 +62,15 @@ export function decisionForm(pending: PendingAuthorization, action: 'decision' |
   return { action, owner: session, subject };
 }
 
+const wordsIn = kept(({ catalogue, directory, currency }: Context) =>
+  kept((scope: string) => {
+    const words = (right: Right) => [catalogue.get(right.name), nameOfTarget(directory, right)];
+    return hexOf(sha256(JSON.stringify([currency, keptScope(scope, currency).map(words)])));
+  }),
+);
+
 /** A digest of what pages say of a request's rights, in all languages: until the answer, another server's settings may differ. */
-export function wordsOf(
-  { catalogue, directory, currency }: Context,
-  { rights }: AuthorizationRequest,
-): string {
-  const said = rights.map((right) => [catalogue.get(right.name), nameOfTarget(directory, right)]);
-  return hexOf(sha256(JSON.stringify([currency, said])));
-}
+export const wordsOf = (context: Context, { scope }: AuthorizationRequest): string => wordsIn(context)(scope);
 
 /** The token of a consent page: each page has its own. */
 export function signPage(context: Context, pending: PendingAuthorization, revision: number): string {
