@@ -29,12 +29,19 @@ async function startedWith(settings: Record<string, string>) {
 it('a start with another currency fails, and says what to do; the first currency still works', async () => {
   const of = await startedWith(EUROS);
   const BASE_URL = 'http://localhost:3000';
-  const { code, stderr } = await runAssent(['serve'], { ...of, BASE_URL, CURRENCY: 'RUB' });
+  const { code, stderr } = await runAssent(['serve'], {
+    ...of,
+    BASE_URL,
+    CURRENCY: 'RUB',
+    DEFAULT_LIMIT: '1,1',
+  });
   expect(code).toBe(1);
   expect(stderr).toMatch(
     /^CURRENCY is RUB, but the limits in this database are sums in EUR: set CURRENCY=EUR, or /m,
   );
-  await (await begin({ ...of, ...EUROS })).stop();
+  const again = await begin({ ...of, ...EUROS });
+  await again.stop();
+  expect(again.output()).not.toContain('changed');
 });
 
 it('two servers that start first, with two currencies, do not both serve', async () => {

@@ -951,6 +951,7 @@ select name, value from settings;
 
 -- settings-keep(json) → name text
 insert into settings (name, value) select key, value from json_each_text($1::json)
+   where not exists (select from settings where name = 'currency' and value <> $1::json ->> 'currency')
   on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()
    where settings.name <> 'currency' and settings.value <> excluded.value
   returning name;

@@ -17,11 +17,12 @@ export async function findSettings(db: Database): Promise<Partial<Settings>> {
 
 const keep = findAll<{ settings: string }, { name: string }>('settings-keep')`
   insert into settings (name, value) select key, value from json_each_text(@settings::json)
+   where not exists (select from settings where name = 'currency' and value <> @settings::json ->> 'currency')
   on conflict (name) do update set value = excluded.value, set_at = clock_timestamp()
    where settings.name <> 'currency' and settings.value <> excluded.value
   returning name`;
 
-/** Stores settings, except a currency if there is one. @returns the variables whose values are new */
+/** Stores settings, but none beside another currency. @returns the variables whose values are new */
 export async function keepSettings(db: Database, settings: Settings): Promise<string[]> {
   return (await keep(db, { settings: JSON.stringify(settings) })).map(({ name }) => name.toUpperCase());
 }
