@@ -1,4 +1,12 @@
-import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config/config.ts';
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import {
+  type Config,
+  ConfigError,
+  describeVariables,
+  readConfig,
+  readDatabaseConfig,
+} from '../config/config.ts';
 import { fetchBounded, methodOf, openProvider, type ProviderSettings } from '../flows/common/provider.ts';
 import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
 import { type OperationContext, perform } from '../operations/operation.ts';
@@ -9,6 +17,11 @@ import type { Options } from './commands.ts';
 import { fieldLines, type Shell } from './shell.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
+const DAY_MS = 86_400_000;
+/** With fewer days left, a certificate should have been renewed. */
+const RENEWED_DAYS = 21;
+const UNCHECKED = 'not checked: certificate, /metrics, /health/ready';
+const CORRECT = 'correct the configuration first';
 
 export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
   if (invariants) readDatabaseConfig(shell.streams.env); // a wrong variable is no finding here but an error
@@ -39,10 +52,11 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
     return judge(text, `see ${place}`);
   });
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
+  else verdicts.push(wrong('not checked: address, provider', CORRECT));
   return [
     ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
     ...(await checkStore(shell, (context) => perform(checkDatabase, context, {}))),
-    ...(config === null ? [] : await examineAddress(config.baseUrl)),
+    ...(config === null ? [] : await examineAddress(config)),
     ...(config?.provider ? await examineProvider(config.provider) : []),
   ];
 }
@@ -58,7 +72,7 @@ function readOrExplain(shell: Shell) {
   }
 }
 
-/** The database's findings; none if the configuration names no database. */
+/** The database's findings. */
 async function checkStore(
   shell: Shell,
   look: (context: Pick<OperationContext, 'db' | 'operator'>) => Promise<Finding[]>,
@@ -68,12 +82,13 @@ async function checkStore(
     const context = { db: store.pool, operator: '' }; // it only reads: no operator in the audit trail
     return await look(context).finally(() => store.close());
   } catch (error) {
-    if (error instanceof ConfigError) return [];
+    if (error instanceof ConfigError)
+      return [{ check: 'database', ...wrong('not checked: database', CORRECT) }];
     return [{ check: 'database', ...wrong(explainTrouble(error), 'see docs/operate/database.md') }];
   }
 }
 
-async function examineAddress(baseUrl: string): Promise<Finding[]> {
+async function examineAddress({ baseUrl, trustProxy }: Config): Promise<Finding[]> {
   const { protocol, hostname } = new URL(baseUrl);
   const isHttps = protocol === 'https:';
   const plainHttp = isLoopback(hostname)
@@ -83,29 +98,64 @@ async function examineAddress(baseUrl: string): Promise<Finding[]> {
   const cookies = isHttps
     ? ok('cookies are Secure and have the prefix __Host-')
     : advice(noPrefix, 'use https outside a trial');
-  return [
+  const address = await checkReachable(baseUrl);
+  const findings: Finding[] = [
     { check: 'https', ...(isHttps ? ok(`BASE_URL ${baseUrl} is https`) : plainHttp) },
     { check: 'cookies', ...cookies },
-    { check: 'address', ...(await checkReachable(baseUrl)) },
+    { check: 'address', ...address },
   ];
+  if (address.level !== 'ok') return findings;
+  if (isHttps) findings.push({ check: 'certificate', ...(await checkCertificate(baseUrl)) });
+  // Without TLS and a proxy, BASE_URL is the address of a trial.
+  if (isHttps || trustProxy !== false)
+    findings.push(
+      { check: 'metrics', ...(await checkPrivate(`${baseUrl}/metrics`, wrong)) },
+      { check: 'readiness', ...(await checkPrivate(`${baseUrl}/health/ready`, advice)) },
+    );
+  return findings;
+}
+
+/** Requests something as a stranger, without following a redirect. */
+const ask = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS), redirect: 'error' });
+
+async function checkPrivate(url: string, judge: typeof wrong) {
+  const answer = await ask(url).catch(() => null);
+  const isOpen = /^(# HELP|{"status":)/.test((await answer?.text()) ?? '');
+  if (!isOpen) return ok(`${url} is not public`);
+  return judge(`${url} answers to strangers`, 'let the proxy refuse it, see docs/operate/proxy.md#duties');
+}
+
+async function checkCertificate(baseUrl: string) {
+  const { hostname: host, port } = new URL(baseUrl);
+  const socket = connect({ host, port: Number(port || 443), servername: host });
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS) });
+    const end = Date.parse(socket.getPeerCertificate().valid_to);
+    const days = Math.floor((end - Date.now()) / DAY_MS);
+    const text = `the certificate of BASE_URL ends in ${days} days`;
+    return days < RENEWED_DAYS ? advice(text, 'repair its renewal') : ok(text);
+  } catch (error) {
+    return advice(`not checked: certificate (${(error as Error).message})`, 'run doctor again');
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Checks that Assent answers at `BASE_URL`: a proxy may route it elsewhere. */
 async function checkReachable(baseUrl: string) {
   try {
-    const answer = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {
-      signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS),
-      redirect: 'error',
-    });
+    const answer = await ask(`${baseUrl}/.well-known/oauth-authorization-server`);
     const { issuer } = (await answer.json()) as { issuer?: unknown };
     if (issuer === baseUrl) return ok(`Assent answers at ${baseUrl}`);
     const who = typeof issuer === 'string' ? `an issuer ${issuer}` : `status ${answer.status}`;
-    return wrong(`${who} answers at ${baseUrl}`, 'route all paths of BASE_URL to this server');
+    return wrong(`${who} answers at ${baseUrl}; ${UNCHECKED}`, 'route all paths of BASE_URL to this server');
   } catch (error) {
     const { message, cause } = error as Error;
     const why = cause instanceof Error ? cause.message || cause.name : message;
-    const text = `no Assent server answers at ${baseUrl} from here (${why})`;
-    return advice(text, 'start the server, or check the proxy and the DNS');
+    const text = `no Assent server answers at ${baseUrl} from here (${why}); ${UNCHECKED}`;
+    const judge = why.includes('certificate') ? wrong : advice; // browsers refuse it, too
+    return judge(text, 'start the server, or check the proxy, its certificate and the DNS');
   }
 }
 

@@ -5,6 +5,7 @@ import { countForeignHashes } from '../store/account/passwords.ts';
 import { listClients } from '../store/common/clients.ts';
 import { findRefusals } from '../store/common/refusals.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
+import { listOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
 import { findBroken, notRead } from '../store/schema/invariants.ts';
@@ -81,6 +82,7 @@ type Judge = (facts: DatabaseFacts, pool: pg.Pool) => Promise<Verdict | Verdict[
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
 const HOUR_MS = 3_600_000;
+const TOKEN_ENDS_MS = 14 * 24 * HOUR_MS;
 
 /** In the order of the report: first the database and the connection, then the tables. */
 const OF_DATABASE: Readonly<Record<string, Judge>> = {
@@ -187,6 +189,15 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     const [noted] = await findRefusals(pool, { reference: FORWARDED, clientId: null });
     if (noted === undefined || noted.at.getTime() < Date.now() - HOUR_MS) return [];
     return advice(noted.rule, 'set TRUST_PROXY, see docs/operate/proxy.md#duties');
+  },
+
+  async operators(_facts, pool) {
+    const soon = Date.now() + TOKEN_ENDS_MS;
+    const ending = (await listOperators(pool)).filter((one) => !one.retiredAt && +one.expiresAt < soon);
+    return ending.map(({ name, expiresAt }) => {
+      const text = `the token of the operator ${name} ends at ${expiresAt.toISOString()}`;
+      return advice(text, 'assent operator create for its program, then assent operator retire');
+    });
   },
 
   async passwords(_facts, pool) {

@@ -1,0 +1,105 @@
+import { request } from 'node:http';
+import { createServer } from 'node:https';
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ownDatabase, useDatabase } from '../support/postgres/database.ts';
+import { useFolder } from '../support/process/folder.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+import { listen } from '../support/process/program.ts';
+import { makeCertificate, makeEndedCertificate } from '../support/programs/certificates.ts';
+import { doctor } from './findings.ts';
+
+// `assent doctor` at BASE_URL, through a proxy with TLS that may do its duties badly.
+
+const folder = useFolder();
+const database = await useDatabase();
+
+/** @param days until its end, 0 for one that has ended */
+const certificateFor = (host: string, days: number) => {
+  const names = `subjectAltName=DNS:${host}`;
+  const [key, cert] =
+    days === 0
+      ? makeEndedCertificate(folder, 'proxy')
+      : makeCertificate(folder, 'proxy', host, names, undefined, days);
+  return { key, cert };
+};
+
+let isOpen = false;
+
+const proxy = createServer(certificateFor('localhost', 90), (asked, answer) => {
+  const { url: path = '', method, headers } = asked;
+  if (!isOpen && /^\/(metrics|health)/.test(path)) return void answer.writeHead(404).end();
+  request({ port: server.port, path, method, headers, agent: false }, (received) => {
+    answer.writeHead(received.statusCode ?? 500, received.headers);
+    received.pipe(answer);
+  }).end();
+});
+afterAll(() => void proxy.close());
+const BASE_URL = `https://localhost:${await listen(proxy)}`;
+
+const behindProxy = { ...onDatabase(database.url), BASE_URL, TRUST_PROXY: '127.0.0.1' };
+const running = await spawnServer(behindProxy);
+const server = new URL(running.baseUrl);
+afterAll(async () => void (await running.stop()));
+afterEach(() => proxy.setSecureContext(certificateFor('localhost', 90)));
+
+/** @returns the findings without those of the tests' PostgreSQL */
+async function examine() {
+  const { found, troubles } = await doctor({ ...behindProxy, NODE_EXTRA_CA_CERTS: `${folder}/proxy.crt` });
+  const { role: _role, durability: _durability, ...others } = troubles;
+  return { found, troubles: others };
+}
+
+describe('assent doctor at BASE_URL', () => {
+  it('finds nothing wrong with a proxy that does its duties', async () => {
+    const { found, troubles } = await examine();
+    expect(troubles).toEqual({});
+    expect(found.certificate?.text).toMatch(/ends in (89|90) days$/);
+    expect([found.metrics?.level, found.readiness?.level]).toEqual(['ok', 'ok']);
+  });
+
+  it('finds metrics and readiness in public', async () => {
+    isOpen = true;
+    onTestFinished(() => {
+      isOpen = false;
+    });
+    const { found, troubles } = await examine();
+    expect(troubles).toEqual({ metrics: 'error', readiness: 'advice' });
+    expect(found.metrics?.text).toBe(`${BASE_URL}/metrics answers to strangers`);
+  });
+
+  it.each([
+    ['that ends soon', 'localhost', 10, 'advice', /ends in (9|10) days/],
+    ['that has ended', 'localhost', 0, 'error', /certificate has expired/],
+    ['for another name', 'pay.example', 90, 'error', /certificate's altnames/],
+  ])('finds a certificate %s', async (_what, host, days, level, text) => {
+    proxy.setSecureContext(certificateFor(host, days));
+    const { found } = await examine();
+    const { certificate = found.address } = found;
+    expect(certificate).toMatchObject({ level, text: expect.stringMatching(text) });
+    if (level === 'error') expect(certificate?.text).toContain('not checked: certificate, /metrics,');
+  });
+
+  it('finds operators’ tokens that end, until the operators are retired', async () => {
+    const variables = onDatabase((await ownDatabase()).url);
+    const run = (line: string) => runAssent(line.split(' '), variables);
+    for (const [name, days] of [
+      ['nightly', '3'],
+      ['support', '90'],
+    ])
+      await run(`operator create ${name} --role reads --days ${days}`);
+    const { found } = await doctor(variables);
+    expect(found.operators?.text).toMatch(/^the token of the operator nightly ends at \d{4}-\d\d-\d\dT\S+Z$/);
+    await run('operator retire nightly --yes');
+    expect((await doctor(variables)).found.operators).toBeUndefined();
+  });
+
+  it('says what a wrong variable keeps it from checking', async () => {
+    const about = async (variables: Record<string, string>) => {
+      const { findings } = await doctor({ ...behindProxy, ...variables });
+      return findings.flatMap(({ text }) => (text.startsWith('not checked') ? text : []));
+    };
+    expect(await about({ TIME_ZONE: 'Mars' })).toEqual(['not checked: address, provider']);
+    const both = ['not checked: address, provider', 'not checked: database'];
+    expect(await about({ DATABASE_URL: 'mysql://db' })).toEqual(both);
+  });
+});
