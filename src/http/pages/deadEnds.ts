@@ -119,9 +119,12 @@ export function refusalOf(request: FastifyRequest) {
   return { passOn: told, reference: request.id, explained: explain(request) };
 }
 
-/** The texts of `assent explain`, in trial mode. */
+const ASK = 'Ask the service: its operators can change this, and find it by the reference.';
+
+/** The rule and what a developer does about it, in trial mode. Operators have `assent explain`. */
 function explain({ server, logFields }: FastifyRequest) {
   if (!server.context.showsRules) return null;
   const { rule, rule_id } = logFields ?? OWN_FAULT;
-  return { rule, remedy: remedyFor(rule_id) };
+  const remedy = remedyFor(rule_id);
+  return { rule, remedy: /`assent |[A-Z]_[A-Z]|docs\/operate/.test(remedy) ? ASK : remedy };
 }

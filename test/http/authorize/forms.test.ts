@@ -267,7 +267,7 @@ describe('in trial mode', async () => {
 
   const MARK = '<img src=x onerror=alert(1)>';
   it.each([
-    ['redirect_uri', MARK, 'differs from the registered one at character 1', 'assent client show ID'],
+    ['redirect_uri', MARK, 'differs from the registered one at character 1', 'Ask the service'],
     ['scope', MARK, 'expected the name of a right', 'docs/integrate/scopes.md'],
     [
       'scope',
@@ -281,6 +281,22 @@ describe('in trial mode', async () => {
     for (const part of ['Подробности для разработчиков', rule, remedy])
       expect(foldOf(answer)).toContain(part);
     expect(answer.body).not.toContain('onerror');
+  });
+
+  it('an error page names no operators’ commands, which its readers can’t run', async () => {
+    const blocked = await trial.createClient();
+    await trial.database.pool.query(`update clients set status = 'blocked' where client_id = $1`, [
+      blocked.clientId,
+    ]);
+    for (const [client, fields, rule] of [
+      [blocked, {}, 'the client is blocked'],
+      [shop, { redirect_uri: 'https://elsewhere.example/' }, 'differs from the registered one'],
+      [shop, { scope: 'account-info rights-of-a-newer-build' }, 'rights-of-a-newer-build'],
+    ] as const) {
+      const answer = await new Agent(trial.baseUrl).post('/oauth/authorize', requestOf(client, fields));
+      expect(foldOf(answer)).toContain(rule);
+      expect(foldOf(answer)).not.toMatch(/\bassent [a-z]|[A-Z]_[A-Z]|docs\/operate/);
+    }
   });
 
   it.each(['/nowhere', '/%zz', '/oauth/consent'])('developer details are also shown at %s', async (path) => {
