@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -33,6 +33,12 @@ describe('the manifests for Kubernetes', () => {
   const maintain = find('CronJob').spec.jobTemplate;
   const pods = [find('Deployment'), find('Job'), maintain].map(({ spec }) => spec.template.spec);
   const containers = pods.flatMap((pod) => pod.containers);
+  const configuration = Object.fromEntries(
+    [...read('kubernetes/configuration.env').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
+  ) as Record<string, string>;
 
   it('are all in the kustomization', () => {
     const { resources } = parse(read('kubernetes/kustomization.yaml'));
@@ -41,7 +47,7 @@ describe('the manifests for Kubernetes', () => {
 
   it('set only variables that Assent reads', () => {
     const set = containers.flatMap(({ env = [] }) => env).map(({ name }) => name);
-    set.push(...Object.keys(find('ConfigMap').data));
+    set.push(...Object.keys(configuration));
     expect(set.length).toBeGreaterThan(5);
     expect(set.filter((name) => !isKnown(name))).toEqual([]);
   });
@@ -50,7 +56,7 @@ describe('the manifests for Kubernetes', () => {
     const { terminationGracePeriodSeconds } = pods[0];
     const pause = 5;
     expect(read('kubernetes/deployment.yaml')).toContain(`sleep: { seconds: ${pause} }`);
-    expect(terminationGracePeriodSeconds).toBeGreaterThan(pause + endSeconds(find('ConfigMap').data));
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(pause + endSeconds(configuration));
   });
 
   it('run a pod read-only as an unprivileged user', () => {
@@ -65,7 +71,7 @@ describe('the manifests for Kubernetes', () => {
   const rules = routes.flatMap(({ spec }) => spec.rules);
 
   it('route the host of BASE_URL to the service', () => {
-    const { host } = new URL(find('ConfigMap').data.BASE_URL);
+    const { host } = new URL(configuration.BASE_URL ?? '');
     const { metadata, spec } = find('Service');
     expect(new Set(routes.flatMap(({ spec: { hostnames } }) => hostnames))).toEqual(new Set([host]));
     const service = { name: metadata.name, port: spec.ports[0].port };
@@ -78,6 +84,49 @@ describe('the manifests for Kubernetes', () => {
     expect(exact).toEqual(
       paths.split(' ').map((value) => ({ method: 'POST', path: { type: 'Exact', value } })),
     );
+  });
+
+  const kustomize = versionOf(['kustomize', 'version']);
+  const built = `(kustomize ${kustomize ?? 'is not installed'})`;
+
+  /** What `kubectl apply -k` would apply after an operator's change of one file. */
+  function build(file = 'configuration.env', from = '', to = '') {
+    const copy = join(useFolder(onTestFinished), 'kubernetes');
+    cpSync(`${folder}kubernetes`, copy, { recursive: true });
+    writeFileSync(join(copy, file), read(`kubernetes/${file}`).replace(from, to));
+    const { stdout, stderr } = spawnSync('kustomize', ['build', copy], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const all = parseAllDocuments(stdout).map((document) => document.toJS());
+    const of = (kind: string) => all.find((one) => one.kind === kind);
+    const [container] = of('Deployment').spec.template.spec.containers;
+    return { container, configMap: of('ConfigMap'), job: of('Job').metadata };
+  }
+
+  it.runIf(kustomize)(`start new pods for another configuration, and only then ${built}`, () => {
+    const [before, again] = [build(), build()];
+    const after = build('configuration.env', 'https://pay.example', 'https://wallet.example');
+    for (const { container, configMap } of [before, again, after])
+      expect(container.envFrom).toEqual([{ configMapRef: { name: configMap.metadata.name } }]);
+    expect(before.configMap.data).toEqual(configuration);
+    expect(again.configMap.metadata.name).toBe(before.configMap.metadata.name);
+    expect(after.configMap.metadata.name).not.toBe(before.configMap.metadata.name);
+    expect(after.configMap.data.BASE_URL).toBe('https://wallet.example');
+  });
+
+  it.runIf(kustomize)(`name each version’s migration apart, before the servers with Argo CD ${built}`, () => {
+    const { job } = build('kustomization.yaml', '1.0.0', '1.1.0');
+    expect([build().job.name, job.name]).toEqual(['assent-migrate-1.0.0', 'assent-migrate-1.1.0']);
+    expect(job.annotations).toEqual({
+      'argocd.argoproj.io/hook': 'PreSync',
+      'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
+    });
+  });
+
+  it('spread the servers over zones and machines, and name the version of the pods’ policy', () => {
+    const keys = pods[0].topologySpreadConstraints.map((one: { topologyKey: string }) => one.topologyKey);
+    expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+    const labels = find('Namespace').metadata.labels;
+    expect(labels['pod-security.kubernetes.io/enforce-version']).toMatch(/^v1\.\d+$/);
   });
 
   // It has no schema for the Gateway API.
