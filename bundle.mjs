@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -64,3 +64,28 @@ const homes = output.flatMap(({ moduleIds = [] }) =>
   moduleIds.map((id) => relative(ROOT, id).match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0]),
 );
 for (const home of new Set(homes)) if (home) copy(home, isLabel);
+
+const isLicence = (file) => /^(licen[cs]e|copying)/i.test(file);
+const textOf = (file) => readFileSync(join(ROOT, file), 'utf8');
+/** The sentences of the MIT licence, as a package of `pg` has them in its README. */
+const [MIT] = textOf('node_modules/pg-types/README.md').match(/^Permission is hereby granted.*/ms);
+
+/** The licence of a package without a file for it. */
+function findLicence(home) {
+  const { name, license, author } = JSON.parse(textOf(join(home, 'package.json')));
+  // A binary for one platform has that of its package.
+  const parent = name.replace(/-(linux|darwin|win32|freebsd|android|openharmony)-.+$/, '');
+  if (parent !== name) return textOf(join('node_modules', parent, 'LICENSE'));
+  const readme = readdirSync(join(ROOT, home)).find((file) => /^readme/i.test(file));
+  const [, written] =
+    (readme && textOf(join(home, readme)).match(/^#+ *licen[cs]e\s+(.*Permission.*)/ims)) || [];
+  if (written) return written;
+  if (license === 'MIT' && author)
+    return `The MIT License\n\nCopyright (c) ${author.name ?? author}\n\n${MIT}`;
+  throw new Error(`${home} has no licence that an image could carry`);
+}
+for (const file of readdirSync(join(folder, 'node_modules'), { recursive: true })) {
+  const [home] = file.match(/^(.*node_modules\/)?(@[^/]+\/)?[^/@]+(?=\/package\.json$)/) ?? [];
+  if (home && !readdirSync(join(folder, 'node_modules', home)).some(isLicence))
+    writeFileSync(join(folder, 'node_modules', home, 'LICENSE'), findLicence(join('node_modules', home)));
+}

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reachConsent, requestOf, trySignIn } from '../support/flow.ts';
@@ -46,6 +46,22 @@ describe('the container image', () => {
       .filter((file) => /\/(licen[cs]e|notice|copying)[^/]*$/i.test(file));
     expect(licences.length).toBeGreaterThan(70);
     expect(licences.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
+  });
+
+  it('has the text of a licence for each package, also where the package has no file for it', () => {
+    const homes = packages.map((file) => join(folder, dirname(file)));
+    const licenceOf = (home: string) =>
+      readdirSync(home)
+        .filter((file) => /^(licen[cs]e|copying)/i.test(file))
+        .map((file) => readFileSync(join(home, file), 'utf8'));
+    const granting = /permission|redistribution|apache license|all copies/i;
+    expect(homes.filter((home) => !licenceOf(home).some((text) => granting.test(text)))).toEqual([]);
+    for (const [name, owner] of [
+      ['pg-types', 'Brian M. Carlson'],
+      ['pgpass', 'Hannes Hörl'],
+      ['abstract-logging', 'James Sumners'],
+    ])
+      expect(licenceOf(join(folder, 'node_modules', name ?? '')).join()).toContain(owner);
   });
 
   it('migrates, serves pages and the operators’ API, checks passwords, and formats phone numbers', async () => {
