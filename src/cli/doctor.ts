@@ -6,6 +6,7 @@ import {
   describeVariables,
   readConfig,
   readDatabaseConfig,
+  settingsOf,
 } from '../config/config.ts';
 import { fetchBounded, methodOf, openProvider, type ProviderSettings } from '../flows/common/provider.ts';
 import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
@@ -13,6 +14,7 @@ import { type OperationContext, perform } from '../operations/operation.ts';
 import { openServerStore } from '../process/openStore.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { explainTrouble } from '../store/database/errors.ts';
+import { differing, findSettings } from '../store/schema/settings.ts';
 import type { Options } from './commands.ts';
 import { fieldLines, type Shell } from './shell.ts';
 
@@ -55,7 +57,10 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   else verdicts.push(wrong('not checked: address, provider', CORRECT));
   return [
     ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
-    ...(await checkStore(shell, (context) => perform(checkDatabase, context, {}))),
+    ...(await checkStore(shell, async (context) => {
+      const findings = await perform(checkDatabase, context, {});
+      return config === null ? findings : [...findings, ...(await examineSettings(context, config))];
+    })),
     ...(config === null ? [] : await examineAddress(config)),
     ...(config?.provider ? await examineProvider(config.provider) : []),
   ];
@@ -86,6 +91,16 @@ async function checkStore(
       return [{ check: 'database', ...wrong('not checked: database', CORRECT) }];
     return [{ check: 'database', ...wrong(explainTrouble(error), 'see docs/operate/database.md') }];
   }
+}
+
+/** Finds settings that only the servers have otherwise, unless another check says that the table can't be read. */
+async function examineSettings({ db }: Pick<OperationContext, 'db'>, config: Config): Promise<Finding[]> {
+  const others = differing(settingsOf(config), await findSettings(db).catch(() => ({})));
+  const remedy = 'give this command the servers’ values, or restart all servers with these';
+  return others.map((variable) => ({
+    check: 'settings',
+    ...wrong(`${variable} is not as the servers of this database have it`, remedy),
+  }));
 }
 
 async function examineAddress({ baseUrl, trustProxy }: Config): Promise<Finding[]> {

@@ -4,6 +4,7 @@ import { ownDatabase } from '../support/postgres/database.ts';
 import { commandsOn } from '../support/process/commands.ts';
 import { fileIn, useFolder } from '../support/process/folder.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process/process.ts';
+import { doctor } from './findings.ts';
 
 // What the servers and commands of one database have in common: the currency, the rights and the default limit.
 
@@ -67,6 +68,14 @@ it('a command without CURRENCY and DEFAULT_LIMIT shows those of the servers', as
     'client create --name Shop --redirect-uri https://shop.example/ --most 30,500',
   );
   expect(stdout).toMatch(/EUR\s500/);
+});
+
+it('doctor names each setting that differs from the servers’', async () => {
+  const of = { ...(await startedWith({ CATALOGUE, ...EUROS })), BASE_URL: 'https://pay.invalid' };
+  expect((await doctor({ ...of, CATALOGUE, ...EUROS })).troubles).not.toHaveProperty('settings');
+  const { findings } = await doctor({ ...of, CURRENCY: 'USD', DEFAULT_LIMIT: '30,50' });
+  const texts = findings.flatMap(({ check, text }) => (check === 'settings' ? text.split(' ', 1) : []));
+  expect(texts).toEqual(['CURRENCY', 'CATALOGUE']);
 });
 
 it('an import and a registration with rights need the catalogue of the servers', async () => {
