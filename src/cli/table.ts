@@ -170,10 +170,19 @@ export const COMMANDS: CommandTable = {
           'after a restore, revoke the authorizations that ended or were replaced later, according to the audit trail in this file (exported by “assent audit next”)',
         ).conflicts(['login', 'client', 'since', 'until']),
       ],
+      hashes: () => [
+        new Option(
+          '--hashes <file>',
+          'revoke imported tokens by their SHA-256: 64 hex digits a line',
+        ).conflicts(['login', 'client', 'since', 'until', 'trail']),
+      ],
     },
-    read: ({ trail }) => (trail === undefined ? {} : { trail: { name: trail, lines: linesOf(trail) } }),
+    read: ({ trail, hashes }) => ({
+      ...(trail !== undefined && { trail: { name: trail, lines: linesOf(trail) } }),
+      ...(hashes !== undefined && { hashes: { name: hashes, lines: linesOf(hashes) } }),
+    }),
     incomplete:
-      'pass what to revoke: GRANT_ID, --login, --client, --since, --until or --trail; several options must all match',
+      'pass what to revoke: GRANT_ID, --login, --client, --since, --until, --trail or --hashes; several options must all match',
     says({ revoked }, { grantId }) {
       if (grantId !== undefined)
         return revoked === 0 ? `${grantId} was already revoked` : `revoked ${grantId}`;

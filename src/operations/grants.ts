@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
 import { each } from '../rules/common/each.ts';
-import { Refusal } from '../rules/common/error.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { DECISION_MS } from '../rules/common/timeouts.ts';
+import type { Digest } from '../secrets/digest.ts';
 import { isUuid } from '../secrets/tokens.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
@@ -75,8 +75,7 @@ async function requireGrant(db: pg.Pool, grantId: string) {
   return found(grant, 'grant', grantId);
 }
 
-/** The lines of a file written by `audit.next`. */
-const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
+const LINES = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
 
 export const revoke = operation({
   summary:
@@ -88,36 +87,42 @@ export const revoke = operation({
       clientId: ID.optional().describe('revoke the authorizations of this application; with a user, of both'),
       since: timeThat('revoke the authorizations granted from this day (UTC) or time on'),
       until: timeThat('revoke the authorizations granted before this day (UTC) or time'),
-      trail: TRAIL.optional().describe('revoke those that ended or were replaced according to this trail'),
+      trail: LINES.optional().describe('revoke those that ended or were replaced according to this trail'),
+      hashes: LINES.optional().describe('revoke those of the imported tokens with these SHA-256'),
     })
     .refine(
       ({ grantId, ...many }) => (grantId === undefined) === Object.keys(many).length > 0,
       'pass `grant_id`, or some of `login`, `client_id`, `since` and `until`',
     )
     .refine(
-      ({ trail, ...others }) => trail === undefined || Object.keys(others).length === 0,
-      'a trail can’t be combined with other filters',
+      ({ trail, hashes, ...others }) => Object.keys(others).length === 0 || (trail ?? hashes) === undefined,
+      'a file can’t be combined with other filters',
     ),
   output: z.object({
     ...each(z.string().optional(), 'grantId', 'login', 'clientId'),
     ...each(z.date().optional(), 'since', 'until'),
-    trail: z.string().optional(),
+    ...each(z.string().optional(), 'trail', 'hashes'),
     revoked: z.int(),
   }),
   effect: 'destroys',
-  async run(context, { trail, ...input }) {
+  async run(context, { trail, hashes, ...input }) {
     if (input.grantId !== undefined) {
       await requireGrant(context.db, input.grantId);
       return { ...input, revoked: await revokePages(context, [[{ id: input.grantId }]]) };
     }
-    if (trail !== undefined) {
-      const { name, lines } = trail;
-      const { ids, people, ends, unreadable } = await findRevived(context.db, lines);
+    const file = trail ?? hashes;
+    if (file !== undefined) {
+      const { name, lines } = file;
+      const found = trail
+        ? await findInFile(lines, readEnd, (ends) => store.findEndedGrants(context.db, ends))
+        : await findInFile(lines, readDigest, (digests) => store.findImportedGrants(context.db, { digests }));
+      const { ids, people, read, unreadable } = found;
       if (unreadable > 0)
         context.warn(`lines that can't be read: ${unreadable} in ${name}; they are ignored`);
-      if (ends === 0) throw new Refusal('state', `${name} has no event that ends an authorization`);
+      if (read === 0) context.warn(`${name} has nothing that ends an authorization`);
       await context.confirm(async () => lossFrom({ grants: ids.length, people }));
-      return { ...input, trail: name, revoked: await revokePages(context, [ids.map((id) => ({ id }))]) };
+      const revoked = await revokePages(context, [ids.map((id) => ({ id }))]);
+      return { ...input, [trail ? 'trail' : 'hashes']: name, revoked };
     }
     const which = await filterOf(context.db, input);
     await context.confirm(() => lossOf(context.db, which));
@@ -136,33 +141,40 @@ const REVOCATIONS: readonly string[] = [
   'revoked_by_operator',
 ] satisfies AuditKind[];
 
-/** Finds grants that a restore made live again. @param lines of `assent audit next` @returns `unreadable`: truncated lines */
-async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
+/** Looks up what the lines of a file name. @param read throws for a line that can't be read @returns `unreadable`: their number */
+async function findInFile<Named>(
+  lines: AsyncIterable<string>,
+  read: (line: string) => Named | undefined,
+  find: (named: Named[]) => Promise<readonly { id: string; userId: string }[]>,
+) {
   const owners = new Map<string, string>();
-  const counts = { ends: 0, unreadable: 0 };
-  let chunk: store.GrantEnd[] = [];
+  const counts = { read: 0, unreadable: 0 };
+  let chunk: Named[] = [];
   const lookUp = async () => {
-    for (const { id, userId } of await store.findEndedGrants(pool, chunk)) owners.set(id, userId);
+    for (const { id, userId } of await find(chunk)) owners.set(id, userId);
     chunk = [];
   };
   for await (const line of lines) {
-    if (!line.startsWith('{')) continue;
-    let event: unknown;
+    let named: Named | undefined;
     try {
-      event = JSON.parse(line);
+      named = read(line);
     } catch {
       counts.unreadable += 1;
-      continue;
     }
-    const end = END.safeParse(event).data;
-    if (end === undefined) continue;
-    counts.ends += 1;
-    chunk.push(end);
+    if (named === undefined) continue;
+    counts.read += 1;
+    chunk.push(named);
     if (chunk.length >= CHUNK) await lookUp();
   }
   await lookUp();
   return { ids: [...owners.keys()].sort(), people: new Set(owners.values()).size, ...counts };
 }
+
+/** A line of `audit.next`: it may have made live again, by a restore, what had ended. */
+const readEnd = (line: string) => (line.startsWith('{') ? END.safeParse(JSON.parse(line)).data : undefined);
+
+const readDigest = (line: string): Digest | undefined =>
+  line.trim() ? `\\x${z.hash('sha256').parse(line.trim())}` : undefined;
 
 const END = z
   .object({ outcome: z.enum([...APPROVALS, ...REVOCATIONS]), grant_id: z.guid(), at: z.coerce.date() })

@@ -481,6 +481,10 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
 select g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive"
     from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
 
+-- grant-find-imported(bytea[]) → id uuid, userId uuid
+select g.grant_id as id, g.user_id as "userId" from imported_tokens i join grants g using (grant_id, token_hash)
+   where i.token_hash = any ($1::bytea[]) and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
+
 -- grant-find-of-token(bytea, uuid) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, login text, clientName text, refused text
 select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
   g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",

@@ -1,7 +1,8 @@
 import type pg from 'pg';
+import type { Digest } from '../../secrets/digest.ts';
 import { AFTER_TIME, microsOf, whereOf } from '../common/conditions.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
-import { queryLong, queryPages } from '../database/query.ts';
+import { findLong, queryLong, queryPages } from '../database/query.ts';
 import { batchStatement, type Query, statement } from '../database/statement.ts';
 
 // For operators: many grants at once. There may be millions, so it may take long.
@@ -71,6 +72,13 @@ select distinct g.grant_id as id, g.user_id as "userId"
 /** From grants with an end or a new approval: those that are live in an earlier authorization. */
 export const findEndedGrants = (pool: pg.Pool, ends: readonly GrantEnd[]) =>
   queryLong<{ id: string; userId: string }>(pool, findEnded(ends));
+
+/** From imported tokens: the live grants that still have them. */
+export const findImportedGrants = findLong<{ digests: readonly Digest[] }, { id: string; userId: string }>(
+  'grant-find-imported',
+)`
+  select g.grant_id as id, g.user_id as "userId" from imported_tokens i join grants g using (grant_id, token_hash)
+   where i.token_hash = any (@digests::bytea[]) and ${IS_LIVE}`;
 
 export async function countLiveGrants(pool: pg.Pool, filter: GrantFilter) {
   const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
