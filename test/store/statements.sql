@@ -657,39 +657,84 @@ select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_mo
   left join clients c using (client_id)
  order by a.at desc;
 
+-- import-block-others(jsonb, text) → n integer, verdict text
+with given as materialized (
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, client_id text)
+), blocked as (
+  update clients set status = 'blocked'
+   where client_id = any (array(
+     select client_id from clients c left join lateral (
+      select (array_agg(kind order by at desc))[1] as last,
+             (array_agg(detail order by at desc) filter (where kind = 'client_imported'))[1] as past
+        from audit_events
+       where true and client_id = c.client_id and kind <> 'exchanged' and kind ~ '^client_|_changed$' and kind <> 'user_signed_out'
+         and (detail ->> 'by' = 'import' or kind = 'client_updated' and (  -- not in a file, or judged apart
+              detail -> 'fields' <@ '["login", "external_id"]' or detail - '{logo,user_limits}'::text[] = '{}')) is not true
+      having bool_or(kind = 'client_imported')) i on true
+      where status = 'active' and client_id not in (select client_id from given) and last = 'client_imported'))
+  returning client_id
+), logged as (
+  insert into audit_events (kind, client_id, operator, detail)
+  select 'client_blocked', client_id, $2, '{"by": "import"}'::jsonb from blocked
+)
+select 0 as n, client_id as verdict from blocked order by 2;
+
 -- import-clients(jsonb, text) → n integer, verdict text
 with given as materialized (
-  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
    site text, reviewed boolean, oauth21 boolean, secret_id text, secret_hash bytea, detail jsonb)
 ), compared as materialized (
-  select r.*,
+  select r.*, c.revision, fields,
          case when c.client_id is null then r.problem
-              when c.verified <> r.verified or r.verified and not exists (
-                   select from client_secrets s where s.client_id = r.client_id and s.secret_hash = r.secret_hash offset 0)
+              when c.verified <> r.verified or last is null and 'secret' = any (fields)
               then 'client_id: is taken by an application with another secret'
-              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed, c.oauth21) is distinct from
-                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed, r.oauth21)
-              then 'client_id: is taken by an application with other settings'
-              else 'unchanged' end as verdict
+              when last is null and fields <> '{active}' and fields <> '{}' then 'client_id: is taken by an application with other settings'
+              when last is null or fields = '{}' then 'unchanged'
+              when r.problem is not null then r.problem
+              when last <> 'client_imported' then 'newer_here, client_id: has changed here: ' || last
+              end as verdict
     from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
+   cross join lateral (
+      select array(select key from jsonb_each(to_jsonb(r))
+                    where key = any ('{name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21}') and value is distinct from to_jsonb(c) -> key) || array_remove(array[
+               case when r.verified and not exists (select from client_secrets s
+                         where s.client_id = r.client_id and s.secret_hash = r.secret_hash and not (r.update and retired_at is not null) offset 0)
+                    then 'secret' end,
+               case when c.status = 'blocked' then 'active' end], null) as fields) f
+    left join lateral (
+      select (array_agg(kind order by at desc))[1] as last,
+             (array_agg(detail order by at desc) filter (where kind = 'client_imported'))[1] as past
+        from audit_events
+       where r.update and fields <> '{}' and client_id = c.client_id and kind <> 'exchanged' and kind ~ '^client_|_changed$' and kind <> 'user_signed_out'
+         and (detail ->> 'by' = 'import' or kind = 'client_updated' and (  -- not in a file, or judged apart
+              detail -> 'fields' <@ '["login", "external_id"]' or detail - '{logo,user_limits}'::text[] = '{}')) is not true
+      having bool_or(kind = 'client_imported')) i on true
 ), written as (
-  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21)
-  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21
-    from compared where verdict is null order by n
-  on conflict do nothing returning client_id
+  insert into clients (client_id, verified, name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21)
+  select client_id, verified, name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21 from compared where verdict is null order by n
+  on conflict (client_id) do update
+     set (name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21) = (excluded.name, excluded.redirect_uri, excluded.allowed_rights, excluded.most_days, excluded.most_sum, excluded.site, excluded.reviewed, excluded.oauth21), status = 'active', revision = clients.revision + 1
+   where exists (select from compared c where c.client_id = clients.client_id and c.revision = clients.revision)
+  returning client_id
+), retired as (
+  update client_secrets s set retired_at = clock_timestamp() from compared r join written using (client_id)
+   where s.client_id = r.client_id and 'secret' = any (fields) and s.secret_hash <> r.secret_hash and retired_at is null
 ), secrets as (
   insert into client_secrets (client_id, secret_id, secret_hash)
   select client_id, secret_id, secret_hash from given join written using (client_id) where verified
+  on conflict (client_id, secret_hash) do update set retired_at = null
 ), logged as (
   insert into audit_events (kind, client_id, operator, detail)
   select 'client_imported', client_id, $2, detail from given join written using (client_id)
 )
-select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is taken' else concat_ws(', ', 'imported', doubt) end) as verdict
+select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is taken'
+                                   when revision is not null then 'updated, client_id: ' || array_to_string(fields || doubt, ', ')
+                                   else coalesce('forced, ' || doubt, 'imported') end) as verdict
   from compared c left join written w using (client_id);
 
 -- import-grants(jsonb, text) → n integer, verdict text
 with given as materialized (
-  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz,
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz,
    refusal text)
 ), located as materialized (
   select r.*, u.user_id, c.redirect_uri, c.revision as client_revision, l.grant_id,
@@ -706,8 +751,10 @@ with given as materialized (
                 select from grants where user_id = u.user_id and token_hash = r.token_hash offset 0)
               then 'token_sha256: belongs to a token that was issued here'
               when g.token_hash is distinct from r.token_hash then r.refusal
-              when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: exists with another scope or time'
-              else 'unchanged' end as verdict
+              when (g.scope, g.token_issued_at) = (r.scope, r.issued_at) then 'unchanged'
+              when not r.update then 'token: exists with another scope or time'
+              when g.revoked_at is not null then 'newer_here, token: was revoked here'
+              else r.refusal end as verdict, g.token_hash = r.token_hash as is_there
     from given r
     left join lateral (select * from users where external_id = r.external_id union all
                        select * from users where login_key = r.key and r.external_id is null offset 0) u on true
@@ -727,7 +774,7 @@ with given as materialized (
          code_hash = excluded.code_hash, code_challenge = null, code_expires_at = excluded.code_expires_at,
          confirmed_at = excluded.confirmed_at, client_revision = excluded.client_revision, lowered = false,
          token_hash = excluded.token_hash, token_issued_at = excluded.token_issued_at, last_used_on = null
-   where g.revoked_at is null and g.token_issued_at < excluded.token_issued_at
+   where g.revoked_at is null and (g.token_issued_at < excluded.token_issued_at or g.token_hash = excluded.token_hash)
      and exists (select from imported_tokens i where i.grant_id = g.grant_id and i.token_hash = g.token_hash)
   returning grant_id, user_id, client_id, instance_name, scope, token_hash
 ), kept as (
@@ -737,7 +784,8 @@ with given as materialized (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator)
   select 'imported', grant_id, user_id, client_id, instance_name, scope, $2 from written
 )
-select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else concat_ws(', ', 'imported', doubt) end) as verdict
+select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' when is_there then 'updated, token: scope or time'
+                                   else coalesce('forced, ' || doubt, 'imported') end) as verdict
   from located r left join written w using (token_hash);
 
 -- import-list-ended(boolean) → digest text
@@ -750,50 +798,77 @@ select client_id as "clientId", name, redirect_uri as "redirectUri", verified, s
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = any ($1::text[]) order by client_id for share;
 
+-- import-lock-users(text[]) → nothing
+select from users where login_key = any ($1::text[]) order by user_id for no key update;
+
 -- import-users(jsonb, text) → n integer, changed uuid, verdict text
 with given as materialized (
-  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
-   created_at timestamptz)
+  select * from jsonb_to_recordset($1::jsonb) as r (n int, problem text, doubt text, update boolean, login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
+   created_at timestamptz, hashes jsonb)
 ), compared as materialized (
-  select r.*, u.user_id,
+  select r.n, r.doubt, r.login, r.key, r.name, r.created_at, r.hashes, u.user_id, last, past, fields,
+         coalesce(r.external_id, u.external_id) as external_id,
+         case when u.user_id is null or 'password_hash' = any (fields) then r.password_hash else u.password_hash end as password_hash,
+         case when u.user_id is null or 'payment_password_hash' = any (fields) then r.payment_password_hash
+              else u.payment_password_hash end as payment_password_hash,
+         coalesce(case when u.user_id is null or last is not null then r.status end, u.status, 'active') as status,
          case when u.user_id is null and exists (select from users where user_id = case when r.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then r.key::uuid end offset 0)
               then 'login: is the id of another user'
-              when u.user_id is null then r.problem
+              when u.user_id is null and r.problem is not null then r.problem
+              when u.external_id is null and exists (select from users where external_id = r.external_id offset 0)
+              then 'external_id: is taken by another user'
+              when u.user_id is null then null
               when u.external_id is not null and u.external_id is distinct from r.external_id
               then 'login: is taken by a user with another external_id'
-              when u.name <> r.name and (u.external_id = r.external_id) is not true then 'login: is taken by a user with another name'
-              when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
+              when u.name <> r.name and (u.external_id = r.external_id) is not true
+                   and (past -> 'password_hash' = r.hashes -> 'password_hash') is not true  -- perhaps another person
+              then 'login: is taken by a user with another name'
+              when last is null and exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
                 select from (values (u.password_hash, r.password_hash),
                                     (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)
                  where ours is distinct from theirs and (theirs is not null or r.external_id is null)
                    and (ours is null or hash_form(ours) is not null or not exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)))
               then 'login: is taken by a user with another password'
-              when u.external_id is not distinct from r.external_id then 'unchanged'
-              when exists (select from users where external_id = r.external_id offset 0)
-              then 'external_id: is taken by another user'
-              else r.problem end as verdict
+              when fields = '{}' then 'unchanged'
+              when r.problem is not null then r.problem
+              when split_part(coalesce(r.password_hash, u.password_hash), '$', -1)
+                   = split_part(coalesce(r.payment_password_hash, u.payment_password_hash), '$', -1)
+              then 'payment_password_hash: is also the hash of the password: omit it'
+              when last <> 'user_imported' and fields <> '{external_id}' then 'newer_here, login: has changed here: ' || last
+              end as verdict
     from given r left join lateral (select * from users where login_key = r.key offset 0) u on true
+    left join lateral (
+      select (array_agg(kind order by at desc))[1] as last,
+             (array_agg(detail order by at desc) filter (where kind = 'user_imported'))[1] as past
+        from audit_events
+       where r.update and user_id = u.user_id and kind <> 'exchanged' and kind ~ '^user_|_changed$' and kind <> 'user_signed_out'
+         and (detail ->> 'by' = 'import' or kind = 'user_updated' and (  -- not in a file, or judged apart
+              detail -> 'fields' <@ '["login", "external_id"]' or detail - '{logo,user_limits}'::text[] = '{}')) is not true
+      having bool_or(kind = 'user_imported')) i on true
+   cross join lateral (
+      select array_remove(array[case when u.external_id is null and r.external_id is not null then 'external_id' end,
+                                case when last is not null and u.name <> r.name then 'name' end,
+                                case when last is not null and u.status <> r.status then r.status end], null)
+             || array(select key from jsonb_each(r.hashes) where last is not null and value is distinct from past -> key) as fields) f
 ), written as (
   insert into users (login, login_key, name, external_id, password_hash, payment_password_hash, status, created_at)
   select login, key, name, external_id, password_hash, payment_password_hash, status, coalesce(created_at, clock_timestamp())
-    from compared where verdict is null and user_id is null order by n
-  on conflict do nothing returning user_id, login_key
-), changed as (
-  update users u set external_id = c.external_id from compared c
-   where u.user_id = c.user_id and u.external_id is null
-     and u.user_id = any (array(select user_id from compared where verdict is null and user_id is not null))
-  returning u.user_id
+    from compared where verdict is null order by n
+  on conflict (login_key) do update
+     set name = excluded.name, external_id = excluded.external_id, password_hash = excluded.password_hash,
+         payment_password_hash = excluded.payment_password_hash, status = excluded.status
+   where exists (select from compared c where c.user_id = users.user_id)
+  returning user_id, login_key
 ), logged as (
-  insert into audit_events (kind, user_id, operator)
-  select 'user_imported', user_id, $2 from written
-), noted as (
   insert into audit_events (kind, user_id, operator, detail)
-  select 'user_updated', user_id, $2, '{"fields": ["external_id"]}'::jsonb from changed
+  select case when c.user_id is not null and last is null then 'user_updated' else 'user_imported' end, w.user_id, $2, case when c.user_id is null then hashes
+    else case when last is null then '{}' else coalesce(past, '{}') || hashes end || jsonb_build_object('fields', fields) end from written w join compared c on login_key = key
 )
-select c.n, changed.user_id as changed,
-       coalesce(verdict, case when w.user_id is null and changed.user_id is null then 'external_id: is taken by another user'
-                              else concat_ws(', ', 'imported', doubt) end) as verdict
-  from compared c left join written w on w.login_key = c.key left join changed on changed.user_id = c.user_id;
+select c.n, case when c.user_id is not null and fields <> '{name}' then w.user_id end as changed,
+       coalesce(verdict, case when w.user_id is null then 'external_id: is taken by another user'
+                              when last is null then coalesce('forced, ' || doubt, 'imported')
+                              else 'updated, login: ' || array_to_string(fields || doubt, ', ') end) as verdict
+  from compared c left join written w on w.login_key = c.key;
 
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { z } from 'zod';
 import { Refusal } from '../../rules/common/error.ts';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
@@ -9,7 +10,7 @@ import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { OPTIONAL_FLAG } from '../fields.ts';
 import { type OperationContext, operation } from '../operation.ts';
-import { CLIENT, GRANT, USER } from './rows.ts';
+import { CLIENT, FORCED, GRANT, USER } from './rows.ts';
 
 // A transaction has 2 MB of lines, since memory is bounded, and a short line counts as 2 KB: at most 1,000.
 const BATCH_BYTES = 2_000_000;
@@ -23,6 +24,9 @@ type Row = { readonly doubts: readonly string[]; readonly name?: string; readonl
   readonly [column in 'key' | 'external_id' | 'client_id' | 'token_hash']?: string | null | undefined;
 } & { readonly allowed_rights?: readonly string[] | null };
 
+/** The schema of a line. */
+type Line = z.ZodType<Row> & { readonly in: { readonly shape: object } };
+
 /** Of its user and its application, as `findEnded` knows them. */
 const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
   [login && `login ${login}`, id && `external_id ${id}`, client && `client_id ${client}`].filter(
@@ -32,18 +36,32 @@ const namesOf = ({ key: login, external_id: id, client_id: client }: Row) =>
 /** No two rows of a batch share one: its statement doesn't see what it writes. */
 const idsOf = (row: Row) => (row.token_hash ? [row.token_hash] : namesOf(row));
 
-const NOTED_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
+/** What `force` accepts. */
+export const FORCE = ['all', ...new Set(Object.values(FORCED))];
 
-/** A bad line, or one that was forced. Never has a secret of the line. */
-export type NotedLine = z.output<typeof NOTED_LINE> & { readonly forced?: true };
+const NOTED_LINE = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() });
+const LINES = z.array(NOTED_LINE).describe(`the first ${MAX_LINES_SHOWN}`);
+
+/** Never has a secret of the line. */
+export type NotedLine = z.output<typeof NOTED_LINE> & {
+  readonly mark: 'bad' | 'forced' | 'updated' | 'newer_here';
+};
 
 const INPUT = z.strictObject({
   chunks: z.custom<Chunks>().meta({ title: 'file' }),
   dryRun: OPTIONAL_FLAG.describe('validate all lines in the database, but write nothing'),
-  force: OPTIONAL_FLAG.describe('accept look-alike names, weak secrets and costly hashes'),
+  force: z
+    .enum(FORCE)
+    .optional()
+    .describe('accept look-alike names, weak secrets and costly hashes, or only this kind'),
+  update: OPTIONAL_FLAG.describe('update what was imported, unless it was changed here since'),
+  prune: OPTIONAL_FLAG.describe(
+    'block what was imported, unless it was changed here since or is in the file',
+  ),
   bad: z.custom<(lines: readonly NotedLine[]) => void>().optional().meta({
     title: 'file',
-    description: 'write line, field and reason of each bad or forced line to this new file',
+    description:
+      'write each bad, forced or updated line’s number, field and reason to this file: new, or an earlier report',
   }),
 });
 
@@ -51,58 +69,80 @@ const OUTPUT = z.object({
   dryRun: z.boolean(),
   lines: z.int(),
   imported: z.int().describe('including users who received an external_id'),
+  updated: z.int().optional(),
   unchanged: z.int().describe('already exist with the same values'),
+  newer_here: z.int().optional().describe('not updated: changed here since the import'),
   skipped: z.int().describe('expired, or tokens of newer or revoked authorizations, or deleted here'),
   bad: z.int(),
-  badLines: z.array(NOTED_LINE).describe(`the first ${MAX_LINES_SHOWN}`),
+  badLines: LINES,
   forced: z.int().optional().describe('imported only because of --force'),
-  forcedLines: z.array(NOTED_LINE).optional().describe(`the first ${MAX_LINES_SHOWN}`),
+  forcedLines: LINES.optional(),
+  updatedLines: LINES.optional(),
+  newerHereLines: LINES.optional(),
+  blocked: z.array(z.string()).optional().describe('applications that the file lacks'),
 });
 
 export type Imported = z.output<typeof OUTPUT>;
 
-/** Such as `imported`, `imported, name: looks like …` or `login: matches no user`. */
-const VERDICT = /^(?<count>imported|unchanged|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
+/** Such as `imported`, `forced, name: looks like …` or `login: matches no user`. */
+const VERDICT =
+  /^(?<count>imported|forced|updated|unchanged|newer_here|skipped)?(?:, )?(?:(?<field>\w+): (?<reason>.+))?$/s;
 
-const importOf = (subject: string, things: string, schema: z.ZodType<Row>, write: typeof store.importUsers) =>
+const importOf = (subject: string, things: string, schema: Line, write: typeof store.importUsers) =>
   operation({
     summary: `import ${things} of another service, one JSON object per line; run as the owner of the tables`,
-    input: INPUT,
+    input: subject === 'client' ? INPUT : (INPUT.omit({ prune: true }) as typeof INPUT),
     output: OUTPUT,
     /** Each batch is a transaction: what an interruption leaves out, the same import does later. */
-    async run(context, { chunks, dryRun, force, bad: report }) {
+    async run(context, { chunks, dryRun, force, update, prune, bad: report }) {
       const { db, operator, progress } = context;
-      if (!(await ownsTables(db)))
-        throw new Refusal(
-          'state',
-          'only the owner of the tables may import: set DATABASE_URL to the role that migrates',
-        );
+      await requireOwner(db);
       const offer = await context.offer(!dryRun);
       const rights = unknownRights(offer);
-      const judge = await judgeFor(context, rights.of, subject, force);
-      const counts = { imported: 0, unchanged: 0, skipped: 0, bad: 0 };
-      const [badLines, forcedLines]: [NotedLine[], NotedLine[]] = [[], []];
-      let forced = 0;
+      const judge = await judgeFor(context, rights.of, subject, update, force);
+      const counts = { imported: 0, forced: 0, updated: 0, unchanged: 0, newer_here: 0, skipped: 0, bad: 0 };
+      const shown: Shown = { bad: [], forced: [], updated: [], newer_here: [] };
+      const named: Row[] = [];
       for await (const { rows, noted } of batchesOf(chunks, schema)) {
         counts.bad += noted.length;
-        for (const { n: line, verdict } of await write(db, rows.map(judge), operator, dryRun, offer)) {
-          const { count = 'bad', field = '', reason } = VERDICT.exec(verdict)?.groups ?? {};
-          counts[count as keyof typeof counts] += 1;
-          if (reason) noted.push({ line, field, reason, ...(count === 'imported' && { forced: true }) });
-        }
-        noted.sort((one, other) => one.line - other.line);
+        if (prune) named.push(...rows.map(({ client_id }) => ({ client_id, doubts: [] })));
+        count(await write(db, rows.map(judge), operator, dryRun, offer), counts, noted, shown);
         report?.(noted);
-        const allowed = noted.filter((line) => line.forced);
-        forced += allowed.length;
-        forcedLines.push(...allowed.slice(0, MAX_LINES_SHOWN - forcedLines.length));
-        badLines.push(...noted.filter((line) => !line.forced).slice(0, MAX_LINES_SHOWN - badLines.length));
         progress(counts.imported, 'imported so far');
       }
       rights.tell(context.warn);
       const lines = Object.values(counts).reduce((sum, count) => sum + count);
-      return { dryRun, lines, ...counts, badLines, ...(force && { forced, forcedLines }) };
+      const { forced, updated, newer_here, ...others } = counts;
+      const isWhole = prune && counts.bad === 0 && named.length > 0;
+      const blocked = isWhole ? await store.blockOtherClients(db, named, operator, dryRun, offer) : [];
+      return {
+        ...{ dryRun, lines, ...others, imported: others.imported + forced, badLines: shown.bad },
+        ...(force && { forced, forcedLines: shown.forced }),
+        ...(update && { updated, newer_here, updatedLines: shown.updated, newerHereLines: shown.newer_here }),
+        ...(prune && { blocked: blocked.map(({ verdict }) => verdict) }),
+      };
     },
   });
+
+type Verdicts = Awaited<ReturnType<typeof store.importUsers>>;
+
+type Shown = Record<NotedLine['mark'], NotedLine[]>;
+
+/** Counts the verdicts of a batch. @param noted bad lines, to which those with a reason are added @param shown its first ones */
+function count(verdicts: Verdicts, counts: Record<string, number>, noted: NotedLine[], shown: Shown): void {
+  for (const { n: line, verdict } of verdicts) {
+    const { count: mark = 'bad', field = '', reason } = VERDICT.exec(verdict)?.groups ?? {};
+    counts[mark] = (counts[mark] ?? 0) + 1;
+    if (reason) noted.push({ line, field, reason, mark: mark as NotedLine['mark'] });
+  }
+  noted.sort((one, other) => one.line - other.line);
+  for (const line of noted) if (shown[line.mark].length < MAX_LINES_SHOWN) shown[line.mark].push(line);
+}
+
+async function requireOwner(db: pg.Pool): Promise<void> {
+  const why = 'only the owner of the tables may import: set DATABASE_URL to the role that migrates';
+  if (!(await ownsTables(db))) throw new Refusal('state', why);
+}
 
 export const users = importOf('user', 'users', USER, store.importUsers);
 export const clients = importOf('client', 'applications', CLIENT, store.importClients);
@@ -130,7 +170,8 @@ async function judgeFor(
   { db, serviceNames }: OperationContext,
   unknownIn: (row: Row) => readonly string[],
   subject: string,
-  force: boolean,
+  update: boolean,
+  force = '',
 ) {
   const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
   const own = subject === 'client' && serviceNames();
@@ -141,14 +182,16 @@ async function judgeFor(
     const unusable = unknown && subject === 'client' ? `rights: ${unknown} is ${NOT_KNOWN}` : undefined;
     const problem = hasEnded(namesOf(row)) ? 'skipped' : unusable;
     const look = own && lookAlikeProblem(name, names.like(name), own);
-    const doubt = look ? `name: ${look}: pass \`force\` to accept it` : row.doubts[0];
-    if (own && !problem && (force || !doubt)) names.add(name);
-    return Object.assign(row, force ? { problem, doubt } : { problem: problem ?? doubt });
+    const doubts = [...(look ? [`name: ${look}: pass \`force\` to accept it`] : []), ...row.doubts];
+    const isForced = (doubt: string) => force === 'all' || FORCED[doubt.split(':', 1)[0] ?? ''] === force;
+    const refused = doubts.find((doubt) => !isForced(doubt));
+    if (own && !problem && !refused) names.add(name);
+    return Object.assign(row, { problem: problem ?? refused, doubt: doubts[0], update });
   };
 }
 
 /** Rows and bad lines of a transaction. */
-async function* batchesOf(chunks: Chunks, schema: z.ZodType<Row>) {
+async function* batchesOf(chunks: Chunks, schema: Line) {
   const begin = () => ({ rows: [] as Row[], noted: [] as NotedLine[], ids: new Set<string>(), bytes: 0 });
   let [batch, line, isFirst] = [begin(), 0, true];
   for await (const text of linesOf(chunks)) {
@@ -165,7 +208,7 @@ async function* batchesOf(chunks: Chunks, schema: z.ZodType<Row>) {
     batch.bytes += Math.max(text.length, MIN_LINE_BYTES);
     for (const id of ids) batch.ids.add(id);
     if (row) batch.rows.push(Object.assign(row, { n: line }));
-    if (bad) batch.noted.push({ line, ...bad });
+    if (bad) batch.noted.push({ line, ...bad, mark: 'bad' });
   }
   yield batch;
 }
@@ -191,7 +234,7 @@ const WORDS =
   /^(account|active|app|at|blocked|client|created|date|disabled|display|e|email|enabled|expires|external|first|full|grant|hash|id|instance|issued|last|login|mail|most|name|password|payment|phone|redirect|reviewed|rights?|role|salt|scopes?|secret|sha256|site|state|status|sub|time|token|type|updated|ur[il]s?|user|username|uuid|verified)$/i;
 
 /** @returns neither for an empty line */
-function readLine(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit<NotedLine, 'line'> } {
+function readLine(schema: Line, line: string): { row?: Row; bad?: Omit<NotedLine, 'line' | 'mark'> } {
   const bad = (reason = '', field?: PropertyKey) => ({ bad: { field: field?.toString() ?? null, reason } });
   if (line.length > MAX_LINE_BYTES) return bad('is longer than 64 KB');
   let given: object;
@@ -208,7 +251,19 @@ function readLine(schema: z.ZodType<Row>, line: string): { row?: Row; bad?: Omit
   if (data !== undefined) return { row: data };
   const [issue] = error?.issues ?? [];
   if (issue?.code !== 'unrecognized_keys') return bad(issue?.message, issue?.path[0]);
+  for (const key of issue.keys) {
+    const meant = Object.keys(schema.in.shape).find((field) => isNearly(key, field));
+    if (meant !== undefined) return bad(`is not a field of this import: did you mean ${meant}?`, key);
+  }
   const wordsOf = (name: string) => name.replaceAll(/\B[A-Z]/g, '_$&').split(/[_-]/);
   const name = issue.keys.find((key) => wordsOf(key).every((word) => WORDS.test(word)));
   return bad('is not a field of this import', name ?? '(unreadable)');
+}
+
+/** One letter may be wrong, missing or too much: what differs more could be a login, or part of a secret. */
+function isNearly(key: string, field: string): boolean {
+  const small = key.toLowerCase();
+  const isWrongAt = (at: number) =>
+    small.startsWith(field.slice(0, at)) && small.endsWith(field.slice(at + 1));
+  return Math.abs(key.length - field.length) < 2 && Array.from(field).some((_, at) => isWrongAt(at));
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import * as registration from '../../rules/account/registration.ts';
+import { each } from '../../rules/common/each.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_OWN_RIGHTS } from '../../rules/common/limits.ts';
 import { parseCeiling } from '../../rules/common/money.ts';
@@ -57,11 +58,23 @@ const TOKEN = checked((token) => registration.checkIssued('token', token))
 const FLAG = z.boolean('is neither true nor false').default(false);
 const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, 'must be a JSON object');
 
+/** What `--force` accepts alone, by the field of a doubt. */
+export const FORCED: Readonly<Record<string, string>> = {
+  name: 'look-alike',
+  ...each('weak-secret', 'secret', 'token'),
+  ...each('costly-hash', 'password_hash', 'payment_password_hash'),
+};
+
 /** What only `--force` accepts, with its field. */
 const doubtsOf = (reasons: Record<string, string | null | undefined>) =>
   Object.entries(reasons).flatMap(([field, reason]) => (reason ? [`${field}: ${reason}`] : []));
 const slowness = (hash: z.output<typeof HASH>) =>
   hash?.costly ? 'is slow to check: pass `force` to accept that' : undefined;
+/** In the trail, by the names of fields: the next import knows a hash by it, though the first sign-in replaces that. */
+const digestsOf = (hashes: Record<string, string | null | undefined>) =>
+  Object.fromEntries(
+    Object.entries(hashes).flatMap(([field, hash]) => (hash ? [[field, sha256(hash).slice(2, 18)]] : [])),
+  );
 /** Hashes of one password with one salt have the same end. */
 const endOf = (read: z.output<typeof HASH>) => read?.hash?.split('$').at(-1);
 
@@ -71,7 +84,7 @@ export const USER = rowOf({
   external_id: EXTERNAL_ID,
   password_hash: HASH,
   payment_password_hash: HASH,
-  status: z.enum(['active', 'blocked'], 'is neither active nor blocked').default('active'),
+  status: z.enum(['active', 'blocked'], 'is neither active nor blocked').optional(),
   created_at: TIME.nullish(),
 })
   .refine(({ password_hash: one, payment_password_hash: other }) => !other || endOf(one) !== endOf(other), {
@@ -81,7 +94,8 @@ export const USER = rowOf({
   .transform(({ password_hash: one, payment_password_hash: other, ...row }) => {
     const [key, password_hash, payment_password_hash] = [loginKey(row.login), one?.hash, other?.hash];
     const doubts = doubtsOf({ password_hash: slowness(one), payment_password_hash: slowness(other) });
-    return { ...row, key, password_hash, payment_password_hash, doubts };
+    const hashes = digestsOf({ password_hash, payment_password_hash });
+    return { ...row, key, password_hash, payment_password_hash, hashes, doubts };
   });
 
 export const CLIENT = rowOf({

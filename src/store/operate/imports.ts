@@ -9,35 +9,36 @@ import { deleteSessionsOfUser } from '../common/sessions.ts';
 import { userIdIn } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
 import { isOneCallersFault } from '../database/errors.ts';
-import { findAll, lockForTransaction, queryLong, queryPages, send } from '../database/query.ts';
+import { findAll, lockForTransaction, queryLong, queryPages, send, write } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-// Rows of another service, many at once, each with a verdict: `imported` (with the `doubt` that it came with), `unchanged`,
-// `skipped`, or the bad field and the reason, as `name: is taken`. A row with a `problem` is not written, but may be there.
+// Rows of another service, many at once, each with a verdict: `imported`, or `forced` with the `doubt` that it came with, `unchanged`,
+// `skipped`, or the bad field and the reason, as `name: is taken`. A row with a `problem` is not written, but may be there. With
+// `update`, what was imported gets the values of the row (`updated`), unless it was changed here since (`newer_here`).
 // `offset 0`: see ../common/sessions.ts.
 
 const IMPORT_LOCK = 72_176_306;
 
-/** @property changed a user with another external id, whose sessions end */
+/** @property changed a user with another external id, password or status, whose sessions end */
 type Written = { readonly n: number; readonly verdict: string; readonly changed?: string | null };
 
-/** One import at a time, again after a conflict with a server. @param columns beside `n`, the line's number, and `problem` */
+/** One import at a time, again after a conflict with a server. @param columns beside those of every row, as `n`, the line's number */
 function importing(
   name: string,
   columns: string,
   text: string,
-  judge = async (_: pg.PoolClient, rows: readonly object[], _offer: Offer) => rows,
+  prepare = async (_: pg.PoolClient, rows: readonly object[], _offer: Offer) => rows,
 ) {
   const given = `with given as materialized (
-  select * from jsonb_to_recordset(@rows::jsonb) as r (n int, problem text, doubt text, ${columns})
+  select * from jsonb_to_recordset(@rows::jsonb) as r (n int, problem text, doubt text, update boolean, ${columns})
 ), `;
   const made = statement<Record<'rows' | 'operator', string>>(name, given + text);
   return (pool: pg.Pool, rows: readonly object[], operator: string, isTrial: boolean, offer: Offer) => {
     const run = () =>
       transaction(pool, async (connection) => {
         await lockForTransaction(connection, IMPORT_LOCK);
-        const judged = JSON.stringify(await judge(connection, rows, offer));
-        const written = await queryLong<Written>(connection, made({ rows: judged, operator }));
+        const prepared = JSON.stringify(await prepare(connection, rows, offer));
+        const written = await queryLong<Written>(connection, made({ rows: prepared, operator }));
         // A second statement: it sees sign-ins that the first waited for.
         for (const { changed: userId } of written)
           if (userId) await deleteSessionsOfUser(connection, { userId });
@@ -69,50 +70,96 @@ export async function findEnded(pool: pg.Pool, tokens: boolean) {
 
 const WAS_IMPORTED = `exists (select from audit_events where user_id = u.user_id and kind = 'user_imported' offset 0)`;
 
+/** The `last` event that changed an imported user or application, and the detail (`past`) of its last import; null if not imported. */
+const pastOf = (subject: 'user' | 'client', id: string, condition = 'r.update') => `left join lateral (
+      select (array_agg(kind order by at desc))[1] as last,
+             (array_agg(detail order by at desc) filter (where kind = '${subject}_imported'))[1] as past
+        from audit_events
+       where ${condition} and ${subject}_id = ${id} and kind <> 'exchanged' and kind ~ '^${subject}_|_changed$' and kind <> 'user_signed_out'
+         and (detail ->> 'by' = 'import' or kind = '${subject}_updated' and (  -- not in a file, or judged apart
+              detail -> 'fields' <@ '["login", "external_id"]' or detail - '{logo,user_limits}'::text[] = '{}')) is not true
+      having bool_or(kind = '${subject}_imported')) i on true`;
+
+const lockUsers = write<{ keys: readonly unknown[] }>('import-lock-users')`
+  select from users where login_key = any (@keys::text[]) order by user_id for no key update`;
+
 /** Writes users, or compares them with those of their logins; a user without an external id gets the row's. */
 export const importUsers = importing(
   'import-users',
   `login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
-   created_at timestamptz`,
+   created_at timestamptz, hashes jsonb`,
   `compared as materialized (
-  select r.*, u.user_id,
+  select r.n, r.doubt, r.login, r.key, r.name, r.created_at, r.hashes, u.user_id, last, past, fields,
+         coalesce(r.external_id, u.external_id) as external_id,
+         case when u.user_id is null or 'password_hash' = any (fields) then r.password_hash else u.password_hash end as password_hash,
+         case when u.user_id is null or 'payment_password_hash' = any (fields) then r.payment_password_hash
+              else u.payment_password_hash end as payment_password_hash,
+         coalesce(case when u.user_id is null or last is not null then r.status end, u.status, 'active') as status,
          case when u.user_id is null and exists (select from users where user_id = ${userIdIn('r.key')} offset 0)
               then 'login: is the id of another user'
-              when u.user_id is null then r.problem
+              when u.user_id is null and r.problem is not null then r.problem
+              when u.external_id is null and exists (select from users where external_id = r.external_id offset 0)
+              then 'external_id: is taken by another user'
+              when u.user_id is null then null
               when u.external_id is not null and u.external_id is distinct from r.external_id
               then 'login: is taken by a user with another external_id'
-              when u.name <> r.name and (u.external_id = r.external_id) is not true then 'login: is taken by a user with another name'
-              when exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
+              when u.name <> r.name and (u.external_id = r.external_id) is not true
+                   and (past -> 'password_hash' = r.hashes -> 'password_hash') is not true  -- perhaps another person
+              then 'login: is taken by a user with another name'
+              when last is null and exists (  -- an imported user's hash in our own form is newer: of the first sign-in here, or a new one
                 select from (values (u.password_hash, r.password_hash),
                                     (u.payment_password_hash, r.payment_password_hash)) h (ours, theirs)
                  where ours is distinct from theirs and (theirs is not null or r.external_id is null)
                    and (ours is null or hash_form(ours) is not null or not ${WAS_IMPORTED}))
               then 'login: is taken by a user with another password'
-              when u.external_id is not distinct from r.external_id then 'unchanged'
-              when exists (select from users where external_id = r.external_id offset 0)
-              then 'external_id: is taken by another user'
-              else r.problem end as verdict
+              when fields = '{}' then 'unchanged'
+              when r.problem is not null then r.problem
+              when split_part(coalesce(r.password_hash, u.password_hash), '$', -1)
+                   = split_part(coalesce(r.payment_password_hash, u.payment_password_hash), '$', -1)
+              then 'payment_password_hash: is also the hash of the password: omit it'
+              when last <> 'user_imported' and fields <> '{external_id}' then 'newer_here, login: has changed here: ' || last
+              end as verdict
     from given r left join lateral (select * from users where login_key = r.key offset 0) u on true
+    ${pastOf('user', 'u.user_id')}
+   cross join lateral (
+      select array_remove(array[case when u.external_id is null and r.external_id is not null then 'external_id' end,
+                                case when last is not null and u.name <> r.name then 'name' end,
+                                case when last is not null and u.status <> r.status then r.status end], null)
+             || array(select key from jsonb_each(r.hashes) where last is not null and value is distinct from past -> key) as fields) f
 ), written as (
   insert into users (login, login_key, name, external_id, password_hash, payment_password_hash, status, created_at)
   select login, key, name, external_id, password_hash, payment_password_hash, status, coalesce(created_at, clock_timestamp())
-    from compared where verdict is null and user_id is null order by n
-  on conflict do nothing returning user_id, login_key
-), changed as (
-  update users u set external_id = c.external_id from compared c
-   where u.user_id = c.user_id and u.external_id is null
-     and u.user_id = any (array(select user_id from compared where verdict is null and user_id is not null))
-  returning u.user_id
+    from compared where verdict is null order by n
+  on conflict (login_key) do update
+     set name = excluded.name, external_id = excluded.external_id, password_hash = excluded.password_hash,
+         payment_password_hash = excluded.payment_password_hash, status = excluded.status
+   where exists (select from compared c where c.user_id = users.user_id)
+  returning user_id, login_key
 ), logged as (
-  ${recordEvents({ kind: `'user_imported'`, user_id: 'user_id', operator: '@operator' }, 'written')}
-), noted as (
-  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', operator: '@operator', detail: `'{"fields": ["external_id"]}'::jsonb` }, 'changed')}
+  ${recordEvents(
+    {
+      kind: `case when c.user_id is not null and last is null then 'user_updated' else 'user_imported' end`,
+      user_id: 'w.user_id',
+      operator: '@operator',
+      detail: `case when c.user_id is null then hashes
+    else case when last is null then '{}' else coalesce(past, '{}') || hashes end || jsonb_build_object('fields', fields) end`,
+    },
+    'written w join compared c on login_key = key',
+  )}
 )
-select c.n, changed.user_id as changed,
-       coalesce(verdict, case when w.user_id is null and changed.user_id is null then 'external_id: is taken by another user'
-                              else concat_ws(', ', 'imported', doubt) end) as verdict
-  from compared c left join written w on w.login_key = c.key left join changed on changed.user_id = c.user_id`,
+select c.n, case when c.user_id is not null and fields <> '{name}' then w.user_id end as changed,
+       coalesce(verdict, case when w.user_id is null then 'external_id: is taken by another user'
+                              when last is null then coalesce('forced, ' || doubt, 'imported')
+                              else 'updated, login: ' || array_to_string(fields || doubt, ', ') end) as verdict
+  from compared c left join written w on w.login_key = c.key`,
+  async (connection, rows) => {
+    // The next statement sees what this waits for.
+    await lockUsers(connection, { keys: rows.map((row) => (row as { key: string }).key) });
+    return rows;
+  },
 );
+
+const SETTINGS = 'name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21';
 
 /** Writes applications with their secrets, or compares them. */
 export const importClients = importing(
@@ -120,32 +167,72 @@ export const importClients = importing(
   `client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
    site text, reviewed boolean, oauth21 boolean, secret_id text, secret_hash bytea, detail jsonb`,
   `compared as materialized (
-  select r.*,
+  select r.*, c.revision, fields,
          case when c.client_id is null then r.problem
-              when c.verified <> r.verified or r.verified and not exists (
-                   select from client_secrets s where s.client_id = r.client_id and s.secret_hash = r.secret_hash offset 0)
+              when c.verified <> r.verified or last is null and 'secret' = any (fields)
               then 'client_id: is taken by an application with another secret'
-              when (c.name, c.redirect_uri, c.allowed_rights, c.most_days, c.most_sum, c.site, c.reviewed, c.oauth21) is distinct from
-                   (r.name, r.redirect_uri, r.allowed_rights, r.most_days, r.most_sum, r.site, r.reviewed, r.oauth21)
-              then 'client_id: is taken by an application with other settings'
-              else 'unchanged' end as verdict
+              when last is null and fields <> '{active}' and fields <> '{}' then 'client_id: is taken by an application with other settings'
+              when last is null or fields = '{}' then 'unchanged'
+              when r.problem is not null then r.problem
+              when last <> 'client_imported' then 'newer_here, client_id: has changed here: ' || last
+              end as verdict
     from given r left join lateral (select * from clients where client_id = r.client_id offset 0) c on true
+   cross join lateral (
+      select array(select key from jsonb_each(to_jsonb(r))
+                    where key = any ('{${SETTINGS}}') and value is distinct from to_jsonb(c) -> key) || array_remove(array[
+               case when r.verified and not exists (select from client_secrets s
+                         where s.client_id = r.client_id and s.secret_hash = r.secret_hash and not (r.update and retired_at is not null) offset 0)
+                    then 'secret' end,
+               case when c.status = 'blocked' then 'active' end], null) as fields) f
+    ${pastOf('client', 'c.client_id', `r.update and fields <> '{}'`)}
 ), written as (
-  insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21)
-  select client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, reviewed, oauth21
-    from compared where verdict is null order by n
-  on conflict do nothing returning client_id
+  insert into clients (client_id, verified, ${SETTINGS})
+  select client_id, verified, ${SETTINGS} from compared where verdict is null order by n
+  on conflict (client_id) do update
+     set (${SETTINGS}) = (${SETTINGS.replaceAll(/\w+/g, 'excluded.$&')}), status = 'active', revision = clients.revision + 1
+   where exists (select from compared c where c.client_id = clients.client_id and c.revision = clients.revision)
+  returning client_id
+), retired as (
+  update client_secrets s set retired_at = clock_timestamp() from compared r join written using (client_id)
+   where s.client_id = r.client_id and 'secret' = any (fields) and s.secret_hash <> r.secret_hash and retired_at is null
 ), secrets as (
   insert into client_secrets (client_id, secret_id, secret_hash)
   select client_id, secret_id, secret_hash from given join written using (client_id) where verified
+  on conflict (client_id, secret_hash) do update set retired_at = null
 ), logged as (
   ${recordEvents(
     { kind: `'client_imported'`, client_id: 'client_id', operator: '@operator', detail: 'detail' },
     'given join written using (client_id)',
   )}
 )
-select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is taken' else concat_ws(', ', 'imported', doubt) end) as verdict
+select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is taken'
+                                   when revision is not null then 'updated, client_id: ' || array_to_string(fields || doubt, ', ')
+                                   else coalesce('forced, ' || doubt, 'imported') end) as verdict
   from compared c left join written w using (client_id)`,
+);
+
+/** Blocks imported applications that no row names, and that were not changed here since. Each verdict is a `client_id`. */
+export const blockOtherClients = importing(
+  'import-block-others',
+  'client_id text',
+  `blocked as (
+  update clients set status = 'blocked'
+   where client_id = any (array(
+     select client_id from clients c ${pastOf('client', 'c.client_id', 'true')}
+      where status = 'active' and client_id not in (select client_id from given) and last = 'client_imported'))
+  returning client_id
+), logged as (
+  ${recordEvents(
+    {
+      kind: `'client_blocked'`,
+      client_id: 'client_id',
+      operator: '@operator',
+      detail: `'{"by": "import"}'::jsonb`,
+    },
+    'blocked',
+  )}
+)
+select 0 as n, client_id as verdict from blocked order by 2`,
 );
 
 // Like an approval with its exchange at the time of the token. Of a batch the newest token of each authorization is written, in
@@ -176,7 +263,7 @@ async function judgeScopes(connection: pg.PoolClient, given: readonly object[], 
   });
 }
 
-/** Writes authorizations with their tokens; a later token replaces only an imported one that was neither annulled nor revoked. */
+/** Writes authorizations with their tokens; a later token, or an update, replaces only an imported one that was neither annulled nor revoked. */
 export const importGrants = importing(
   'import-grants',
   `key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz,
@@ -196,8 +283,10 @@ export const importGrants = importing(
                 select from grants where user_id = u.user_id and token_hash = r.token_hash offset 0)
               then 'token_sha256: belongs to a token that was issued here'
               when g.token_hash is distinct from r.token_hash then r.refusal
-              when (g.scope, g.token_issued_at) <> (r.scope, r.issued_at) then 'token: exists with another scope or time'
-              else 'unchanged' end as verdict
+              when (g.scope, g.token_issued_at) = (r.scope, r.issued_at) then 'unchanged'
+              when not r.update then 'token: exists with another scope or time'
+              when g.revoked_at is not null then 'newer_here, token: was revoked here'
+              else r.refusal end as verdict, g.token_hash = r.token_hash as is_there
     from given r
     left join lateral (select * from users where external_id = r.external_id union all
                        select * from users where login_key = r.key and r.external_id is null offset 0) u on true
@@ -216,7 +305,7 @@ export const importGrants = importing(
          code_hash = excluded.code_hash, code_challenge = null, code_expires_at = excluded.code_expires_at,
          confirmed_at = excluded.confirmed_at, client_revision = excluded.client_revision, lowered = false,
          token_hash = excluded.token_hash, token_issued_at = excluded.token_issued_at, last_used_on = null
-   where g.revoked_at is null and g.token_issued_at < excluded.token_issued_at
+   where g.revoked_at is null and (g.token_issued_at < excluded.token_issued_at or g.token_hash = excluded.token_hash)
      and exists (select from imported_tokens i where i.grant_id = g.grant_id and i.token_hash = g.token_hash)
   returning grant_id, user_id, client_id, instance_name, scope, token_hash
 ), kept as (
@@ -225,7 +314,8 @@ export const importGrants = importing(
 ), logged as (
   ${recordEvents({ kind: `'imported'`, ...OF_GRANT, operator: '@operator' }, 'written')}
 )
-select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' else concat_ws(', ', 'imported', doubt) end) as verdict
+select r.n, coalesce(verdict, case when w.grant_id is null then 'skipped' when is_there then 'updated, token: scope or time'
+                                   else coalesce('forced, ' || doubt, 'imported') end) as verdict
   from located r left join written w using (token_hash)`,
   judgeScopes,
 );

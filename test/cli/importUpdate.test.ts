@@ -1,0 +1,482 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashSync } from '@node-rs/bcrypt';
+import { describe, expect, it } from 'vitest';
+import { hexOf, sha256 } from '../../src/secrets/digest.ts';
+import { transaction } from '../../src/store/database/database.ts';
+import { doctor, troublesIn } from '../processes/findings.ts';
+import { isSignedIn } from '../support/account.ts';
+import { introspect, obtainToken, trySignIn } from '../support/flow.ts';
+import { Agent } from '../support/http/agent.ts';
+import { newSecret } from '../support/ledger.ts';
+import { waitForLocks } from '../support/postgres/locks.ts';
+import { commandsOn } from '../support/process/commands.ts';
+import { fileIn, useFolder } from '../support/process/folder.ts';
+import { onDatabase } from '../support/process/process.ts';
+import { useServer } from '../support/server.ts';
+
+// An old service that goes on serving after its first import: what changed there comes in by `--update`.
+
+const server = await useServer();
+const { pool } = server.database;
+const folder = useFolder();
+const variables = { ...onDatabase(server.database.url), ASSENT_OPERATOR: 'mover' };
+const { assent, json } = commandsOn(variables);
+const resource = await server.createResource();
+
+type Kind = 'user' | 'client' | 'grant';
+type Row = Record<string, unknown>;
+
+const some = (prefix: string) => `${prefix}-${randomBytes(4).toString('hex')}`;
+const fileOf = (rows: readonly Row[]) =>
+  fileIn(folder, some('rows'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+
+interface Report extends Record<string, unknown> {
+  readonly bad_lines: readonly { reason: string }[];
+  readonly updated_lines?: readonly { field: string; reason: string }[];
+  readonly newer_here_lines?: readonly { field: string; reason: string }[];
+}
+
+async function imports(kind: Kind, rows: readonly Row[], more = ''): Promise<Report> {
+  const { code, stdout, stderr } = await assent(`${kind} import ${fileOf(rows)} ${more} --json`);
+  expect(stderr).toBe('');
+  for (const row of rows)
+    for (const [name, value] of Object.entries(row))
+      if (/hash|token|secret/.test(name) && typeof value === 'string') expect(stdout).not.toContain(value);
+  const report = JSON.parse(stdout);
+  expect(code).toBe(report.bad > 0 ? 1 : 0);
+  return report;
+}
+
+/** The counts that aren't 0. */
+async function counts(kind: Kind, rows: readonly Row[], more = '') {
+  const { dry_run, lines, ...report } = await imports(kind, rows, more);
+  return Object.fromEntries(
+    Object.entries(report).filter(([, count]) => typeof count === 'number' && count > 0),
+  );
+}
+const update = (kind: Kind, rows: readonly Row[], more = '') => counts(kind, rows, `--update ${more}`);
+const differences = async (kind: Kind, rows: readonly Row[]) => {
+  const { updated_lines = [], newer_here_lines = [] } = await imports(kind, rows, '--update --dry-run');
+  return [...updated_lines, ...newer_here_lines].map(({ field, reason }) => `${field}: ${reason}`);
+};
+
+const hash = (password: string, cost = 4) => hashSync(password, cost);
+const tries = (login: string, password: string) => trySignIn(new Agent(server.baseUrl), login, password);
+
+/** A user of the old service, and the line of the file. */
+function userOf(more: Row = {}) {
+  const [login, password] = [some('u'), newSecret()];
+  return {
+    password,
+    row: { login, name: 'Anna Moved', external_id: some('x'), password_hash: hash(password), ...more },
+  };
+}
+async function movedUser(more: Row = {}) {
+  const user = userOf(more);
+  expect(await counts('user', [user.row])).toEqual({ imported: 1 });
+  return user;
+}
+const clientOf = (more: Row = {}) => {
+  return { client_id: some('c'), name: some('Shop'), redirect_uri: 'https://old.example/back', ...more };
+};
+const eventsOf = async (login: string) => {
+  const { rows } = await pool.query<{ kind: string; operator: string; fields: unknown }>(
+    `select kind, operator, detail -> 'fields' as fields from audit_events join users using (user_id)
+      where login = $1 and kind <> 'signed_in' order by at`,
+    [login],
+  );
+  return rows;
+};
+
+describe('assent user import --update', () => {
+  it('takes a password that was changed at the old service, also after a sign-in here, and ends the sessions', async () => {
+    for (const signsIn of [false, true]) {
+      const { row, password } = await movedUser();
+      const { login } = row;
+      const agent = new Agent(server.baseUrl);
+      if (signsIn) {
+        expect(await trySignIn(agent, login, password)).toBe('right');
+        expect(await isSignedIn(agent)).toBe(true);
+      }
+      expect(await update('user', [row])).toEqual({ unchanged: 1 });
+      expect(await isSignedIn(agent)).toBe(signsIn);
+      const news = newSecret();
+      const changed = { ...row, password_hash: hash(news) };
+      expect(await counts('user', [changed], signsIn ? '' : '--dry-run')).toEqual(
+        signsIn ? { unchanged: 1 } : { bad: 1 },
+      );
+      expect(await differences('user', [changed])).toEqual(['login: password_hash']);
+      expect(await tries(login, password)).toBe('right');
+      expect(await update('user', [changed])).toEqual({ updated: 1 });
+      expect(await isSignedIn(agent)).toBe(false);
+      expect([await tries(login, password), await tries(login, news)]).toEqual(['wrong', 'right']);
+      expect(await update('user', [changed])).toEqual({ unchanged: 1 });
+      const fields = ['password_hash'];
+      expect(await eventsOf(login)).toEqual([
+        { kind: 'user_imported', operator: 'mover', fields: null },
+        { kind: 'user_imported', operator: 'mover', fields },
+      ]);
+    }
+  });
+
+  it('takes name, status and payment password, and again when they change back', async () => {
+    const { row, password } = await movedUser({ status: 'active' });
+    const agent = new Agent(server.baseUrl);
+    await trySignIn(agent, row.login, password);
+    const renamed = { ...row, name: 'Anna Petrova' };
+    expect(await update('user', [renamed])).toEqual({ updated: 1 });
+    expect(await isSignedIn(agent)).toBe(true);
+    const blocked = {
+      ...renamed,
+      status: 'blocked',
+      payment_password_hash: hash(newSecret()),
+    };
+    expect(await differences('user', [blocked])).toEqual(['login: blocked, payment_password_hash']);
+    expect(await update('user', [blocked])).toEqual({ updated: 1 });
+    expect(await json(`user show ${row.login}`)).toMatchObject({ name: 'Anna Petrova', status: 'blocked' });
+    expect([await isSignedIn(agent), await tries(row.login, password)]).toEqual([false, 'wrong']);
+    expect(await update('user', [{ ...blocked, status: undefined }])).toEqual({ unchanged: 1 });
+    expect(await update('user', [row])).toEqual({ updated: 1 });
+    expect(await json(`user show ${row.login}`)).toMatchObject({ name: 'Anna Moved', status: 'active' });
+    expect(await tries(row.login, password)).toBe('right');
+  });
+
+  it.each([
+    [
+      'a password set',
+      (login: string) => assent(`user set-password ${login} --password-stdin`, 'correct horse 7 staple\n'),
+    ],
+    ['a block', (login: string) => json(`user block ${login}`)],
+    ['a name', (login: string) => json(`user update ${login} --name Renamed`)],
+  ] as const)('leaves a user alone who was changed here since: %s', async (_, change) => {
+    const { row } = await movedUser();
+    await change(row.login);
+    const before = await json(`user show ${row.login}`);
+    const stored = async () =>
+      (await pool.query('select password_hash from users where login = $1', [row.login])).rows;
+    const hashes = await stored();
+    const changed = {
+      ...row,
+      name: 'New Name',
+      status: 'blocked',
+      password_hash: hash(newSecret()),
+    };
+    expect(await update('user', [changed])).toEqual({ newer_here: 1 });
+    expect(await differences('user', [changed])).toEqual([
+      expect.stringMatching(/^login: has changed here: (user_|pass)/),
+    ]);
+    expect([await json(`user show ${row.login}`), await stored()]).toEqual([before, hashes]);
+    const file = join(folder, some('report'));
+    await imports('user', [changed], `--update --bad ${file}`);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      line: 1,
+      field: 'login',
+      newer_here: true,
+    });
+  });
+
+  it('leaves a user alone who is changed here during the update', async () => {
+    const { row } = await movedUser();
+    const [{ user_id: id } = { user_id: '' }] = (
+      await pool.query<{ user_id: string }>('select user_id from users where login = $1', [row.login])
+    ).rows;
+    const updating = await transaction(pool, async (changing) => {
+      await changing.query(`update users set password_hash = 'of the user' where user_id = $1`, [id]);
+      const updating = update('user', [{ ...row, password_hash: hash(newSecret()) }]);
+      await waitForLocks(pool, 1);
+      await changing.query(`insert into audit_events (kind, user_id) values ('password_changed', $1)`, [id]);
+      return { updating };
+    });
+    expect(await updating.updating).toEqual({ newer_here: 1 });
+    await pool.query(`update users set password_hash = $2 where user_id = $1`, [id, row.password_hash]);
+  });
+
+  it('is not held back by a sign-out, or by another login or external id', async () => {
+    const { row } = await movedUser({ external_id: undefined });
+    await json(`user sign-out ${row.login}`);
+    const named = { ...row, external_id: some('x') };
+    expect(await counts('user', [named])).toEqual({ imported: 1 });
+    expect(await update('user', [{ ...named, name: 'Another' }])).toEqual({ updated: 1 });
+    const login = some('new');
+    await json(`user update ${row.login} --login ${login}`);
+    expect(await update('user', [{ ...named, login, name: 'A Third' }])).toEqual({ updated: 1 });
+  });
+
+  it('refuses what an import refuses', async () => {
+    const native = await server.createUser({ name: 'Anna Moved' });
+    const { row } = await movedUser();
+    const unnamed = (await movedUser({ external_id: undefined })).row;
+    const payments = { payment_password_hash: hash(newSecret()) };
+    const paying = { ...(await movedUser(payments)).row, ...payments };
+    const costly = hash('slow').replace('$04$', '$13$');
+    const cases: [Row, RegExp][] = [
+      [{ login: native.login, name: 'Anna Moved', password_hash: row.password_hash }, /another password$/],
+      [{ ...row, external_id: some('x'), password_hash: hash('other') }, /another external_id$/],
+      [{ ...unnamed, name: 'Boris', password_hash: hash('other') }, /another name$/],
+      [{ ...unnamed, password_hash: costly }, /slow to check/],
+      [
+        { ...paying, password_hash: paying.payment_password_hash, payment_password_hash: undefined },
+        /also the hash of/,
+      ],
+    ];
+    for (const [line, reason] of cases) {
+      const { bad, bad_lines } = await imports('user', [line], '--update');
+      expect([bad, bad_lines[0]?.reason]).toEqual([1, expect.stringMatching(reason)]);
+    }
+    expect(await update('user', [{ ...unnamed, password_hash: costly }], '--force costly-hash')).toEqual({
+      updated: 1,
+    });
+  });
+});
+
+describe('assent client import --update', () => {
+  const secretOf = () => newSecret();
+  const live = async (id: string) =>
+    (await json<Row[]>(`client secret list ${id}`)).filter(({ retired_at }) => retired_at === null);
+
+  it('takes settings and a new secret, which replaces the imported one', async () => {
+    const [secret, next] = [secretOf(), secretOf()];
+    const row = clientOf({
+      secret,
+      rights: ['account-info'],
+      most: '30,5000.00',
+      site: 'https://old.example',
+    });
+    await imports('client', [row]);
+    const id = row.client_id;
+    expect(await update('client', [row])).toEqual({ unchanged: 1 });
+    const changed = {
+      ...row,
+      secret: next,
+      most: '7,100',
+      rights: undefined,
+      redirect_uri: 'https://new.example/',
+    };
+    expect(await differences('client', [changed])).toEqual([
+      'client_id: most_sum, most_days, redirect_uri, allowed_rights, secret',
+    ]);
+    expect(await update('client', [changed])).toEqual({ updated: 1 });
+    expect(await json(`client show ${id}`)).toMatchObject({
+      ...{ redirect_uri: 'https://new.example/', allowed_rights: null, most: { days: 7, sum: '100' } },
+    });
+    const user = await server.createUser();
+    const useSecret = (clientSecret: string) =>
+      obtainToken(
+        new Agent(server.baseUrl),
+        { clientId: id, clientSecret, redirectUri: changed.redirect_uri },
+        user,
+        {
+          ...{
+            client_id: id,
+            redirect_uri: changed.redirect_uri,
+            scope: 'account-info',
+            instance_name: some('i'),
+          },
+        },
+      );
+    expect((await introspect(server, resource, await useSecret(next))).active).toBe(true);
+    await expect(useSecret(secret)).rejects.toThrow();
+    expect(await live(id)).toHaveLength(1);
+    expect(await update('client', [{ ...changed, secret }])).toEqual({ updated: 1 });
+    expect((await introspect(server, resource, await useSecret(secret))).active).toBe(true);
+    const { rows } = await pool.query(
+      'select kind from audit_events where client_id = $1 and grant_id is null',
+      [id],
+    );
+    expect(rows.map(({ kind }) => kind)).toEqual(['client_imported', 'client_imported', 'client_imported']);
+  });
+
+  it.each(['update ID --name Here', 'secret add ID', 'block ID', 'update ID --most 1,1'])(
+    'leaves an application alone that was changed here since: client %s',
+    async (command) => {
+      const row = clientOf({ secret: secretOf() });
+      await imports('client', [row]);
+      await json(`client ${command.replace('ID', row.client_id)}`);
+      const before = await json(`client show ${row.client_id}`);
+      expect(await update('client', [{ ...row, site: 'https://new.example' }])).toEqual({ newer_here: 1 });
+      expect(await json(`client show ${row.client_id}`)).toEqual(before);
+    },
+  );
+
+  it('is not held back by what no file has, and refuses what an import refuses', async () => {
+    const row = clientOf();
+    await imports('client', [row]);
+    await json(`client update ${row.client_id} --user-limits`);
+    expect(await update('client', [{ ...row, site: 'https://new.example' }])).toEqual({ updated: 1 });
+    expect(await json(`client show ${row.client_id}`)).toMatchObject({ user_limits: true });
+    const native = await server.createClient();
+    const cases: [Row, RegExp][] = [
+      [{ ...row, client_id: native.clientId, secret: native.clientSecret }, /other settings$/],
+      [{ ...row, secret: secretOf() }, /another secret$/],
+      [{ ...row, name: 'Аssent' }, /^(looks|mixes)/],
+      [{ ...row, rights: ['no-such-right'] }, /neither built in/],
+      [{ ...row, redirect_uri: 'javascript:x' }, /./],
+    ];
+    for (const [line, reason] of cases) {
+      const { bad, bad_lines } = await imports('client', [line], '--update');
+      expect([bad, bad_lines[0]?.reason]).toEqual([1, expect.stringMatching(reason)]);
+    }
+  });
+
+  it('blocks with --prune what the file lacks, until a file has it again', async () => {
+    const [kept, gone, changed] = [clientOf(), clientOf(), clientOf()];
+    const native = await server.createClient();
+    await imports('client', [kept, gone, changed]);
+    await json(`client update ${changed.client_id} --name "${some('Here')}"`);
+    const statusOf = async (id: string) => (await json(`client show ${id}`)).status;
+    const lacks = async (more: string, rows: readonly Row[] = [kept]) =>
+      ((await imports('client', rows, `--update --prune ${more}`)).blocked as string[]).includes(
+        gone.client_id,
+      );
+    expect([await lacks('--dry-run'), await statusOf(gone.client_id)]).toEqual([true, 'active']);
+    expect(await lacks('', [kept, { ...gone, name: '' }])).toBe(false);
+    expect(await lacks('', [])).toBe(false);
+    expect(await lacks('')).toBe(true);
+    expect(await lacks('')).toBe(false);
+    for (const [id, status] of [
+      ...[
+        [kept.client_id, 'active'],
+        [gone.client_id, 'blocked'],
+      ],
+      ...[
+        [changed.client_id, 'active'],
+        [native.clientId, 'active'],
+      ],
+    ] as const)
+      expect([id, await statusOf(String(id))]).toEqual([id, status]);
+    expect(await differences('client', [gone])).toEqual(['client_id: active']);
+    expect(await update('client', [gone])).toEqual({ updated: 1 });
+    expect(await statusOf(gone.client_id)).toBe('active');
+    const { stderr } = await assent(`client import ${fileOf([kept])} --prune`);
+    expect(stderr).toContain(`blocked ${gone.client_id}\n`);
+  });
+});
+
+describe('assent grant import --update, and grant revoke --hashes', () => {
+  async function ground() {
+    const [{ row: user }, client] = [
+      await movedUser(),
+      clientOf({ rights: ['account-info', 'operation-history'] }),
+    ];
+    await imports('client', [client]);
+    return (more: Row = {}) => ({
+      ...{
+        login: user.login,
+        external_id: user.external_id,
+        client_id: client.client_id,
+        scope: 'account-info',
+      },
+      ...{ token: randomUUID(), issued_at: '2026-10-01T00:00:00Z', ...more },
+    });
+  }
+
+  it('takes another scope or time of the same token, unless it was revoked here', async () => {
+    const grantOf = await ground();
+    const row = grantOf();
+    await imports('grant', [row]);
+    const wider = { ...row, scope: 'account-info operation-history', issued_at: '2026-09-01T00:00:00Z' };
+    expect(await counts('grant', [wider])).toEqual({ bad: 1 });
+    expect(await update('grant', [{ ...row, scope: 'payment-shop.limit(1,5)' }])).toEqual({ bad: 1 });
+    expect(await update('grant', [wider])).toEqual({ updated: 1 });
+    expect(await introspect(server, resource, row.token)).toMatchObject({
+      ...{ active: true, scope: wider.scope, iat: Date.parse(wider.issued_at) / 1000 },
+    });
+    expect(await update('grant', [wider])).toEqual({ unchanged: 1 });
+    const hashes = fileIn(folder, some('hashes'), `${hexOf(sha256(row.token))}\n`);
+    expect(await json(`grant revoke --hashes ${hashes} --yes`)).toMatchObject({ revoked: 1 });
+    expect(await update('grant', [row])).toEqual({ newer_here: 1 });
+    expect((await introspect(server, resource, row.token)).active).toBe(false);
+  });
+
+  it('revokes imported tokens by their SHA-256, not what replaced them', async () => {
+    const grantOf = await ground();
+    const [row, replaced, kept] = [
+      grantOf(),
+      grantOf({ instance_name: 'replaced' }),
+      grantOf({ instance_name: 'kept' }),
+    ];
+    const later = { ...replaced, token: randomUUID(), issued_at: '2026-11-01T00:00:00Z' };
+    await imports('grant', [row, replaced, kept]);
+    await imports('grant', [later]);
+    const digests = [row, replaced].map(({ token }) => hexOf(sha256(token)));
+    const hashes = fileIn(folder, some('hashes'), `${digests.join('\r\n').toUpperCase()}\n\nno digest\n`);
+    const { code, stderr } = await assent(`grant revoke --hashes ${hashes}`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('pass --yes to revoke 1 authorization\n')]);
+    expect(await json(`grant revoke --hashes ${hashes} --yes`)).toMatchObject({
+      ...{ revoked: 1, hashes, warnings: [expect.stringContaining("lines that can't be read: 1 in")] },
+    });
+    const isActive = async ({ token }: { token: string }) =>
+      (await introspect(server, resource, token)).active;
+    expect([await isActive(row), await isActive(later), await isActive(kept)]).toEqual([false, true, true]);
+    expect(await json(`grant revoke --hashes ${hashes} --yes`)).toMatchObject({ revoked: 0 });
+  });
+});
+
+describe('the options of an import', () => {
+  it('forces one kind of doubt without the others', async () => {
+    const weak = clientOf({ secret: randomBytes(8).toString('hex') });
+    const rows = [weak, clientOf({ name: 'Bank ✔' })];
+    expect(await counts('client', rows, '--force weak-secret --dry-run')).toEqual({
+      imported: 1,
+      bad: 1,
+      forced: 1,
+    });
+    expect(await counts('client', rows, '--force look-alike --dry-run')).toEqual({
+      imported: 1,
+      bad: 1,
+      forced: 1,
+    });
+    expect(await counts('client', rows, '--force costly-hash --dry-run')).toEqual({ bad: 2 });
+    expect(await counts('client', rows, '--force --dry-run')).toEqual({ imported: 2, forced: 2 });
+    const { code, stderr } = await assent(`client import --force ${fileOf(rows)}`);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('Allowed choices are all, look-alike, weak-secret'),
+    ]);
+  });
+
+  it('replaces the report of an earlier import, and no other file', async () => {
+    const file = join(folder, some('report'));
+    const { row } = userOf();
+    for (const name of ['', '', 'Anna', '']) {
+      await imports('user', [{ ...row, name }], `--bad ${file}`);
+      const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+      expect(lines.map((line) => JSON.parse(line).field)).toEqual(name === '' ? ['name'] : []);
+    }
+    expect(readdirSync(folder).filter((name) => name.startsWith(file.split('/').at(-1) ?? ''))).toHaveLength(
+      1,
+    );
+    chmodSync(file, 0o644);
+    for (const [other, mode] of [
+      [file, 0o644],
+      [fileIn(folder, some('other'), 'precious'), 0o600],
+    ] as const) {
+      chmodSync(other, mode);
+      const before = readFileSync(other, 'utf8');
+      const { code, stderr } = await assent(`user import ${fileOf([row])} --bad ${other}`);
+      expect([code, stderr]).toEqual([2, `${other} already exists: pass --bad a new file name\n`]);
+      expect(readFileSync(other, 'utf8')).toBe(before);
+    }
+  });
+
+  it('names a field that is mistyped by a letter, and the one that was meant', async () => {
+    const keys = {
+      pasword_hash: 'password_hash',
+      'created-at': 'created_at',
+      Login: 'login',
+      nmae: null,
+      kate: null,
+    };
+    for (const [key, meant] of Object.entries(keys)) {
+      const { bad_lines } = await imports('user', [{ ...userOf().row, [key]: 'x' }]);
+      const named = { field: key, reason: `is not a field of this import: did you mean ${meant}?` };
+      expect(bad_lines).toMatchObject([meant === null ? { field: '(unreadable)' } : named]);
+    }
+  });
+});
+
+it('all that was written is consistent', async () => {
+  expect(troublesIn((await doctor(variables, '--invariants')).findings)).toEqual({});
+});
