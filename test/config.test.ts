@@ -198,9 +198,11 @@ describe('trial mode', () => {
     },
   );
 
-  it.each(['0.0.0.0', '::', 'pay.example'])('refuses a HOST that other machines can reach: %s', (HOST) => {
-    expectProblems({ HOST }, [/^DATABASE_URL is required: .+HOST/]);
-    expect(readDatabaseConfig({ HOST }).databaseUrl).toBeNull(); // a command listens nowhere
+  it.each(
+    ['HOST', 'ADMIN_HOST'].flatMap((name) => ['0.0.0.0', '::', 'pay.example'].map((host) => [name, host])),
+  )('refuses a %s that other machines can reach: %s', (name, host) => {
+    expectProblems({ [name]: host }, [/^DATABASE_URL is required: .+ADMIN_HOST/]);
+    expect(readDatabaseConfig({ [name]: host }).databaseUrl).toBeNull(); // a command listens nowhere
   });
 
   it('does not restrict a complete configuration', () => {

@@ -44,7 +44,7 @@ export function readDatabaseConfig(environment: Environment = process.env): Data
   // A mistyped DATABASE_URL must not lead to the trial's data, either: commands don't name their database.
   const problems = (given: Environment) => [
     ...findMistyped(['DATABASE_URL'], given),
-    ...trialProblems({ ...given, HOST: '' }),
+    ...trialProblems({ ...given, HOST: '', ADMIN_HOST: '' }),
   ];
   return databaseConfig(parse(OF_DATABASE, environment, problems));
 }
@@ -202,7 +202,7 @@ function readFiles(given: Environment) {
 }
 
 const NO_TRIAL =
-  'DATABASE_URL is required: trial mode, which runs without it, is only for this machine (BASE_URL and HOST), and not for NODE_ENV=production.';
+  'DATABASE_URL is required: trial mode, which runs without it, is only for this machine (BASE_URL, HOST and ADMIN_HOST), and not for NODE_ENV=production.';
 const NO_DEFAULT_LIMIT =
   'DEFAULT_LIMIT is required when CURRENCY is not RUB: days and sum of a right without a limit, such as 1,30.';
 const PORTS = ['PORT', 'METRICS_PORT', 'ADMIN_PORT'];
@@ -234,8 +234,8 @@ const limitProblems = ({ CURRENCY = 'RUB', DEFAULT_LIMIT }: Environment) =>
 
 /** A forgotten `DATABASE_URL` must not start trial mode, whose data are temporary. */
 function trialProblems(given: Environment): string[] {
-  const { NODE_ENV, BASE_URL, HOST } = given;
-  const isOpen = isElsewhere(BASE_URL) || (HOST && HOST !== '::1' && !isLoopback(HOST));
+  const { NODE_ENV, BASE_URL, HOST, ADMIN_HOST } = given;
+  const isOpen = isElsewhere(BASE_URL) || [HOST, ADMIN_HOST].some((host) => host && !isLoopback(host));
   const isTrial = !isOpen && NODE_ENV !== 'production';
   return isTrial || originOf('DATABASE_URL', given) !== 'default' ? [] : [NO_TRIAL];
 }

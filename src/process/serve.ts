@@ -14,6 +14,10 @@ export async function serve(): Promise<void> {
   for (const warning of config.warnings) log.warn(warning);
   if (config.baseUrl.startsWith('http:') && !isLoopback(new URL(config.baseUrl).hostname))
     log.warn(`BASE_URL ${config.baseUrl} is plain http: passwords, codes and tokens travel unencrypted.`);
+  if (config.adminPort !== null && !isLoopback(config.adminHost))
+    log.warn(
+      `ADMIN_HOST ${config.adminHost}: the operators’ API has no TLS, so only a trusted network may reach it.`,
+    );
   if (config.startedByNpm) endWithParent();
   // Loaded only now: V8's flags must be set before any of it is optimized.
   const { runServer } = await import('./server.ts');

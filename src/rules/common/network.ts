@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 
 /** Requests to such a host cross no network. */
 export function isLoopback(hostname: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return /^(localhost|127(\.\d+){3}|::1|\[::1\])$/.test(hostname);
 }
 
 /** The network of an address, too wide to identify a person: `203.0.113.0/24`, `2001:db8:1::/48`. Null for no address. */
