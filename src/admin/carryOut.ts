@@ -15,7 +15,7 @@ import { Refusal } from '../rules/common/error.ts';
 import type { Place } from './places.ts';
 
 /** What operations need beside their operator and input. */
-export type Surroundings = Pick<OperationContext, 'db' | 'serviceNames' | 'offer'>;
+export type Surroundings = Pick<OperationContext, 'db' | 'serviceNames' | 'commandNames' | 'offer'>;
 
 /** Rows of a list in one answer. */
 const MAX_ROWS = 1_000;
@@ -23,8 +23,16 @@ const MAX_ROWS = 1_000;
 const ROWS_AT_ONCE = 50;
 const REST_MS = 10;
 
-/** Runs the operation of a request whose operator is known. @returns the answer's document @throws {Refusal}, and what operations throw */
-export async function carryOut(place: Place, request: FastifyRequest, surroundings: Surroundings) {
+/**
+ * Runs the operation of a request whose operator is known.
+ * @param goOn awaited between batches @returns the answer's document @throws {Refusal}, and what operations throw
+ */
+export async function carryOut(
+  place: Place,
+  request: FastifyRequest,
+  surroundings: Surroundings,
+  goOn: () => Promise<void>,
+) {
   const { operation } = place;
   const { operator } = request;
   if (operator === null || !permits(operator.role, operation.effect))
@@ -36,6 +44,7 @@ export async function carryOut(place: Place, request: FastifyRequest, surroundin
     operator: operator.name,
     token: operator,
     warn: (sentence: string) => warnings.push(sentence),
+    progress: goOn,
     async confirm(loss: () => Promise<Loss>) {
       if (isConfirmed) return;
       throw new Refusal('not_confirmed', `This would ${(await loss()).deed}: repeat with ?confirm=true.`);
@@ -43,7 +52,7 @@ export async function carryOut(place: Place, request: FastifyRequest, surroundin
   };
   const result = await perform(operation, caller, given);
   const document = operation.isList
-    ? await pageOf(operation, result, given)
+    ? await pageOf(operation, result, given, goOn)
     : snakeCase(operation.output.parse(result) as Row);
   return warnings.length === 0 ? document : { ...document, warnings };
 }
@@ -55,8 +64,8 @@ function readRequest({ operation, fields, method }: Place, request: FastifyReque
   if (confirm !== undefined && operation.effect !== 'destroys') throw unknownField('confirm');
   if (confirm !== undefined && confirm !== 'false' && !isConfirmed)
     throw new Refusal('unreadable_request', 'confirm must be true or false.', 'confirm');
-  const body = request.body ?? {};
-  if (typeof body !== 'object' || Array.isArray(body))
+  const { body = {} } = request;
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal('unreadable_request', 'The body must be a JSON object.');
   const isQuery = method === 'GET' || method === 'DELETE';
   const [others] = Object.keys(isQuery ? body : query);
@@ -82,11 +91,17 @@ const fromText = (value: unknown, type: unknown) =>
   type === 'integer' && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 
 /** A list up to {@link MAX_ROWS}, and the `after` of the next one; null if there is none. */
-async function pageOf({ after, output }: AnyOperation, pages: Pages<unknown>, { limit }: Row) {
+async function pageOf(
+  { after, output }: AnyOperation,
+  pages: Pages<unknown>,
+  { limit }: Row,
+  goOn: () => Promise<void>,
+) {
   const most = Math.min(Number(limit ?? MAX_ROWS), MAX_ROWS);
   const rows: unknown[] = [];
   for await (const page of pages) {
     if (rows.length === most) break; // only now: one that ends by itself gives its connection back
+    await goOn();
     rows.push(...page.slice(0, most - rows.length));
   }
   const items: Row[] = [];

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -21,8 +22,12 @@ import { RETRY_AFTER_SECONDS } from '../http/server/errors.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
 import { OAuthError, OverloadedError, REFUSALS, Refusal } from '../rules/common/error.ts';
 import { networkOf } from '../rules/common/network.ts';
+import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { FairQueue } from '../secrets/fairQueue.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
+import { HAPPENINGS, tell } from '../signals/happenings.ts';
+import { IMPATIENT } from '../store/database/query.ts';
 import { findOperator, type Operator } from '../store/operate/operators.ts';
 import { carryOut, type Surroundings } from './carryOut.ts';
 import { PLACES } from './places.ts';
@@ -35,10 +40,12 @@ declare module 'fastify' {
   }
 }
 
-/** Operations that run at once: a flood of them leaves users the threads for passwords, and PostgreSQL. */
-const MAX_REQUESTS_AT_ONCE = 2;
+/** Operations that run at once, of those that read as of the others: a flood leaves users the threads for passwords, and PostgreSQL. */
+const MAX_AT_ONCE = 2;
 /** To PostgreSQL: one for each operation, and one that finds the operators of others. */
-export const CONNECTIONS = MAX_REQUESTS_AT_ONCE + 1;
+export const CONNECTIONS = 2 * MAX_AT_ONCE + 1;
+/** After this time no statement of a list begins, so that the last one ends with the answer. */
+const READING_MS = ANSWER_MS - STATEMENT_MS;
 /** Requests of one network without the token of an operator. */
 const MAX_OPERATOR_FAILURES_PER_MINUTE = 20;
 
@@ -56,6 +63,7 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
       logRequest(request, reply);
     },
   });
+  surroundings.db.on('connect', (connection) => IMPATIENT.add(connection));
   prepareDraining(app);
   endSlowReaders(app);
   addResponseHeaders(app, 'http:');
@@ -64,10 +72,11 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
   limitConnections(app, maxConnections, true);
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser('error', 'error');
-  // Generated clients send its type without a body.
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null);
-    else parse(request, body, done);
+  app.addContentTypeParser<Buffer>(JSON_IN_UTF_8, { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0) return done(null); // generated clients send its type without a body
+    if (!isUtf8(body)) return done(new Refusal('unreadable_request', 'The body is not UTF-8.'));
+    const text = body.toString();
+    parse(request, text, (error, value) => done(error ?? refuseDoubled(text, value), value));
   });
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
   const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
@@ -85,9 +94,25 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
   app.setNotFoundHandler(() => {
     throw new Refusal('no_address', 'Not found.');
   });
-  const inTurn = takingTurns(MAX_REQUESTS_AT_ONCE);
-  for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, inTurn);
+  const turns = { reading: takingTurns(MAX_AT_ONCE), acting: takingTurns(MAX_AT_ONCE) };
+  for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, turns);
   return app;
+}
+
+const JSON_IN_UTF_8 = /^application\/json *(; *charset="?utf-?8"? *)?$/i;
+
+/** RFC 8259 section 4. Of two passwords the last would be set. @param text the JSON of `value` */
+function refuseDoubled(text: string, value: unknown): Refusal | null {
+  const strings = text.match(/"(?:[^"\\]|\\.)*"(\s*:)?/g) ?? [];
+  let fields = strings.filter((string) => string.endsWith(':')).length;
+  const left = [value]; // without recursion: it may be deep
+  for (const one of left) {
+    if (!(one instanceof Object)) continue;
+    const values: unknown[] = Object.values(one);
+    if (!Array.isArray(one)) fields -= values.length;
+    left.push(...values);
+  }
+  return fields === 0 ? null : new Refusal('unreadable_request', 'The body has a field twice.');
 }
 
 /** By the `Authorization` header alone (RFC 6750 section 2.1). @returns null for a stranger */
@@ -96,38 +121,60 @@ async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): 
   return isOperatorToken(token) ? findOperator(db, { tokenHash: sha256(token) }) : null;
 }
 
-type Turns = ReturnType<typeof takingTurns>;
-
-/** Runs at most so many works at once, the others after them in the order of their calls. */
+/** Runs at most so many works at once, and one of each operator. A work gets a function to await where others may have their turns. */
 function takingTurns(most: number) {
-  let free = most;
-  const waiting: (() => void)[] = [];
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
+  const waiting = new FairQueue<{ operator: string; start: (end: () => void) => void }>(Infinity);
+  const busy = new Set<string>();
+  const startNext = () => {
+    const turn = busy.size < most ? waiting.shift(busy) : undefined;
+    if (turn === undefined) return;
+    const { operator, start } = turn.task;
+    const since = performance.now();
+    busy.add(operator);
+    start(() => {
+      busy.delete(operator);
+      turn.end(performance.now() - since);
+      startNext();
+    });
+  };
+  const begin = (operator: string) =>
+    new Promise<() => void>((start) => {
+      waiting.push(operator, { operator, start });
+      startNext();
+    });
+  return async <Result>(operator: string, work: (pause: () => Promise<void>) => Promise<Result>) => {
+    let end = await begin(operator);
+    const pause = async () => {
+      end();
+      end = await begin(operator);
+    };
+    return work(pause).finally(() => end());
   };
 }
 
+type Turns = Record<'reading' | 'acting', ReturnType<typeof takingTurns>>;
+
 /** The routes of one path; its other methods get 405. */
-function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings, inTurn: Turns): void {
+function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings, turns: Turns): void {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
   const places = PLACES.filter((place) => place.path === path);
   for (const place of places) {
     app.route({
       method: place.method,
       url,
-      handler: (request, reply) =>
-        inTurn(async () => {
-          if (reply.isLate) throw new OverloadedError('refused while waiting: no answer in time');
-          return sendJson(reply, place.isMade ? 201 : 200, await carryOut(place, request, surroundings));
-        }),
+      handler: (request, reply) => {
+        const isRead = place.operation.effect === 'reads';
+        const inTurn = isRead ? turns.reading : turns.acting;
+        return inTurn(request.operator?.name ?? '', async (pause) => {
+          const requireTime = async () => {
+            const isLate = reply.isLate || (isRead && performance.now() > request.readAt + READING_MS);
+            if (isLate || request.socket.destroyed) throw new OverloadedError('no answer in time');
+          };
+          await requireTime();
+          const document = await carryOut(place, request, surroundings, isRead ? requireTime : pause);
+          return sendJson(reply, place.isMade ? 201 : 200, document);
+        });
+      },
     });
   }
   const allowed: readonly string[] = places.map(({ method }) => method);
@@ -153,6 +200,8 @@ function answerProblem(error: FastifyError, request: FastifyRequest, reply: Fast
   if (status === 500) request.log.error({ err: error }, 'the operation failed');
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="operators"');
+  const failure = HAPPENINGS.operatorFailure.find((one) => one === `${status}`);
+  if (failure !== undefined) tell('operatorFailure', failure);
   request.brokenRule = rule;
   const problem = { title: STATUS_CODES[status], status, ...said, rule, reference: request.id };
   return sendJson(reply, status, problem, 'application/problem+json');

@@ -31,6 +31,7 @@ export async function withStore(
       db: pool,
       operator,
       serviceNames: () => readServiceNames(env),
+      commandNames: [operator],
       async offer(keeps = false) {
         const stored = await findSettings(pool);
         const offer = readOffer(env, stored);

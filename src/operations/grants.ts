@@ -213,7 +213,7 @@ async function revokePages({ db, operator, progress }: Revoker, pages: Pages<{ i
       const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT).map(({ id }) => id);
       const decideBy = performance.now() + DECISION_MS;
       revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
-      progress(revoked);
+      await progress(revoked);
     }
   }
   return revoked;

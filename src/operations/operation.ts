@@ -20,12 +20,14 @@ export interface OperationContext {
   readonly operator: string;
   /** The service's own names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
+  /** The names that commands write into the audit trail, as far as they are known. */
+  readonly commandNames: readonly string[];
   /** The rights on offer, as the servers have them. @param keeps stores them for a later first start @throws {Refusal} */
   readonly offer: (keeps?: boolean) => Promise<Offer>;
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
-  /** @param what follows the number; `revoked` by default */
-  readonly progress: (count: number, what?: string) => void;
+  /** Awaited between batches, where others may have their turn. @param what follows the number; `revoked` by default */
+  readonly progress: (count: number, what?: string) => void | Promise<void>;
   /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
   /** What the operator's token opens, and until when; undefined for a command. */
@@ -118,6 +120,7 @@ export function perform<Input extends z.ZodObject, Result>(
   };
   const silent = {
     serviceNames: () => [],
+    commandNames: [],
     offer: async () => BUILT_IN_OFFER,
     warn() {},
     progress() {},

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkName } from '../rules/account/registration.ts';
+import { checkOperatorName } from '../rules/account/registration.ts';
 import { EFFECTS, permits } from '../rules/account/role.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
@@ -32,8 +32,9 @@ export const create = operation({
       .describe(`how long its token is accepted, 1 to ${MAX_DAYS}; at most as long as your own`),
   }),
   output: z.object({ name: NAME, role: ROLE, expiresAt: z.date(), operatorToken: z.string() }),
-  async run({ db: pool, operator, token }, { name, role, days }) {
-    checkName(name);
+  async run({ db: pool, operator, token, commandNames }, { name, role, days }) {
+    const others = (await listOperators(pool)).map((one) => one.name);
+    checkOperatorName(name, others, commandNames);
     if (token && !permits(token.role, role))
       throw new Refusal('not_permitted', `this requires an operator with the role ${role}`);
     const operatorToken = newOperatorToken();

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { type Config, readServiceNames } from '../config/config.ts';
+import { type Config, readOperator, readServiceNames } from '../config/config.ts';
 import type { Context } from '../flows/common/context.ts';
 import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
@@ -84,7 +84,8 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
 async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
   const { buildAdminApp, CONNECTIONS } = await import('../admin/server.ts');
   pool.options.max = CONNECTIONS;
-  const surroundings = { db: pool, serviceNames: () => readServiceNames(), offer: async () => config };
+  const names = { serviceNames: () => readServiceNames(), commandNames: [readOperator()] };
+  const surroundings = { db: pool, ...names, offer: async () => config };
   const app = buildAdminApp(surroundings, config.maxConnections, log);
   closeOnEnd(app);
   await listen(app, { ...config, host: config.adminHost }, port, 'operators');

@@ -44,13 +44,14 @@ export class FairQueue<Task> {
     return this.#waiting.splice(newest, 1)[0]?.task;
   }
 
-  /** Takes the next key's oldest task. */
-  shift(): Turn<Task> | undefined {
-    const least = Math.min(...this.#waiting.map(({ key }) => this.#usedBy(key)));
-    const index = this.#waiting.findIndex(({ key }) => this.#usedBy(key) === least);
-    const [next] = this.#waiting.splice(index, 1);
+  /** Takes the next key's oldest task. @param busy keys that are passed over */
+  shift(busy?: ReadonlySet<string>): Turn<Task> | undefined {
+    const ready = this.#waiting.filter(({ key }) => !busy?.has(key));
+    const [next] = ready.sort((one, other) => this.#usedBy(one.key) - this.#usedBy(other.key));
     if (next === undefined) return undefined;
+    this.#waiting.splice(this.#waiting.indexOf(next), 1);
     const { key, task } = next;
+    const least = this.#usedBy(key);
     this.#share = least;
     const expected = this.#milliseconds;
     this.#count(key, least + expected);

@@ -27,6 +27,8 @@ export const HAPPENINGS = {
   paymentConfirmation: ['confirmed', 'wrong', 'wait', 'stale', 'unavailable'],
   /** Refusals for now: counters of `rules/account/throttle.ts`, decisions of a user, failures of a network. */
   throttle: ['device', 'place', 'login', 'network', 'right', 'decisions', 'failures'],
+  /** Failed requests of the operators' API, by status: no token, too many without one, our faults. */
+  operatorFailure: ['401', '429', '500', '503'],
 } as const;
 
 export type Happening = keyof typeof HAPPENINGS;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { useAdmin } from '../support/admin.ts';
+import { newSecret } from '../support/ledger.ts';
 import { createClient, createUser } from '../support/registrations.ts';
 
 const admin = await useAdmin();
@@ -60,7 +61,7 @@ describe('the operators’ API', () => {
     const operator = (await call('POST /v1/operators', { name: 'pipeline 7', role: 'changes', days: 1 }))
       .body;
     await call(`POST /v1/clients/${clientId}/block`, undefined, operator.operator_token);
-    const events = (await call(`GET /v1/audit?client_id=${clientId}`)).body.items;
+    const events = (await call(`GET /v1/audit?client_id=${clientId}&since=2026-01-01`)).body.items;
     expect(events).toMatchObject([
       { outcome: 'client_created', operator: 'tests' },
       { outcome: 'client_secret_added', operator: 'tests' },
@@ -91,6 +92,23 @@ describe('operators', () => {
     expect((await call('DELETE /v1/operators/crm?confirm=true')).status).toBe(404);
   });
 
+  it('have names that differ from each other, from those of commands, and from parts of a path', async () => {
+    expect((await call('POST /v1/operators', { name: 'billing', role: 'reads' })).status).toBe(201);
+    for (const name of ['Billing', 'bil1ing', 'Root', 'trial mode', '..'])
+      expect(await call('POST /v1/operators', { name, role: 'reads' })).toMatchObject(
+        problem(422, { rule: 'refused_value', field: 'name' }),
+      );
+    const { userId } = await createUser(pool, { login: 'vera' });
+    for (const [what, field] of [
+      ['POST /v1/users', 'login'],
+      ['PATCH /v1/users/vera', 'new_login'],
+    ] as const) {
+      const user = field === 'login' ? { name: 'V', password: newSecret() } : {};
+      expect(await call(what, { ...user, [field]: '..' })).toMatchObject(problem(422, { field: 'login' }));
+    }
+    expect((await call('GET /v1/users/vera')).body.user_id).toBe(userId);
+  });
+
   it('can’t give others a role or an expiry time beyond their own', async () => {
     const token = await admin.tokenFor('changes', 10);
     const create = (role: string, days: number) =>
@@ -116,5 +134,19 @@ describe('a list', () => {
     expect([last.items.length, last.items[0].login, last.next]).toEqual([200, 'page-01001', null]);
     const few = (await call('GET /v1/users?name=Page&limit=2')).body;
     expect(few).toMatchObject({ items: [{}, {}], next: 'page-00002' });
+  });
+
+  it('of the audit trail begins with its oldest events, and goes on behind them', async () => {
+    await pool.query(
+      `insert into audit_events (at, kind, scope)
+       select timestamptz '2020-02-01Z' + n * interval '1 second', 'rejected', n::text from generate_series(1, 1_200) n`,
+    );
+    const filter = 'outcome=rejected&until=2020-03-01';
+    const first = (await call(`GET /v1/audit?${filter}`)).body;
+    expect([first.items.length, first.items[0].scope]).toEqual([1_000, '1']);
+    const last = (await call(`GET /v1/audit?${filter}&after=${first.next}`)).body;
+    expect([last.items.length, last.items[0].scope, last.next]).toEqual([200, '1001', null]);
+    const newest = (await call(`GET /v1/audit?${filter}&limit=2`)).body.items;
+    expect(newest.map(({ scope }: { scope: string }) => scope)).toEqual(['1199', '1200']);
   });
 });

@@ -7,7 +7,7 @@ const { call, database, logLines } = admin;
 const own = await admin.tokenFor('destroys');
 
 /** @param what method and path @param body as it is sent */
-const send = async (what: string, body?: string, type = 'application/json') => {
+const send = async (what: string, body?: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
   const [method = '', path = ''] = what.split(' ');
   const headers = { authorization: `Bearer ${own}`, ...(body !== undefined && { 'content-type': type }) };
   const answer = await fetch(admin.url + path, { method, headers, body: body ?? null });
@@ -70,7 +70,26 @@ describe('an invalid operator request', () => {
     ['10,000 nested arrays', 400, undefined, NEW, '['.repeat(10_000) + ']'.repeat(10_000)],
     ['10,000 unclosed arrays', 400, undefined, NEW, '['.repeat(10_000)],
     ['10,000 nested objects', 422, 'name', NEW, `{"name":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
-    ['the body null', 422, 'name', NEW, 'null'],
+    ['the body null', 400, undefined, NEW, 'null'],
+    ['a field twice', 400, undefined, NEW, '{"name":"A","redirect_uri":"https://a.example/","name":"B"}'],
+    [
+      'a field twice, once escaped',
+      400,
+      undefined,
+      NEW,
+      '{"most":{"sum":"1","days":1,"\\u0073um":"2"},"name":"A:\\""}',
+    ],
+    [
+      'a field twice, hidden among texts',
+      400,
+      undefined,
+      NEW,
+      '{"name":"a\\":","site":":","\\u006eame":"\\\\"}',
+    ],
+    ['GET /v1/audit?client_id=x', 422, 'since'],
+    ['GET /v1/audit?reference=x', 422, 'since'],
+    ['GET /v1/audit?resource_id=x&limit=9', 422, 'since'],
+    ['GET /v1/audit?grant_id=00000000-0000-0000-0000-000000000000', 422, 'since'],
     ['the field __proto__', 400, undefined, NEW, '{"__proto__":{"name":"A"}}'],
     ['GET /v1/users?limit=0', 422, 'limit'],
     ['GET /v1/users?limit=1e3', 422, 'limit'],
@@ -97,6 +116,20 @@ describe('an invalid operator request', () => {
     expect((await send('POST /v1/clients/x/block', '')).status).toBe(404);
     expect((await send('PUT /v1/clients', '')).status).toBe(405);
     expect((await send('PUT /v1/clients', '{')).status).toBe(405);
+  });
+
+  it('is refused if its body is not UTF-8, by its bytes or by its type', async () => {
+    const shop = JSON.stringify({ name: 'Zoë', redirect_uri: 'https://a.example/' });
+    const bytes = (encoding: BufferEncoding) => new Uint8Array(Buffer.from(shop, encoding));
+    expect(await send(NEW, bytes('latin1'))).toMatchObject({ status: 400, body: { detail: /UTF-8/ } });
+    expect((await send(NEW, bytes('utf16le'))).status).toBe(400);
+    for (const charset of ['iso-8859-1', 'utf-16', '"windows-1252"'])
+      expect((await send(NEW, bytes('utf8'), `application/json; charset=${charset}`)).status).toBe(415);
+    for (const charset of ['utf-8', '"UTF-8"', 'utf8'])
+      expect((await send(`${NEW}?x=1`, bytes('utf8'), `application/json;charset=${charset}`)).status).toBe(
+        422,
+      );
+    expect((await send(`${NEW}?x=1`, `\ufeff${shop}`)).status).toBe(422); // RFC 8259 section 8.1 lets a mark be ignored
   });
 
   it('is refused if its body is a form', async () => {

@@ -1,13 +1,18 @@
-import { expect, it } from 'vitest';
-import { useAdmin } from '../support/admin.ts';
-import { whileHeld } from '../support/postgres/locks.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { callAt, openAdmin, operatorToken, useAdmin } from '../support/admin.ts';
+import { ownDatabase, ownPool } from '../support/postgres/database.ts';
+import { waitForLocks, whileHeld } from '../support/postgres/locks.ts';
+import { createClient, createUser } from '../support/registrations.ts';
 
 const admin = await useAdmin();
+const { call, tokenFor } = admin;
 const { pool } = admin.database;
+
+const SHOP = { redirect_uri: 'https://shop.example/' };
 
 it('operations refused while waiting are not carried out later', async () => {
   const create = (_: unknown, n: number) =>
-    admin.call('POST /v1/clients', { id: `c${n}`, name: `Shop ${n}`, redirect_uri: 'https://shop.example/' });
+    call('POST /v1/clients', { id: `c${n}`, name: `Shop ${n}`, ...SHOP });
   const answers = await whileHeld(pool, 'lock table clients', [], () =>
     Promise.all(Array.from({ length: 30 }, create)),
   );
@@ -17,4 +22,90 @@ it('operations refused while waiting are not carried out later', async () => {
   expect((await create(undefined, 31)).status).toBe(201);
   const { rowCount } = await pool.query('select from clients');
   expect(rowCount).toBeLessThanOrEqual(1 + 2); // the last one, and those that had begun
+});
+
+describe('while one operator’s hundred lists wait', () => {
+  it('another one lists, and both change something', async () => {
+    const [script, other] = [await tokenFor('changes'), await tokenFor('changes')];
+    const { lists } = await whileHeld(pool, 'lock table users', [], async () => {
+      const lists = Array.from({ length: 100 }, () => call('GET /v1/users', undefined, script));
+      await waitForLocks(pool, 1); // one of them has its turn
+      for (const [token, what, status] of [
+        [other, 'GET /v1/clients', 200],
+        [other, 'POST /v1/clients', 201],
+        [script, 'POST /v1/clients', 201],
+      ] as const) {
+        const body = what.startsWith('POST') ? { name: 'Shop', ...SHOP } : undefined;
+        expect((await call(what, body, token)).status).toBe(status);
+      }
+      await waitForLocks(pool, 1);
+      return { lists };
+    });
+    await Promise.all(lists);
+  });
+});
+
+describe('a list whose statement takes too long', () => {
+  it('is answered 503, and its statement ends in PostgreSQL', async () => {
+    const own = await ownDatabase();
+    const url = await openAdmin(ownPool(own.url), [], onTestFinished);
+    const token = await operatorToken(own.pool, 'reader', 'reads', 1);
+    await createUser(own.pool);
+    await own.pool.query('alter table users rename to others');
+    await own.pool.query('create view users as select * from others where pg_sleep(60)::text is not null');
+    const list = () => callAt(url, 'GET /v1/users', undefined, token);
+    const answers = await Promise.all([list(), list(), list()]);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    const { rows } = await own.pool.query(
+      `select query from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+    );
+    expect(rows).toEqual([]);
+    expect((await callAt(url, 'GET /v1/clients', undefined, token)).status).toBe(200);
+  });
+
+  it('is not begun if its caller has left', async () => {
+    const token = await tokenFor('reads');
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${token}` };
+    await whileHeld(pool, 'lock table users', [], async () => {
+      const lists = Array.from({ length: 50 }, () =>
+        fetch(`${admin.url}/v1/users`, { headers, signal: leaving.signal }).catch(() => null),
+      );
+      await waitForLocks(pool, 1);
+      leaving.abort();
+      await Promise.all(lists);
+      // Its own next request waits only for the list that had begun.
+      expect((await call('GET /v1/clients', undefined, token)).status).toBe(200);
+    });
+  });
+});
+
+it('deletions of large applications leave turns to other operators, between their batches', async () => {
+  const { userId } = await createUser(pool);
+  const removing = await Promise.all(
+    ['one', 'two'].map(async (name) => {
+      const [{ clientId }, token] = [await createClient(pool), await tokenFor('destroys')];
+      await pool.query(
+        `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                             code_expires_at, token_hash, token_issued_at, confirmed_at)
+         select gen_random_uuid(), $1, $2, $3 || n, 1, 'account-info', 'https://a.example/', sha256(n::text::bytea), now(),
+                sha256(($3 || n)::bytea), now(), now() from generate_series(1, 10_500) n`,
+        [userId, clientId, name],
+      );
+      return { clientId, done: call(`DELETE /v1/clients/${clientId}?confirm=true`, undefined, token) };
+    }),
+  );
+  const statuses = async () => (await pool.query(`select status from clients where name = 'Test Shop'`)).rows;
+  await expect.poll(statuses, { interval: 5 }).toEqual([{ status: 'blocked' }, { status: 'blocked' }]);
+  expect((await call('POST /v1/clients', { id: 'meanwhile', name: 'Shop', ...SHOP })).status).toBe(201);
+  expect(await statuses()).toHaveLength(2); // neither is done
+  const answers = await Promise.all(removing.map(({ done }) => done));
+  for (const { status } of answers) expect([200, 503]).toContain(status);
+  await expect.poll(statuses, { timeout: 60_000 }).toEqual([]);
+  const { rows } = await pool.query(
+    `select count(*)::int from audit_events where kind = 'revoked_by_operator' and user_id = $1`,
+    [userId],
+  );
+  expect(rows).toEqual([{ count: 21_000 }]);
 });

@@ -36,11 +36,27 @@ it('operators’ API and metrics work with the servers’ database role, at thei
   expect(await told()).toMatch(/^assent_schema_version \d+$/m);
   expect((await get(`${metrics}/metrics`)).status).toBe(401);
 
+  await callAt(admin, 'GET /v1/clients', undefined, 'not-a-token');
+  await expect.poll(told).toMatch(/^assent_operator_failures_total\{status="401"\} 1$/m);
+
   for (const path of ['/v1/clients', '/v1/operators', '/metrics'])
     expect((await get(server.baseUrl + path, token)).status).toBe(404);
   for (const own of [admin, metrics]) expect((await get(`${own}/oauth/account`, token)).status).toBe(404);
   expect(await server.stop()).toBe(0);
   for (const own of [admin, metrics]) await expect(get(`${own}/metrics`)).rejects.toThrow();
+});
+
+it('the log warns of operators’ API beyond this machine, which has no TLS', async () => {
+  const ADMIN_PORT = String(await freePort());
+  for (const [ADMIN_HOST, warnings] of [
+    ['0.0.0.0', 1],
+    ['127.0.0.1', 0],
+  ] as const) {
+    const server = await spawnServer({ ...variables, ADMIN_PORT, ADMIN_HOST });
+    await server.stop();
+    const warned = server.output().match(/"level":"warn".+ADMIN_HOST .+ no TLS/g) ?? [];
+    expect([ADMIN_HOST, warned.length]).toEqual([ADMIN_HOST, warnings]);
+  }
 });
 
 it.each(['ADMIN_PORT', 'METRICS_PORT'])('%s is refused if it is in use, with a remedy', async (name) => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkLogin, checkName, checkPassword } from '../../src/rules/account/registration.ts';
+import {
+  checkLogin,
+  checkName,
+  checkOperatorName,
+  checkPassword,
+} from '../../src/rules/account/registration.ts';
 import { redirectUriProblem } from '../../src/rules/request/redirectUri.ts';
 
 const PLAIN = 'https://app.example/cb';
@@ -55,6 +60,24 @@ it.each([
   for (const text of [' x', 'x  y', 'x\u200by', 'x\ny']) {
     expect(() => check(text)).toThrow(`the ${what} has U+`);
   }
+});
+
+it.each(['.', '..'])('a login or an operator may not be called %s, which no path can have', (name) => {
+  expect(() => checkLogin(name)).toThrow('which no path can have');
+  expect(() => checkOperatorName(name, [], [])).toThrow('which no path can have');
+});
+
+it.each([
+  ['root', 'own, “root”'],
+  ['Root', 'own, “root”'],
+  ['trial mode', 'own, “trial mode”'],
+  ['migrate-job', 'own, “migrate job”'],
+  ['Crm', 'that of another operator, “crm”'],
+  ['сrm', 'letters of several scripts'],
+  ['crm ✓', 'a mark of this service'],
+])('an operator may not be called like another, or like a user of commands: %s', (name, problem) => {
+  expect(() => checkOperatorName(name, ['crm'], ['root'])).toThrow(problem);
+  expect(() => checkOperatorName('crm 2', ['crm'], ['root'])).not.toThrow();
 });
 
 describe('a password at registration', () => {

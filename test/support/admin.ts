@@ -17,7 +17,8 @@ export async function openAdmin(
   logLines: string[] = [],
   atTheEnd: (close: () => Promise<void>) => void = afterAll,
 ): Promise<string> {
-  const surroundings = { db, serviceNames: () => ['Assent'], offer: async () => BUILT_IN_OFFER };
+  const names = { serviceNames: () => ['Assent'], commandNames: ['root'] };
+  const surroundings = { db, ...names, offer: async () => BUILT_IN_OFFER };
   const app = buildAdminApp(surroundings, 1_000, pino({ level: 'trace' }, collect(logLines)));
   atTheEnd(() => app.close());
   return app.listen({ port: 0, host: '127.0.0.1' });

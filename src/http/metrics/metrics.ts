@@ -13,6 +13,8 @@ const HELP = {
   assent_sign_ins_total: 'Attempts to sign in.',
   assent_payment_confirmations_total: 'Attempts to confirm a request by the payment password.',
   assent_throttled_total: 'Throttled attempts, by the limit that was reached.',
+  assent_operator_failures_total:
+    'Requests at the operators’ API without a valid token (401, 429), or unanswered (500, 503).',
   assent_statements_total: 'SQL statements, completed or failed.',
   assent_statement_seconds_total: 'Time of SQL statements, including the network round trip.',
   assent_statement_failures_total: 'Failed SQL statements: timeout, lock timeout, lost connection, other.',

@@ -63,6 +63,7 @@ const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>
   signIn: ['assent_sign_ins_total', 'outcome'],
   paymentConfirmation: ['assent_payment_confirmations_total', 'outcome'],
   throttle: ['assent_throttled_total', 'by'],
+  operatorFailure: ['assent_operator_failures_total', 'status'],
 };
 
 function countHappenings(metrics: Metrics): void {

@@ -1,5 +1,6 @@
 import { Refusal } from '../common/error.ts';
 import * as limits from '../common/limits.ts';
+import { lookAlikeProblem } from '../common/lookAlike.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
 import { findUnclear, findUnclearInName } from '../common/text.ts';
 import type { ClientSettings } from '../request/client.ts';
@@ -18,6 +19,21 @@ export function checkName(name: string): void {
 /** @throws {Refusal} */
 export function checkLogin(login: string): void {
   checkVisible('login', login, limits.MAX_LOGIN_CHARACTERS);
+  ensure('login', !isDots(login), `the login ${NO_PATH}`);
+}
+
+const isDots = (name: string) => /^\.{1,2}$/.test(name);
+const NO_PATH = 'can’t be . or .., which no path can have';
+
+/** The operators of shipped jobs. */
+const JOBS = ['trial mode', 'migrate job', 'maintain job', 'assent-migrate', 'assent-maintain'];
+
+/** The audit trail tells operators apart by their names alone. @param commandNames those that commands write @throws {Refusal} */
+export function checkOperatorName(name: string, others: readonly string[], commandNames: readonly string[]) {
+  checkName(name);
+  ensure('name', !isDots(name), `the name ${NO_PATH}`);
+  const problem = lookAlikeProblem(name, others, [...commandNames, ...JOBS], 'operator');
+  ensure('name', problem === undefined, `the name ${problem}`);
 }
 
 /** The user's id in another system, such as `uid=vera,o=Wallet Ltd`: compared exactly. @throws {Refusal} */
@@ -31,7 +47,7 @@ export function checkExternalId(id: string): void {
 
 /** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {Refusal} */
 export function checkClientId(id: string): void {
-  const isPlain = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,128}$/.test(id); // a path can’t end in . and ..
+  const isPlain = /^[A-Za-z0-9._~-]{1,128}$/.test(id) && !isDots(id);
   ensure('id', isPlain, 'the client id must have 1 to 128 characters: letters, digits and . _ ~ -');
 }
 

@@ -27,6 +27,7 @@ export function lookAlikeProblem(
   name: string,
   others: readonly string[],
   serviceNames: readonly string[] = [],
+  kind = 'application',
 ): string | undefined {
   const mark = MARK.exec(name)?.[0];
   if (mark !== undefined) return `has ${mark}, which looks like a mark of this service`;
@@ -39,7 +40,7 @@ export function lookAlikeProblem(
   const own = [OWN_NAME, ...serviceNames].find(isLike);
   if (own !== undefined) return `looks like this service’s own, “${own}”`;
   const twin = others.find((other) => other !== name && isLike(other));
-  return twin && `looks like that of another application, “${twin}”`;
+  return twin && `looks like that of another ${kind}, “${twin}”`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { begin, runAlone, runWithin, send } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
 import { batchStatement, type Computed, type Query, type Sql, statement, textOf } from './statement.ts';
@@ -88,20 +89,28 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
   await send(connection, { text, limitMs: MAX_RUN_MS });
 }
 
-/** For operators: the rows of a statement, without a time limit if `limitMs` is 0. On a pool it is its own transaction. */
-export async function queryLong<Row extends object>(db: Database, asked: Query, limitMs = 0): Promise<Row[]> {
+/** Connections for answers that are waited for: there a statement is without a time limit only if it says so. */
+export const IMPATIENT = new WeakSet<Database>();
+
+/** For operators: the rows of a statement; 0 is no time limit. On a pool it is its own transaction. */
+export async function queryLong<Row extends object>(
+  db: Database,
+  asked: Query,
+  limitMs?: number,
+): Promise<Row[]> {
   if (db instanceof pg.Pool)
     return transaction(db, (connection) => queryLong<Row>(connection, asked, limitMs));
-  await send(db, `set local statement_timeout = ${limitMs}`);
+  const most = limitMs ?? (IMPATIENT.has(db) ? STATEMENT_MS : 0);
+  await send(db, `set local statement_timeout = ${most}`);
   const { text, values = [] } = asked;
-  return (await send<Row>(db, { text, values, limitMs: MAX_RUN_MS })).rows;
+  return (await send<Row>(db, { text, values, limitMs: most ? most + LOCK_MS : MAX_RUN_MS })).rows;
 }
 
-/** Like {@link findAll}, without a time limit. */
-export function findLong<Values, Row extends object>(name: string) {
+/** Like {@link findAll}, with the time limit of {@link queryLong}. */
+export function findLong<Values, Row extends object>(name: string, limitMs?: number) {
   return (...sql: Sql): Run<Values, Row[]> => {
     const made = statement<Values>(name, textOf(sql));
-    return (db, values) => queryLong<Row>(db, made(values));
+    return (db, values) => queryLong<Row>(db, made(values), limitMs);
   };
 }
 

@@ -21,7 +21,7 @@ export interface AuditEvent extends Readonly<Record<Whom | What, string | null>>
 }
 
 /** An event's place. `ctid` orders events of the same time, since audit rows never move. */
-const PLACE = `${microsOf('a.at')} || '.' || btrim(a.ctid::text, '()')`;
+const PLACE = `${microsOf('a.at')} || '.' || btrim(a.place::text, '()')`;
 
 const CONDITIONS = {
   userId: 'a.user_id = @userId',
@@ -52,7 +52,8 @@ select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_
 export function findAuditEvents(pool: pg.Pool, filter: AuditFilter, limit: number | null) {
   const order = filter.after == null ? 'a.at desc, a.ctid desc' : 'a.at, a.ctid';
   const some = limit === null ? '' : `order by ${order} limit ${limit}`;
-  const events = `select *, ctid as place, ${PLACE} as after from audit_events a where ${whereOf(CONDITIONS, filter)} ${some}`;
+  const found = `select *, ctid as place from audit_events a where ${whereOf(CONDITIONS, filter)} ${some}`;
+  const events = `select *, ${PLACE} as after from (${found}) a`; // not of rows that the limit leaves out
   const find = statement<AuditFilter>('', `${selectEvents(events, 'after')} order by a.at, a.place`);
   return queryPages<AuditEvent & { after: string }>(pool, find(filter));
 }

@@ -8,7 +8,9 @@ import { batchStatement, type Query, statement } from '../database/statement.ts'
 // For operators: many grants at once. There may be millions, so it may take long.
 
 /** Each given field narrows the selection; at least one is required. */
-export type GrantFilter = Partial<Record<'grantId' | 'userId' | 'clientId' | 'after', string | undefined>> &
+export type GrantFilter = Partial<
+  Record<'grantId' | 'userId' | 'clientId' | 'behind' | 'after', string | undefined>
+> &
   Partial<Record<'since' | 'until', Date | undefined>>;
 
 const CONDITIONS = {
@@ -17,6 +19,7 @@ const CONDITIONS = {
   clientId: 'g.client_id = @clientId',
   since: 'g.confirmed_at >= @since',
   until: 'g.confirmed_at < @until',
+  behind: 'g.grant_id > @behind',
   after: `g.confirmed_at <= ${AFTER_TIME} and (g.confirmed_at < ${AFTER_TIME} or g.grant_id > split_part(@after, '.', 2)::uuid)`,
 };
 
@@ -48,9 +51,18 @@ export async function findListedGrant(pool: pg.Pool, grantId: string): Promise<L
   return null;
 }
 
-/** The ids of live grants, in key order, in pages. */
-export const findLiveGrants = (pool: pg.Pool, filter: GrantFilter) =>
-  queryPages<{ id: string }>(pool, select(filter, 'grant_id as id', `and ${IS_LIVE} order by grant_id`));
+const IDS_AT_ONCE = 10_000;
+
+/** The ids of live grants, in key order, in pages. The reader may pause: between them no connection is held. */
+export async function* findLiveGrants(pool: pg.Pool, filter: GrantFilter) {
+  const rest = `and ${IS_LIVE} order by grant_id limit ${IDS_AT_ONCE}`;
+  let page: { id: string }[] = [];
+  do {
+    const query = select({ ...filter, behind: page.at(-1)?.id }, 'grant_id as id', rest);
+    page = await queryLong(pool, query, 0);
+    yield page;
+  } while (page.length === IDS_AT_ONCE);
+}
 
 /** An event that ends earlier authorizations of a grant. */
 export interface GrantEnd {

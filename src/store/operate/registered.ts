@@ -5,7 +5,7 @@ import { findAll, findLong, findOne, write } from '../database/query.ts';
 // What operators register has some statements alike; clients and users have files in `../common/`.
 
 function statementsOf(kind: string) {
-  const deleted = findLong<{ id: string }, object>(`${kind}-delete`)`
+  const deleted = findLong<{ id: string }, object>(`${kind}-delete`, 0)`
     delete from ${kind}s where ${kind}_id = @id returning ${kind}_id`;
   return {
     /** Blocks or unblocks, at once for every endpoint. @returns `changed`: the status differed; null without such a row */

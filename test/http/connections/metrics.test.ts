@@ -79,6 +79,7 @@ describe('/metrics', () => {
         'assent_exchanges_total{outcome="code_replayed"}',
         'assent_faults_total',
         'assent_grants_ended_total{by="replay"}',
+        'assent_operator_failures_total{status="401"}',
         'assent_sign_ins_total{outcome="unavailable"}',
         'assent_statement_failures_total{statement="grant-exchange",reason="timeout"}',
         'assent_batch_refused_total{batch="grant-exchange"}',
