@@ -53,6 +53,23 @@ async function confirmAs({ paymentPassword }: TestUser): Promise<void> {
 /** The id or the kind of the focused element. */
 const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 
+it('the forms of a page that an earlier build sent, which were above /oauth/, are still sent as its own', async () => {
+  const withEarlierForms = async (name: string) => {
+    await expectPage(name);
+    await page.evaluate(() => {
+      for (const form of document.forms)
+        form.setAttribute('action', (form.getAttribute('action') ?? '').replace(/^.oauth/, ''));
+    });
+  };
+  await page.goto(request('payment-p2p'));
+  await withEarlierForms('sign-in');
+  await signIn();
+  await withEarlierForms('consent');
+  await page.locator('[value=allow]').click();
+  await withEarlierForms('confirm');
+  await confirmAs(user);
+});
+
 it('an SVG logo with a script is drawn by a page, and runs no script when opened alone', async () => {
   const script = '<script>document.documentElement.id = "ran"</script>';
   const logo = logoOf(svg(script, 'viewBox="0 0 9 9" width="9" height="9"'));
