@@ -180,14 +180,18 @@ export const en = {
     empty: 'No application is connected to your account.',
     purpose:
       'When an application wants to pay from your account or see what is in it, we ask you first, on our own page. What you allow is listed here: what the application may do, how much it may spend, and a button that stops it at once.',
-    emptyPage: 'The connections that were on this page are gone.',
+    counted: (all: number, spending: number) =>
+      `${plural(all, { other: '# applications' })}, ${spending === 0 ? 'none' : spending} can spend your money`,
+    search: 'Find an application by its name',
+    find: 'Find',
+    notFound: 'No connected application has this in its name.',
+    all: 'All applications',
     blocked: 'Blocked',
     blockedText:
       'We have blocked this application: it can’t act on your account now. If we unblock it, it gets its access back, unless you disconnect it first.',
     expiresSoon: 'Ends soon',
-    connections: (count: number, orMore: boolean) =>
-      plural(count, { one: '# connection', other: '# connections' }) + (orMore ? ' or more' : ''),
-    lastUsed: (day: string | undefined) => (day === undefined ? 'never used' : `last used ${day}`),
+    connections: (count: number) => plural(count, { one: '# connection', other: '# connections' }),
+    lastUsed: (day: string | null) => (day === null ? 'never used' : `last used ${day}`),
     spending: {
       label: 'Can spend',
       nothing: 'Nothing',
@@ -215,7 +219,7 @@ export const en = {
     allStop:
       'All its connections end at once, including those on other pages. Payments already made are not undone. Other applications aren’t affected.',
     confirmAll: 'Yes, disconnect all',
-    older: 'More applications',
+    older: 'Show more',
     disconnected: (what: string) => say`Disconnected: ${what}`,
     stillConnected: 'The list shows what is still connected.',
     titleUndone: 'Not disconnected',
@@ -438,7 +442,7 @@ export const en = {
       unreadable: 'The request can’t be read.',
     },
     causes: {
-      notFound: { title: 'Page not found', text: 'Check the address, or go back.' },
+      notFound: { title: 'Page not found', text: 'There is nothing at this address.' },
       notAllowed: {
         title: 'This page can’t be opened directly',
         text: 'It can only be reached by a button on another of our pages. Nothing was done.',

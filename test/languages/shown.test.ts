@@ -44,8 +44,15 @@ describe.each(LANGUAGES)('in %s', (language) => {
 
 /** Assent's own words on a page, seen or heard. */
 function ownWords(html: string, language: string, page: Page): string {
-  // Names are isolated in attributes too, which hold no elements.
+  // Names are isolated in titles too, which hold no elements. Labels repeat the names of their page.
   const $ = cheerio.load(html.replaceAll(/\u2068[^\u2069]*\u2069/g, ''));
+  const names = $('bdi')
+    .toArray()
+    .map((name) => $(name).text())
+    .toSorted((one, other) => other.length - one.length);
+  for (const element of $('[aria-label]').toArray())
+    for (const name of names)
+      $(element).attr('aria-label', $(element).attr('aria-label')?.replaceAll(name, ''));
   const asker = 'client' in page ? page.client : null;
   if (asker !== null) $('title').text($('title').text().replace(asker.name, ''));
   $(`bdi, code, footer a[href*=":"], [lang]:not(html, [lang=${language}])`).remove();

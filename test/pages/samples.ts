@@ -32,6 +32,7 @@ import { deadEndSamples, errorSample, noticeSample } from './deadEnds.ts';
 
 /** Every page in every variant that looks different, with the names and amounts that break layouts. */
 
+const NO_PART = { application: '', older: '', search: '' };
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>&amp;';
 const LONG_NAME =
   'The Extraordinarily Long-Named Household Accounts and Subscriptions Manager, Second Edition';
@@ -296,11 +297,14 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       clientName,
       clientLogo: null,
       isBlocked,
-      canSpend: !isBlocked && (changes.orMore || authorizations.some(({ rights }) => spends(rights))),
-      spending: changes.orMore ? null : authorizations.map(({ rights }) => rights).filter(spends),
+      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
+      spending: authorizations.map(({ rights }) => rights).filter(spends),
       authorizations: authorizations.map((one) => ({ ...one, clientName, isBlocked })),
       live: authorizations.length,
-      orMore: false,
+      lastUsedOn: authorizations.length > 0 ? (authorizations[0]?.lastUsedOn ?? null) : '2026-11-21',
+      // On no page:
+      clientStatus: isBlocked ? 'blocked' : 'active',
+      scopes: null,
       disconnectAllToken: 'disconnect-all.token',
       ...changes,
     };
@@ -316,7 +320,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...owner,
     title: changes.undone ? texts.account.titleUndone : texts.account.title,
     applications: applications.map((client) => describeApplication(client, words)),
-    from: null,
+    all: applications.length,
+    spending: applications.filter(({ canSpend }) => canSpend).length,
+    isSearchable: false,
+    part: NO_PART,
     older: null,
     warnings: null,
     done: null,
@@ -324,6 +331,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     undone: null,
     ...changes,
   });
+  /** An application of many, which is not open. */
+  const row = (name: string, scopes: readonly string[], changes: Partial<AuthorizedClient> = {}) => {
+    const spending = scopes.map(parseScope);
+    return connected(name, [], { live: 3, canSpend: scopes.length > 0, spending, ...changes });
+  };
 
   const warnings = (
     kinds: readonly Warning['kind'][],
@@ -543,14 +555,32 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ]),
     'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
     'account, blocked': account([connected('Demo Shop', [shop, tablet], { isBlocked: true })]),
-    'account, a page between others': account(
-      [connected('Demo Shop', readers, { live: 1000, orMore: true })],
+    'account, a part of many connections': account(
+      [connected('Demo Shop', readers, { live: 1000, spending: null, canSpend: true })],
       {
-        from: 'x',
-        older: '/oauth/account?older=y',
+        part: { ...NO_PART, application: CLIENT.clientId, older: 'x' },
+        older: '/oauth/account?application=x&older=y',
       },
     ),
-    'account, nothing left before others': account([], { older: '/oauth/account?older=x' }),
+    'account, many applications': account(
+      [
+        row('Demo Shop', ['payment-shop.limit(7,5000)'], { live: 16 }),
+        row('Market', ['payment-shop.limit(7,3000)', 'payment-p2p.limit(7,500)'], { lastUsedOn: null }),
+        ...Array.from({ length: 8 }, (_, n) => row(`Shop ${n + 1}`, [ONE_TIME], { live: 1 })),
+        row(LONG_NAME, [], { isBlocked: true }),
+        row(LONG_WORD, []),
+        row(HOSTILE, []),
+        row(HEBREW, [ONE_TIME], { isBlocked: true, canSpend: false }),
+        ...Array.from({ length: 6 }, (_, n) => row(`Diary ${n + 1}`, [])),
+      ],
+      { all: 120, spending: 10, isSearchable: true, older: '/oauth/account?older=20' },
+    ),
+    'account, applications found': account([row('Demo Shop', [ONE_TIME]), row('The Shop', [])], {
+      ...{ all: 120, spending: 1, isSearchable: true, part: { ...NO_PART, search: 'shop' } },
+    }),
+    'account, no application found': account([], {
+      ...{ all: 21, spending: 0, isSearchable: true, part: { ...NO_PART, search: HOSTILE } },
+    }),
     'account, several that spend': account([
       connected('Demo Shop', [tablet, authorization('anna-phone', 'payment-p2p.limit(30,15000)')]),
       connected('Ticket Office', [
@@ -573,7 +603,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         userName: ARABIC,
         userLogin: LONG_WORD.slice(0, 64),
         ...disconnected(`${HEBREW}, ${LONG_WORD}`),
-        from: 'x',
       },
     ),
     'account, one long and hostile': account(

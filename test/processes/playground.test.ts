@@ -56,7 +56,9 @@ it.each(['en', 'ru'])(
     await person.send();
     for (const path of ['/story', '/', '/nowhere']) await collect(path);
     const shown = [...links].map((link) => link.replace(trial.open, '').replace(trial.baseUrl, 'server'));
-    expect(shown).toEqual(expect.arrayContaining(['/story', '/#compose', 'server/account', `/${FILE}`]));
+    expect(shown).toEqual(
+      expect.arrayContaining(['/story', '/#compose', 'server/oauth/account', `/${FILE}`]),
+    );
     for (const link of links) {
       const answer = await fetch(link);
       expect(answer.status, link).toBe(200);

@@ -143,34 +143,29 @@ select distinct format('it may create %sin the %s %I', case privilege_type when 
   from role, places, aclexplode(acl)
  where privilege_type in ('CREATE', 'TEMPORARY') and grantee in (0, role.oid);
 
--- account-grant-count(uuid, text[]) → clientId text, orMore boolean, live integer, scopes json
-with read as materialized (
-  select * from grants where user_id = $1 order by confirmed_at desc limit 1000
-)
-select client_id as "clientId", (select count(*) from read) = 1000 as "orMore",
-       live, case when length(scopes::text) <= 32000 then scopes end as scopes
-  from unnest($2::text[]) as c (client_id) cross join lateral (
-    select count(*)::int as live, coalesce(json_agg(scope) filter (where string_to_array(replace(replace(regexp_replace(scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+-- account-client-find(uuid, text) → clientId text, clientName text, clientLogo text, clientStatus text, lastUsedOn text, live integer, scopes json
+select client_id as "clientId", c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
+       to_char(used, 'YYYY-MM-DD') as "lastUsedOn", live,
+       case when length(scopes::text) <= 32000 then scopes end as scopes
+  from (select client_id, count(*)::int as live, max(confirmed_at) as newest, max(last_used_on) as used,
+               coalesce(json_agg(scope) filter (where string_to_array(replace(replace(regexp_replace(scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
      && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}'), '[]') as scopes
-      from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) counted;
+          from grants g
+         where user_id = $1 and ($2::text is null or client_id = $2) and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)
+         group by client_id) counted
+  join clients c using (client_id) order by newest desc, client_id;
 
--- account-grant-find(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
-with passed as (
-  select g.*, row_number() over (order by g.confirmed_at desc, g.grant_id desc) as n
-    from grants g
-   where g.user_id = $1 and (g.confirmed_at, g.grant_id) < (
-           coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity'), $2)
-   order by g.confirmed_at desc, g.grant_id desc limit 500
-)
+-- account-grant-find(uuid, text, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text
 select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
   g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
   to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
   g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
-  clock_timestamp() as now, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
-       is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as live, g.n = 500 as last
-  from passed g join clients c using (client_id)
- where is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) or g.n = 500
- order by g.n limit $3 + 1;
+  clock_timestamp() as now, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus"
+  from grants g join clients c using (client_id)
+ where g.user_id = $1 and ($2::text is null or client_id = $2) and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)
+   and (g.confirmed_at, g.grant_id) < (
+         coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $3), 'infinity'), $3)
+ order by g.confirmed_at desc, g.grant_id desc limit $4 + 1;
 
 -- account-is-stopped(uuid, bytea) → nothing
 select where not exists (

@@ -3,8 +3,9 @@ import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { grantedRights, spends } from '../../rules/scope/scope.ts';
 import { isUuid } from '../../secrets/tokens.ts';
 import {
+  type AccountClient,
   type AccountGrant,
-  countAccountGrants,
+  findAccountClients,
   findAccountGrants,
 } from '../../store/account/accountGrants.ts';
 import type { Session } from '../../store/common/sessions.ts';
@@ -12,31 +13,75 @@ import type { Context } from '../common/context.ts';
 import { formOf, signForm } from '../common/signedForm.ts';
 
 const MAX_AUTHORIZATIONS_SHOWN = 10;
+const MAX_APPLICATIONS_SHOWN = 20;
 
 /** A live authorization: its rights, confirmation, expiry, day of last use (UTC), and the token of its form. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
 /** An application with access to the user's account, and its authorizations on this page. */
-export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
+export type AuthorizedClient = Awaited<ReturnType<typeof findAccountPage>>['applications'][number];
 
 /**
- * One page of the user's live authorizations by application, newest first, at a cost independent of their number.
- * @param from the `older` of the page before, null for the first @returns `older`: where the next page begins, null for none
+ * A part of the account page, of which each may be empty. `application`: the id of the only one that is open. `older`: an
+ * authorization of it, or a number of applications, after which the part begins. `search`: a part of the names.
  */
-export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
-  const wanted = { userId: session.user.userId, olderThan: from, most: MAX_AUTHORIZATIONS_SHOWN };
-  const { found, nextFrom } = await findAccountGrants(context.db, wanted);
+export type Part = Record<'application' | 'older' | 'search', string>;
+
+/**
+ * The user's applications: those that can spend first, then by their newest authorization. They are open if they have few
+ * authorizations in all, and the only one always is. @returns `older`: where the next part begins, null for none
+ */
+export async function findAccountPage(context: Context, session: Session, part: Part) {
+  const { older, search } = part;
+  const clientId = part.application || null;
+  const wanted = { userId: session.user.userId, clientId };
+  const olderThan = isUuid(older) ? older : null;
+  const most = MAX_AUTHORIZATIONS_SHOWN;
+  const found = await findAccountGrants(context.db, { ...wanted, olderThan, most });
   let length = 0;
-  const fitting = found.filter(({ scope }, at) => {
+  const fitting = found.slice(0, most).filter(({ scope }, at) => {
     length += scope.length;
     return at === 0 || length <= MAX_SHOWN_SCOPE_CHARACTERS;
   });
-  const older = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
-  const authorizations = fitting.map((grant) => authorizationOf(context, session, grant));
-  const clients = await groupByClient(context, session, authorizations, (from ?? older) !== null);
-  // Only a page is sorted: spending is part of the scope and no column, so PostgreSQL can't page by it.
-  const applications = clients.sort((one, other) => Number(other.canSpend) - Number(one.canSpend));
-  return { applications, older };
+  const last = (fitting.length < found.length && fitting.at(-1)?.grantId) || null;
+  const isWhole = clientId === null && olderThan === null && last === null;
+  // Most users have one at most, which needs no second statement.
+  const counted =
+    isWhole && fitting.length < 2
+      ? fitting.map((grant) => ({ ...grant, live: 1, scopes: [grant.scope] }))
+      : await findAccountClients(context.db, wanted);
+  const clients = counted
+    .map((client) => clientOf(context, client))
+    .toSorted((one, other) => Number(other.canSpend) - Number(one.canSpend));
+  const isOpen = isWhole || clients.length === 1;
+  const named = clients.filter(({ clientName }) =>
+    isOpen ? fitting.length > 0 : clientName.toLowerCase().includes(search.toLowerCase()),
+  );
+  const from = Number(older) || 0;
+  const next = from + MAX_APPLICATIONS_SHOWN;
+  return {
+    applications: (isOpen ? named : named.slice(from, next)).map((client) => ({
+      ...client,
+      /** None if it is not open. */
+      authorizations: fitting
+        .filter((one) => isOpen && one.clientId === client.clientId)
+        .map((grant) => authorizationOf(context, session, grant)),
+      disconnectAllToken: signForm(context, formOf('disconnect-all', session, client.clientId)),
+    })),
+    all: clients.length,
+    spending: clients.filter(({ canSpend }) => canSpend).length,
+    isSearchable: !isOpen && clients.length >= MAX_APPLICATIONS_SHOWN,
+    older: isOpen ? last : next < named.length ? `${next}` : null,
+  };
+}
+
+function clientOf({ currency }: Context, client: AccountClient) {
+  const { clientId, scopes } = client;
+  const isBlocked = client.clientStatus === 'blocked';
+  /** The rights of all that spend; null if too many to read. */
+  const spending =
+    scopes?.map((scope) => grantedRights({ clientId, scope }, currency)).filter(spends) ?? null;
+  return { ...client, isBlocked, spending, canSpend: !isBlocked && spending?.length !== 0 };
 }
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
@@ -49,43 +94,4 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
     disconnectToken: signForm(context, formOf('disconnect', session, grant.grantId)),
     ...grant,
   };
-}
-
-async function groupByClient(
-  context: Context,
-  session: Session,
-  shown: readonly LiveAuthorization[],
-  thereAreOtherPages: boolean,
-) {
-  const clients = new Map(shown.map((authorization) => [authorization.clientId, authorization]));
-  const asked = { userId: session.user.userId, clientIds: [...clients.keys()] };
-  const counts = thereAreOtherPages ? await countAccountGrants(context.db, asked) : [];
-  return [...clients.values()].map(({ clientId, clientName, clientLogo, isBlocked }) => {
-    const authorizations = shown.filter((one) => one.clientId === clientId);
-    const count = counts.find((counted) => counted.clientId === clientId);
-    const scopes = count === undefined ? authorizations.map(({ scope }) => scope) : count.scopes;
-    const spending =
-      count?.orMore || scopes === null
-        ? null
-        : scopes.map((scope) => grantedRights({ clientId, scope }, context.currency)).filter(spends);
-    return {
-      clientId,
-      clientName,
-      clientLogo,
-      isBlocked,
-      canSpend: !isBlocked && (spending === null || spending.length > 0),
-      /** The rights of all its connections that spend, on all pages; null if too many to read. */
-      spending,
-      authorizations,
-      /** On all pages; with `orMore` only the newest were counted. */
-      live: Math.max(authorizations.length, count?.live ?? 0),
-      orMore: count?.orMore ?? false,
-      disconnectAllToken: signForm(context, formOf('disconnect-all', session, clientId)),
-    };
-  });
-}
-
-/** The authorization named by a link; null for other text. */
-export function cursorOf(older = ''): string | null {
-  return isUuid(older) ? older : null;
 }

@@ -27,6 +27,9 @@ export function textsOf(request: FastifyRequest) {
   return TEXTS[languageOf(request)];
 }
 
+/** The page of a signed-in user without a request. */
+export const ACCOUNT = '/oauth/account';
+
 /** A form can't return a longer address. */
 const MAX_ADDRESS_CHARACTERS = 8_000;
 
@@ -38,7 +41,7 @@ export function pageAddress(request: FastifyRequest): string {
   } catch {
     // Too many parameters, as this page itself says.
   }
-  return '/oauth/account';
+  return ACCOUNT;
 }
 
 function addressOf(request: FastifyRequest): string {
@@ -60,10 +63,10 @@ export function requestPath({ canonicalQuery }: { readonly canonicalQuery: strin
   return `/oauth/authorize?${canonicalQuery}`;
 }
 
-/** The path and query to return to; null for a foreign URL. */
-export function addressBehind(form: Parameters): string | null {
+/** The path and query to return to; undefined for a foreign URL. */
+export function addressBehind(form: Parameters): string | undefined {
   const address = Buffer.from(form.get('back') ?? '', 'base64url').toString();
-  return isPathOfOurs(address) ? address : null;
+  return isPathOfOurs(address) ? address : undefined;
 }
 
 function isPathOfOurs(address: string): boolean {

@@ -3,7 +3,7 @@ import type { Context } from '../../flows/common/context.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { RightWords } from '../../languages/rights.ts';
 import { kept } from '../../rules/common/kept.ts';
-import { languageOf } from '../browser/language.ts';
+import { ACCOUNT, languageOf } from '../browser/language.ts';
 
 /** A page's language and texts, and the operator's own words. */
 export interface Words extends RightWords, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
@@ -27,7 +27,7 @@ export interface Link {
 }
 
 export function toAccount({ account }: Texts): Link {
-  return { href: '/oauth/account', text: account.see };
+  return { href: ACCOUNT, text: account.see };
 }
 
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */

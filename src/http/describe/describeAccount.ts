@@ -12,12 +12,8 @@ import { describeSpending, describeTotalSpending } from './describeLimits.ts';
 
 export function describeApplication(client: AuthorizedClient, words: Words) {
   const { account, formats } = words.texts;
-  const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
-  const total = account.connections(live, orMore); // such as "999 connections or more"
-  const lastUsedOn = authorizations
-    .flatMap((one) => one.lastUsedOn ?? [])
-    .toSorted()
-    .at(-1);
+  const { clientId, clientName, isBlocked, canSpend, authorizations, live } = client;
+  const total = account.connections(live);
   const question = account.questionAll(clientName, total);
   const all = { fullName: say`${clientName}`, question, formToken: client.disconnectAllToken };
   return {
@@ -28,7 +24,7 @@ export function describeApplication(client: AuthorizedClient, words: Words) {
     canSpend,
     spending: describeTotalSpending(client, words.texts),
     total,
-    lastUse: account.lastUsed(lastUsedOn && formats.utcDay(lastUsedOn)),
+    lastUse: account.lastUsed(client.lastUsedOn && formats.utcDay(client.lastUsedOn)),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
     connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
     all: live > 1 ? all : null,
@@ -46,7 +42,6 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     heading: isOnly ? null : (instanceName ?? account.unnamed),
     fullName: isOnly ? client : `${client}, ${instanceName === null ? unnamed : say`${instanceName}`}`,
     question: isOnly ? account.question(clientName) : account.questionOf(clientName, instanceName ?? unnamed),
-    instanceName,
     spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
     allowedOn: formats.day(confirmedAt, words.timeZone),
     validUntil: formats.day(expiresAt, words.timeZone),

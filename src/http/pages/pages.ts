@@ -1,3 +1,4 @@
+import type { Part } from '../../flows/account/authorizations.ts';
 import type { Choice } from '../../flows/authorize/decisionForms.ts';
 import type { Link } from '../describe/describe.ts';
 import type * as account from '../describe/describeAccount.ts';
@@ -63,10 +64,14 @@ interface Pages {
     Said & {
       /** Window title: begins with the result of the last form, which screen readers read first. */
       readonly title: string;
-      /** Several are folded. */
+      /** Those without connections lead to them. Several others are folded. */
       readonly applications: readonly ReturnType<typeof account.describeApplication>[];
-      /** The authorization before this page, for its forms, which lead back to it; null for the first page. */
-      readonly from: string | null;
+      /** How many there are, and can spend. */
+      readonly all: number;
+      readonly spending: number;
+      readonly isSearchable: boolean;
+      /** What was asked for: forms lead back to it. */
+      readonly part: Part;
       readonly older: string | null;
     };
   history: OwnPage & {

@@ -9,7 +9,7 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import type { Parameters } from '../../rules/request/parameters.ts';
 import { setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveForm } from '../browser/forms.ts';
-import { requestPath, textsOf } from '../browser/language.ts';
+import { ACCOUNT, requestPath, textsOf } from '../browser/language.ts';
 import { noteOn, rememberOutcome, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
 import {
@@ -22,21 +22,21 @@ import { queryParameters } from '../request/parameters.ts';
 import { errorAt, showFull } from './notices.ts';
 import { showPage } from './views.ts';
 
-/** Redirects to one of our paths. 303 ends the post, so reload and Back work. */
-export function seeOther(reply: FastifyReply, path: string): FastifyReply {
+/** Redirects to one of our paths, usually the account page. 303 ends the post, so reload and Back work. */
+export function seeOther(reply: FastifyReply, path = ACCOUNT): FastifyReply {
   return reply.header('cache-control', 'no-store').redirect(reply.server.context.baseUrl + path, 303);
 }
 
 /** To the request, whose next step is chosen again; without one to the account page. @param more a further parameter */
 export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null, more = '') {
-  const path = request === null ? '/oauth/account' : '/oauth/authorize';
+  const path = request === null ? ACCOUNT : '/oauth/authorize';
   return seeOther(reply, withQuery(path, request?.canonicalQuery, more));
 }
 
 /** To the sign-in page, which says that a form of the user's own pages has changed nothing. */
 export function toSignIn(reply: FastifyReply): FastifyReply {
   rememberOutcome(reply, 'stale', null);
-  return seeOther(reply, '/oauth/account');
+  return seeOther(reply);
 }
 
 /** Adds a form of the user's own pages. @param receive returns the path of the next page */

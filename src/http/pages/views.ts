@@ -34,6 +34,7 @@ export function renderPage(page: Page, language: Language, branding: Branding, w
     texts: TEXTS[language],
     html,
     inSentence,
+    withoutIsolates,
     icons: ICONS,
     style: branding.style.path,
     documentHead: branding.documentHead[language],

@@ -61,18 +61,19 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (n
   // A form of ours without a known application's request was damaged: no application is at fault.
   const isOwnForm = request.routeOptions.url !== '/oauth/authorize';
   const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);
-  const cause = isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;
+  const broken = request.method === 'GET' ? 'notAllowed' : 'brokenForm';
+  const cause = isOwnForm && isAboutForm && clientName === null ? broken : reason;
   const answer = response(status, code, message, cause);
   return answerError(reply, { ...answer, parameter, clientName, clientSite });
 }
 
-/** Our pages and their files as they were addressed before they moved below `/oauth/`: open pages and bookmarks still do. */
+/** Addresses of pages and files before they moved below `/oauth/`, which open pages and bookmarks still have. */
 const PAGES_BEFORE =
-  /^\/(?:(?:account|sign-(?:in|out)|consent|confirm|receipt|return|language|brand|logo)(?:\/|$)|(?:style|form)-)/;
+  /^\/(account|sign-(in|out)|consent|confirm|receipt|return|language|brand|logo|style|form)\b/;
 
 /**
- * 405 with `Allow` or 404 for requests without a route, before reading the body. Call it before adding the routes. A page's old
- * address leads below `/oauth/`, with method and form (307); browsers don't keep it: the address may become another site's.
+ * 405 with `Allow` or 404 for requests without a route, before reading the body; for an earlier address the present one. Call it
+ * before adding the routes.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routeTable: RouteTable = [];
@@ -81,6 +82,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     if (!request.is404) return done();
     const path = pathOf(request);
     if (PAGES_BEFORE.test(path)) {
+      // With method and form. Never kept: another site may take the address over.
       reply.header('cache-control', 'no-store');
       return reply.redirect(`${app.context.baseUrl}/oauth${targetOf(request)}`, 307);
     }

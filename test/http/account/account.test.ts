@@ -20,7 +20,12 @@ const connect = (count: number, more: { scope?: string; expired?: boolean } = {}
   insertGrants(server, { user, client, count, ...more });
 const nextOf = ({ body }: Answer) => /rel="next" href="([^"]+)"/.exec(body)?.[1];
 const older = async (page: Answer) => agent.get(nextOf(page) ?? 'no older page');
-const namesOn = ({ text }: Answer) => text.match(/(?<=Connection)instance \d+(?= Allowed)/g) ?? [];
+const namesOn = ({ body }: Answer) => {
+  const $ = cheerio.load(body);
+  return $('.connection h3')
+    .toArray()
+    .map((name) => $(name).text());
+};
 /** A text without its marks of direction and no-break spaces. */
 const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' ');
 
@@ -29,7 +34,7 @@ describe('the account page', () => {
     await connect(6_000);
     let page = await agent.get('/oauth/account');
     expect(page.body.length).toBeLessThan(60_000);
-    expect(page.text).not.toContain('Back to the newest');
+    expect(page.text).not.toContain('All applications');
     const seen: string[] = namesOn(page);
     expect(seen).toHaveLength(10);
     for (let n = 1; n < 5; n += 1) {
@@ -37,7 +42,7 @@ describe('the account page', () => {
       seen.push(...namesOn(page));
     }
     expect(seen).toEqual(Array.from({ length: 50 }, (_, n) => `instance ${n + 1}`));
-    expect(page.body).toContain('href="/oauth/account">Back to the newest</a>');
+    expect(page.body).toContain('href="/oauth/account">All applications</a>');
   });
 
   it('ends with the oldest connection, and an emptied page redirects to page one', async () => {
@@ -59,19 +64,16 @@ describe('the account page', () => {
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 21']);
   });
 
-  it('reads one page, not every authorization of the user', async () => {
+  it('shows connections that are older than 3,000 others, which have ended', async () => {
     await connect(3_000, { expired: true });
-    await pool.query(
-      `update grants set confirmed_at = confirmed_at - interval '1 day' where user_id = $1 and instance_name > 'instance 2'`,
-      [user.userId],
-    );
     const other = await server.createClient({ name: 'Old Friend' });
     await insertGrants(server, { user, client: other, count: 2 });
-    let page = await agent.get('/oauth/account');
-    expect(namesOn(page)).toEqual(['instance 1', 'instance 2']);
-    let pages = 1;
-    for (; nextOf(page) !== undefined; pages += 1) page = await older(page);
-    expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/oauth/account`]);
+    await pool.query(
+      `update grants set confirmed_at = confirmed_at - interval '1 day' where client_id = $1`,
+      [other.clientId],
+    );
+    const page = await agent.get('/oauth/account');
+    expect([namesOn(page), nextOf(page)]).toEqual([['instance 1', 'instance 2'], undefined]);
   });
 
   it('shows fewer connections on a page if their scopes are long', async () => {
@@ -102,10 +104,11 @@ it('disconnecting an application ends all its authorizations, audits each, and k
   await connect(6_000);
   const token = await obtainToken(agent, other, user);
   const resource = await server.createResource();
-  const page = await agent.get('/oauth/account');
-  expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
+  expect((await agent.get('/oauth/account')).text).toContain('Corner Shop 6,000 connections');
+  const page = await agent.get(`/oauth/account?application=${client.clientId}`);
+  expect(page.text).toContain('Disconnect Corner Shop completely (6,000 connections)?');
   expect(page.text).not.toContain('Disconnect Other Shop completely');
-  const after = await press(agent, page, '/oauth/account/disconnect-all');
+  const after = await follow(agent, await press(agent, page, '/oauth/account/disconnect-all'));
   expect(after.text).toContain('Disconnected: Corner Shop.');
   expect(after.forms.filter(({ action }) => action === '/oauth/account/disconnect')).toHaveLength(1);
   expect(await introspect(server, resource, token)).toMatchObject({ active: true });
@@ -255,10 +258,91 @@ describe('a collapsed card', () => {
     expect(await cards()).toEqual([['Spender', 'Can’t spend your money']]);
   });
 
-  it('shows no sum when there are too many connections to read', async () => {
-    const client = await connectTo('Spender', WEEKLY);
-    await insertGrants(server, { user, client, count: 1_000 });
-    expect(await cards()).toEqual([['Spender', 'Can spend your money']]);
+  it('shows no sum when there is too much to read', async () => {
+    const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
+    await insertGrants(server, { user, client, count: 20, scope: long });
+    expect(await cards()).toEqual([['Corner Shop', 'Can spend your money']]);
+  });
+});
+
+describe('with many applications the account page', () => {
+  const line = ($: cheerio.CheerioAPI) => $('main > p').first().text();
+  const rows = ($: cheerio.CheerioAPI) =>
+    $('.row h2')
+      .toArray()
+      .map((row) => $(row).text());
+  const named = async (search: string) => account(`/oauth/account?${new URLSearchParams({ search })}`);
+
+  /** Each connected later than the one before; those that can spend are the first, so that they are the oldest. */
+  async function connectMany(count: number, spending: number): Promise<TestClient[]> {
+    const clients: TestClient[] = [];
+    for (let n = 1; n <= count; n += 1) {
+      const one = await server.createClient({ name: `Shop ${n}` });
+      await insertGrants(server, { user, client: one, scope: n <= spending ? WEEKLY : 'account-info' });
+      clients.push(one);
+    }
+    return clients;
+  }
+
+  it('has one row for each, those that can spend first over all parts, and says how many there are', async () => {
+    await connectMany(24, 3);
+    const first = await account();
+    expect(line(first)).toBe('24 applications, 3 can spend your money');
+    expect(rows(first).slice(0, 5)).toEqual(['Shop 3', 'Shop 2', 'Shop 1', 'Shop 24', 'Shop 23']);
+    expect(first('.spends').first().text().trim()).toBe('Can spend: at most RUB 3,000 in any 7 days');
+    expect(first('main').text()).not.toContain('Allowed on');
+    const second = await account(first('[rel=next]').attr('href'));
+    expect([...rows(first), ...rows(second)]).toHaveLength(24);
+    expect(rows(second)).toEqual(['Shop 7', 'Shop 6', 'Shop 5', 'Shop 4']);
+    expect(second('[rel=next]')).toHaveLength(0);
+    for (const [asked, answer] of [
+      ['older=24', 303],
+      ['older=-4', 303],
+      ['older=1e9', 303],
+      ['older=x', 200],
+      ['search=%FF&search=x', 200],
+      ['application=unknown', 303],
+    ] as const)
+      expect({ asked, status: (await agent.get(`/oauth/account?${asked}`)).status }).toEqual({
+        ...{ asked, status: answer },
+      });
+  });
+
+  it('searches all of them by a part of the name, and says so if none has it', async () => {
+    const clients = await connectMany(20, 1);
+    const found = await named('sHOP 1');
+    expect(rows(found)).toEqual([1, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10].map((n) => `Shop ${n}`));
+    expect(line(found)).toBe('20 applications, 1 can spend your money');
+    expect(found('#search').attr('value')).toBe('sHOP 1');
+    const none = await named('<b>x');
+    expect([rows(none), none('[role=status]').text()]).toEqual([
+      [],
+      'No connected application has this in its name.',
+    ]);
+    expect(none('nav.pages a').attr('href')).toBe('/oauth/account');
+    await pool.query('delete from grants where client_id = $1', [clients[0]?.clientId]);
+    expect((await account())('#search')).toHaveLength(0);
+  });
+
+  it('opens an application at an address of its own, where its connections are disconnected one by one', async () => {
+    await connectMany(11, 0);
+    await connect(12);
+    const list = await agent.get('/oauth/account');
+    const [, href = ''] = /<a href="([^"]+)"><bdi>Corner Shop/.exec(list.body) ?? [];
+    let page = await agent.get(href);
+    expect(page.text).toContain('Corner Shop 12 connections');
+    expect(page.text).not.toContain('Shop 11');
+    expect(namesOn(page)).toHaveLength(10);
+    page = await press(agent, page, '/oauth/account/disconnect');
+    expect(page.text).toContain('Disconnected: Corner Shop, instance 1.');
+    expect([namesOn(page)[0], nextOf(page)]).toEqual(['instance 2', expect.stringContaining('&amp;older=')]);
+    page = await agent.get((nextOf(page) ?? '').replace('&amp;', '&'));
+    expect(namesOn(page)).toEqual(['instance 12']);
+    const emptied = await press(agent, page, '/oauth/account/disconnect');
+    expect(emptied.location).toBe(`${server.baseUrl}/oauth/account`);
+    expect((await follow(agent, emptied)).text).toContain('Disconnected: Corner Shop, instance 12.');
+    const last = await agent.get(href);
+    expect((await press(agent, last, '/oauth/account/disconnect-all')).location).toBe(emptied.location);
   });
 });
 

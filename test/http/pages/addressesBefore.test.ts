@@ -82,7 +82,7 @@ it.each([
   expect([moved?.status, moved?.headers.get('location')]).toEqual([307, [server.baseUrl + path]]);
 });
 
-it.each(['/accounts', '/signin', '/consent.html', '/oauth/brand', '//account', '/x/account', '/formula'])(
+it.each(['/accounts', '/signin', '/oauth/brand', '//account', '/x/account', '/formula'])(
   'no other path is moved: %s',
   async (path) => {
     expect((await new Agent(server.baseUrl).get(server.baseUrl + path)).status).toBe(404);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
+import { findAccountPage } from '../../../flows/account/authorizations.ts';
 import {
   disconnect,
   isEverythingStopped,
@@ -13,21 +13,21 @@ import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
+import { ACCOUNT } from '../../browser/language.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { toPasswords, type Words, wordsFor } from '../../describe/describe.ts';
 import { describeApplication, describeEvent, describeWarnings } from '../../describe/describeAccount.ts';
 import { refuseDecision } from '../../pages/notices.ts';
-import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn } from '../../pages/steps.ts';
+import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn, withQuery } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
-const ACCOUNT = '/oauth/account';
 const STOP = '/oauth/account/stop';
-
+const PART = ['application', 'older', 'search'];
 /** A user's connected applications, their disconnection, the history, and its warnings. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
-  app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/oauth/account`, 303));
+  app.get('/', async (_request, reply) => seeOther(reply));
   app.get(ACCOUNT, showAccount);
   app.get('/oauth/account/history', showHistory);
   app.get(STOP, showStop);
@@ -39,7 +39,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       const { outcome } = await disconnect(context, session, sent, callerOf(reply.request));
       if (outcome === 'too_many') refuseDecision(reply, ACCOUNT);
       else rememberOutcome(reply, outcome, ACCOUNT, { typed: [form.get('what') ?? ''] });
-      return accountPath(cursorOf(form.get('older')));
+      return withQuery(ACCOUNT, form.only(PART));
     });
   }
 
@@ -69,29 +69,30 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
   const session = await sessionOf(request);
   if (session === null) return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
   const words = wordsFor(request);
-  const { texts } = words;
-  const from = cursorOf(queryParameters(request).get('older'));
+  const { account } = words.texts;
+  const query = queryParameters(request);
+  const [application = '', older = '', search = ''] = PART.map((name) => query.find(name)?.trim());
+  const part = { application, older, search };
   const last = lastOutcome(reply, ACCOUNT);
   const [page, warnings, stopped] = await Promise.all([
-    findAuthorizationsPage(context, session, from),
+    findAccountPage(context, session, part),
     findWarnings(context, session, readCookie(request, 'seen')),
     last?.outcome === 'pressed' ? describeStop(context, session, words) : null,
   ]);
-  // This page is empty now: the first one has the rest.
-  if (from !== null && page.applications.length === 0 && page.older === null) return seeOther(reply, ACCOUNT);
-  const disconnected =
-    last?.outcome === 'disconnected' ? texts.account.disconnected(last.typed.join()) : null;
+  // This part is empty now: the first one has the rest.
+  if (application + older !== '' && page.applications.length === 0) return seeOther(reply);
+  const disconnected = last?.outcome === 'disconnected' ? account.disconnected(last.typed.join()) : null;
   const undone = noteOn(reply, ACCOUNT, session.user);
-  const title = undone === null ? texts.account.title : texts.account.titleUndone;
   return showPage(reply, {
     name: 'account',
     ...ownPage(session, reply),
-    title: disconnected ?? title,
+    ...page,
+    title: disconnected ?? (undone === null ? account.title : account.titleUndone),
     applications: page.applications.map((client) => describeApplication(client, words)),
-    from,
-    older: page.older && accountPath(page.older),
+    part,
+    older: page.older && withQuery(ACCOUNT, query.only(['application', 'search']), `older=${page.older}`),
     warnings: warnings && describeWarnings(warnings, words),
-    done: disconnected && `${disconnected}. ${texts.account.stillConnected}`,
+    done: disconnected && `${disconnected}. ${account.stillConnected}`,
     ways: [],
     undone,
     ...stopped,
@@ -112,8 +113,8 @@ async function describeStop(context: Context, session: Session, words: Words) {
 async function showHistory(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = request.server;
   const session = await sessionOf(request);
-  if (session === null) return seeOther(reply, ACCOUNT);
-  const from = queryParameters(request).get('from');
+  if (session === null) return seeOther(reply);
+  const from = queryParameters(request).find('from');
   const { events, older } = await findHistoryPage(context, session, from);
   const words = wordsFor(request);
   const { history, formats } = words.texts;
@@ -133,8 +134,4 @@ async function showStop(request: FastifyRequest, reply: FastifyReply): Promise<F
   const undone = noteOn(reply, STOP, session.user);
   const formToken = stopToken(request.server.context, session);
   return showPage(reply, { name: 'stop', ...ownPage(session, reply), formToken, undone });
-}
-
-function accountPath(older: string | null): string {
-  return older === null ? ACCOUNT : `${ACCOUNT}?older=${older}`;
 }

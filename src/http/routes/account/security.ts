@@ -5,6 +5,7 @@ import { findWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
+import { ACCOUNT } from '../../browser/language.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
 import { toPasswords, wordsFor } from '../../describe/describe.ts';
 import { describeSessions, describeWarnings } from '../../describe/describeAccount.ts';
@@ -34,7 +35,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = request.server;
   const session = await sessionOf(request);
-  if (session === null) return seeOther(reply, '/oauth/account');
+  if (session === null) return seeOther(reply);
   const said = lastOutcome(reply, SECURITY)?.outcome;
   const words = wordsFor(request);
   const { account, security } = words.texts;
@@ -51,7 +52,7 @@ async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promi
     passwords: toPasswords(words, session.user.hasPaymentPassword),
     isUnguarded: !session.user.hasPaymentPassword && !context.confirmsPayments,
     done: said === 'ended' || said === 'changed' ? security[said] : null,
-    ways: said === 'changed' ? [{ href: '/oauth/account', text: account.title }] : [],
+    ways: said === 'changed' ? [{ href: ACCOUNT, text: account.title }] : [],
     undone: noteOn(reply, SECURITY, session.user),
   });
 }
@@ -65,7 +66,7 @@ function passwordRoutes(app: FastifyInstance, context: Context, which: 'password
   app.get(path, async (request, reply) => {
     const session = await sessionOf(request);
     const form = session && (await findPasswordForm(context, session, kind));
-    if (session === null || form === null) return seeOther(reply, '/oauth/account');
+    if (session === null || form === null) return seeOther(reply);
     const failed = errorAt(reply, path, path);
     return showPage(reply, {
       name: 'password',

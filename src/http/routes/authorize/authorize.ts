@@ -34,6 +34,6 @@ export function authorizeRoutes(app: FastifyInstance, context: Context): void {
       const session = await sessionOf(request).catch(() => null); // without the database the cookie suffices
       if (session !== null) await keepLanguage(context, session.user, tag);
     }
-    return seeOther(reply, addressBehind(form) ?? '/oauth/account');
+    return seeOther(reply, addressBehind(form));
   });
 }

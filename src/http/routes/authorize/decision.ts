@@ -123,10 +123,8 @@ export function answerDecision(reply: FastifyReply, request: AuthorizationReques
       const isAtProvider = reply.server.context.provider?.paymentAcr != null;
       // Allow pressed again after it was confirmed: the request has to say so.
       if (lastOutcome(reply, request)?.outcome !== 'allowed') forgetOutcome(reply);
-      return seeOther(
-        reply,
-        decisionPath(isAtProvider ? '/oauth/sign-in' : '/oauth/confirm', request, result.decision),
-      );
+      const path = isAtProvider ? '/oauth/sign-in' : '/oauth/confirm';
+      return seeOther(reply, decisionPath(path, request, result.decision));
     }
     case 'receipt':
       forgetOutcome(reply);

@@ -19,6 +19,7 @@ import { keepSignedIn } from './signIn.ts';
 /** Without HEAD: looking at a link begins no sign-in, and uses none up. */
 const BY_GET = { exposeHeadRoute: false };
 
+const BEGIN = '/oauth/sign-in';
 /** Of earlier builds: the code of a sign-in that they began is bound to this address (RFC 6749 section 4.1.3). */
 const CALLBACK_BEFORE = '/sign-in/callback';
 
@@ -30,7 +31,7 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
   const requestIn = async (query: Parameters) =>
     query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
 
-  app.get('/oauth/sign-in', BY_GET, async (request, reply) => {
+  app.get(BEGIN, BY_GET, async (request, reply) => {
     const query = queryParameters(request);
     const [authorizationRequest, session] = await Promise.all([requestIn(query), sessionOf(request)]);
     const again = query.only(['prompt']) === AGAIN;
@@ -43,15 +44,11 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
   });
 
   const receiveCallback: RouteHandlerMethod = async (request, reply) => {
-    request.wayBack = '/oauth/sign-in';
+    request.wayBack = BEGIN;
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
     const begun = begunIn(context, state, readSignIn(request, nameOf(state)));
-    request.wayBack = withQuery(
-      '/oauth/sign-in',
-      begun.query,
-      begun.decision && withDecision(begun.decision),
-    );
+    request.wayBack = withQuery(BEGIN, begun.query, begun.decision && withDecision(begun.decision));
     const url = new URL(context.baseUrl + request.routeOptions.url);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
     const used = { ...begun, nonce: '', verifier: '' };
