@@ -378,6 +378,19 @@ describe('assent client import', () => {
     for (const { client_id } of unsafe) await json(`client delete ${client_id} --yes`);
   });
 
+  it('needs --force for state or scope in the query of a redirect URI', async () => {
+    const rows = ['state', 'scope'].map((name) =>
+      clientOf({ redirect_uri: `https://old.example/?${name}=x` }),
+    );
+    const why = /^redirect_uri: has (state|scope) in its query, .+: pass `force` to accept that$/;
+    await expectProblems(
+      'client',
+      rows.map((row) => [row, why] as const),
+    );
+    expect(await imports('client', rows, '--force')).toMatchObject({ imported: 2, bad: 0, forced: 2 });
+    for (const { client_id } of rows) await json(`client delete ${client_id} --yes`);
+  });
+
   it('refuses invalid applications, and ids that are taken', async () => {
     const secret = () => some('a secret of another');
     const taken = clientOf({ secret: secret() });

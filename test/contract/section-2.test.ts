@@ -43,7 +43,39 @@ describe('contract 2.2: fields of the authorization request', () => {
     expectToken(await exchanged(client, codeOf(answer), { redirect_uri }));
   });
 
+  it.each(['state=xyz', 'item=1&State=a%20b', 'state[]=', ';state'])(
+    '2.2 accepts an appended state of an application without its own, and returns it once: %s',
+    async (appended) => {
+      const redirect_uri = `${CALLBACK}?${appended}`;
+      for (const state of [{}, { state: '' }])
+        expect((await reject(shop, { redirect_uri, ...state })).location).toBe(
+          `${redirect_uri}&error=access_denied`,
+        );
+      const answer = await allow(shop, { redirect_uri });
+      expect(answer.location).toBe(`${redirect_uri}&code=${codeOf(answer)}`);
+      const changed = { redirect_uri: `${redirect_uri}x` };
+      expectTokenError(await exchanged(shop, codeOf(answer), changed), 'invalid_request');
+      expectToken(await exchanged(shop, codeOf(answer), { redirect_uri }));
+      for (const twice of [{ redirect_uri, state: 'y' }, { redirect_uri: `${redirect_uri}&STATE=y` }]) {
+        const page = await writingNothing(() => open(agent, requestOf(shop, twice)));
+        expectErrorPage(page, 'invalid_request');
+        expect(page.text).toContain('Parameterstate');
+      }
+    },
+  );
+
+  it('2.2 keeps a registered state, and refuses another one in the request', async () => {
+    const redirectUri = 'https://shop.example/cb?state=fixed';
+    const client = await server.createClient({ redirectUri }); // with --force
+    const answer = await allow(client);
+    expect(answer.location).toBe(`${redirectUri}&code=${codeOf(answer)}`);
+    expectToken(await exchanged(client, codeOf(answer)));
+    for (const fields of [{ state: 'x' }, { redirect_uri: `${redirectUri}&state=x` }])
+      expectErrorPage(await open(agent, requestOf(client, fields)), 'invalid_request');
+  });
+
   it.each([
+    { redirect_uri: `${CALLBACK}?scope=payment-p2p` },
     { redirect_uri: `${CALLBACK}/../callback` },
     { redirect_uri: `${CALLBACK}?a=b&%63ode=mine` },
     { redirect_uri: `${CALLBACK}?item=1\r\nx: y` },

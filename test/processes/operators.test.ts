@@ -56,6 +56,8 @@ describe('--json', () => {
     const unsafe = `client update ${id} --redirect-uri Market:details --reviewed`;
     expect(await refused(unsafe, 1)).toContain('the scheme market:, which browsers rewrite');
     expect(await json(`client show ${id}`)).toMatchObject(about);
+    const ambiguous = `client update ${id} --redirect-uri https://shop.example/?scope=x`;
+    expect(await refused(ambiguous, 1)).toContain('has scope in its query');
     expect((await assent(`client update ${id} ${uri} --force`)).stderr).toBe(
       `warning: the redirect URI receives codes unencrypted, without https\n${NOTHING}`,
     );

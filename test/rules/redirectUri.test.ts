@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  ambiguityOf,
   answerLocation,
   redirectUriDoubt,
   redirectUriMismatch,
   redirectUriProblem,
+  statesIn,
   withPortOf,
 } from '../../src/rules/request/redirectUri.ts';
 import { anyString, character, forAny, text } from './arbitraries.ts';
@@ -14,6 +16,8 @@ const ANSWER_NAMES = [
   ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
   ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
 ];
+/** `state` is reserved only if the request sends it, too. */
+const RESERVED = ANSWER_NAMES.filter((name) => name !== 'state');
 const PLAIN = 'https://app.example/cb';
 const WITH_QUERY = 'https://app.example/cb?user=7&shop%5Fid=a';
 
@@ -82,12 +86,25 @@ describe('contract 2.2: the comparison of a redirect_uri with appended parameter
     expect(redirectUriMismatch(registered, registered + appended)).not.toBeNull();
   });
 
-  it.each(ANSWER_NAMES)('refuses a parameter with a name reserved for responses: %s', (name) => {
+  it.each(RESERVED)('refuses a parameter with a name reserved for responses: %s', (name) => {
     for (const appended of [`${name}=x`, `${name}=`, name, `x=1&${name}=x`, `x=1;${name}=x`, `${name};x=1`]) {
       expect(redirectUriMismatch(PLAIN, `${PLAIN}?${appended}`)).not.toBeNull();
       expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
-      expect(redirectUriProblem(`${PLAIN}?${appended}`)).toContain('a parameter of Assent’s response');
     }
+  });
+
+  it('accepts state, in any spelling, unless the registered URI has it', () => {
+    for (const state of ['state=x', 'STATE=x', 'state[]=x', ';state=x', 'sta%74e=x', 'x=1;state', 'state']) {
+      expect(redirectUriMismatch(PLAIN, `${PLAIN}?${state}`)).toBeNull();
+      expect(statesIn(`${PLAIN}?${state}`)).toBe(1);
+      const registered = `${PLAIN}?user=1`;
+      expect(redirectUriMismatch(registered, `${registered}&${state}`)).toBeNull();
+      expect(redirectUriMismatch(`${PLAIN}?State=y`, `${PLAIN}?State=y&${state}`)?.[0]).toBe(
+        'redirect_uri_appended',
+      );
+    }
+    expect(statesIn(`${PLAIN}?my_state=1&next=/?state=2`)).toBe(0);
+    expect(statesIn(`${PLAIN}?state[0]=1&State[1]=2;state`)).toBe(3);
   });
 
   it('refuses a redirect_uri of more than 6,000 characters', () => {
@@ -100,7 +117,7 @@ describe('contract 2.2: the comparison of a redirect_uri with appended parameter
   it.each([
     ...['c%6Fde=x', 'CODE=x', 'COD%45=x', 'code[]=x', 'code[0]=x', 'code%5B%5D=x', 'code[=x', 'code%00=x'],
     ...['+code=x', 'code+=x', '%09code=x', 'code%0A=x', '%C2%A0code=x', ';code=x', 'x;code=x', '?code=x'],
-    ...['error%5Fdescription=x', 'Access.Token=x', 'expires+in=x', 'SESSION_STATE=x', 'sta%74e[]=x'],
+    ...['error%5Fdescription=x', 'Access.Token=x', 'expires+in=x', 'SESSION_STATE=x', 'sco%70e[]=x'],
   ])('refuses another spelling of a reserved name: %s', (appended) => {
     expect(redirectUriMismatch(PLAIN, `${PLAIN}?${appended}`)).not.toBeNull();
     expect(redirectUriMismatch(WITH_QUERY, `${WITH_QUERY}&${appended}`)).not.toBeNull();
@@ -198,6 +215,32 @@ describe('RFC 9700 section 2.6: registration of a redirect URI', () => {
   );
 });
 
+describe('registration of a redirect URI with a name of the response in its query', () => {
+  const FORGING = RESERVED.filter((name) => name !== 'scope');
+  const spellings = (name: string) => [name, `x=1&${name}=x`, `${name.toUpperCase()}[]=x`, `;${name}=x`];
+
+  it.each(FORGING)('is refused: %s', (name) => {
+    for (const query of spellings(name))
+      expect(redirectUriProblem(`${PLAIN}?${query}`)).toBe(
+        `its query has ${name}, a parameter of Assent’s response`,
+      );
+  });
+
+  it.each(['state', 'scope'])('needs --force, also in an import: %s', (name) => {
+    for (const query of spellings(name)) {
+      const uri = `${PLAIN}?${query}`;
+      expect(redirectUriProblem(uri.replace('[]', '%5B%5D'))).toBeUndefined();
+      const doubt = `has ${name} in its query, which libraries read as part of the response`;
+      expect([redirectUriDoubt(uri), ambiguityOf(uri)]).toEqual([doubt, doubt]);
+    }
+    expect(redirectUriDoubt(`${PLAIN}?my_${name}=1&next=/?${name}=2`)).toBeNull();
+  });
+
+  it('is refused with two of state: no request could be valid', () => {
+    expect(redirectUriProblem(`${PLAIN}?state=a&State=b`)).toBe('its query has more than one state');
+  });
+});
+
 describe('the authorization response', () => {
   /** Texts of a URI's own characters, whole escapes among them. */
   const uriText = (extra: string) =>
@@ -227,7 +270,10 @@ describe('the authorization response', () => {
       const sent = more === '' ? registered : `${registered}${registered.includes('?') ? '&' : '?'}${more}`;
       return { registered, sent };
     })
-    .filter(({ registered, sent }) => redirectUriMismatch(registered, sent) === null);
+    .filter(({ registered, sent }) => redirectUriMismatch(registered, sent) === null && statesIn(sent) < 2);
+  const answered = fc
+    .tuple(accepted, fc.option(text()))
+    .map(([uris, state]) => ({ ...uris, state: statesIn(uris.sent) === 0 ? state : null }));
 
   it.each([
     [`${PLAIN}?next=/a?`, '&code=c'],
@@ -238,7 +284,7 @@ describe('the authorization response', () => {
 
   it('reaches any accepted redirect URI: same origin and path, every registered parameter, each response parameter once', () => {
     const answerName = fc.constantFrom('code', 'error');
-    forAny(accepted, fc.option(text()), answerName, text(), ({ registered, sent }, state, name, value) => {
+    forAny(answered, answerName, text(), ({ registered, sent, state }, name, value) => {
       const printed = answerLocation({ redirectUri: sent, state }, name, value);
       expect(printed.startsWith(sent)).toBe(true);
       const location = new URL(printed);
@@ -249,11 +295,10 @@ describe('the authorization response', () => {
       for (const key of home.searchParams.keys()) {
         expect(location.searchParams.getAll(key)).toEqual(home.searchParams.getAll(key));
       }
-      const expected: Record<string, string[]> = {
-        [name]: [value],
-        ...(state === null ? {} : { state: [state] }),
-      };
-      for (const reserved of ANSWER_NAMES) {
+      expect(statesIn(printed)).toBeLessThan(2);
+      if (state !== null) expect(location.searchParams.getAll('state')).toEqual([state]);
+      const expected: Record<string, string[]> = { [name]: [value] };
+      for (const reserved of RESERVED) {
         expect(location.searchParams.getAll(reserved)).toEqual(expected[reserved] ?? []);
       }
     });

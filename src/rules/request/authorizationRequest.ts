@@ -5,7 +5,7 @@ import type { Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
 import type { Parameters } from './parameters.ts';
-import { redirectUriMismatch, withPortOf } from './redirectUri.ts';
+import { redirectUriMismatch, statesIn, withPortOf } from './redirectUri.ts';
 import { type Offer, parseRequestedScope } from './scopeRules.ts';
 
 const CHECKED: readonly string[] = [
@@ -63,6 +63,14 @@ export function parseAuthorizationRequest(
   const { rights, scope } = parseRequestedScope(askedScope, offer, client);
   const instanceName = parseInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
+  if (statesIn(redirectUri) + (state === null ? 0 : 1) > 1)
+    throw new OAuthError(
+      'doubled_parameter',
+      'redirect_uri has a state, so the request must have no other.',
+      {
+        parameter: 'state',
+      },
+    );
   const codeChallenge = parseCodeChallenge(parameters);
   if (client.oauth21 && codeChallenge === null)
     throw new OAuthError('needs_pkce', 'The parameter code_challenge is missing.', {

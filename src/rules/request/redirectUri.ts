@@ -4,9 +4,11 @@ import type { OAuthRuleId } from '../common/refusals.ts';
 
 /** Parameters of our response, or of one that libraries mistake for it: a redirect URI would forge it. */
 const ANSWER_PARAMETERS = [
-  ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
-  ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
+  ...['code', 'error', 'error_description', 'error_uri', 'iss', 'session_state'],
+  ...['access_token', 'id_token', 'token_type', 'expires_in'],
 ];
+/** Those that applications also use for themselves: only `--force` registers them. */
+const AMBIGUOUS_PARAMETERS = ['state', 'scope'];
 
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::([1-9]\d{0,4}))?(?=[/?]|$)/;
 
@@ -19,7 +21,8 @@ export function withPortOf(registered: string, sent: string): string {
 
 /**
  * The rule that `sent` breaks against the registered URI; null if it matches. Application-specific parameters may be appended
- * (contract 2.2). No decoding, lower-casing or normalizing first: two spellings are two addresses.
+ * (contract 2.2), also `state`, which the contract's request lacks. No decoding, lower-casing or normalizing first: two spellings
+ * are two addresses.
  */
 export function redirectUriMismatch(registered: string, sent: string) {
   if (sent === registered) return null;
@@ -44,7 +47,7 @@ const broken = (ruleId: OAuthRuleId, rule: string) => [ruleId, `redirect_uri ${r
 function appendedProblem(registered: string, appended: string): string | null {
   if (!/^[\x21\x22\x24-\x7e]+$/.test(appended))
     return 'has appended characters other than visible ASCII, or a fragment';
-  const reserved = new Set([...ANSWER_PARAMETERS, ...parameterNames(queryOf(registered))]);
+  const reserved = new Set([...ANSWER_PARAMETERS, 'scope', ...namesIn(registered)]);
   for (const name of parameterNames(appended.slice(1))) {
     if (name === undefined) return 'appends an undecodable parameter name';
     if (reserved.has(name)) return `appends the reserved parameter ${name}`;
@@ -71,8 +74,9 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return 'it has a user name';
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?]/i.test(uri)) return 'it needs a host';
   if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits after it';
-  const forging = parameterNames(queryOf(uri)).find((name) => ANSWER_PARAMETERS.includes(name ?? ''));
-  return forging && `its query has ${forging}, a parameter of Assent’s response`;
+  const forging = namesIn(uri).find((name = '') => ANSWER_PARAMETERS.includes(name));
+  if (forging) return `its query has ${forging}, a parameter of Assent’s response`;
+  return statesIn(uri) > 1 ? 'its query has more than one state' : undefined;
 }
 
 /** The reason why only `--force` registers a valid redirect URI, as the end of a sentence (RFC 9700 section 2.6); null for none. */
@@ -80,8 +84,18 @@ export function redirectUriDoubt(uri: string): string | null {
   const { protocol, hostname } = new URL(uri);
   if (/^(intent|android-app|market):$/.test(protocol))
     return `has the scheme ${protocol}, which browsers rewrite to another address`;
-  return protocol === 'http:' && !isLoopback(hostname) ? 'receives codes unencrypted, without https' : null;
+  const isPlain = protocol === 'http:' && !isLoopback(hostname);
+  return isPlain ? 'receives codes unencrypted, without https' : ambiguityOf(uri);
 }
+
+/** The same, only for the names in its query: applications of an earlier service may have the others. */
+export function ambiguityOf(uri: string): string | null {
+  const name = namesIn(uri).find((one = '') => AMBIGUOUS_PARAMETERS.includes(one));
+  return name === undefined ? null : `has ${name} in its query, which libraries read as part of the response`;
+}
+
+/** How often `state` is in its query: an answer must have it at most once. */
+export const statesIn = (uri: string) => namesIn(uri).filter((name) => name === 'state').length;
 
 /**
  * A query's names as the most lenient receiver reads them: `;` as a separator, a second `?` and space around dropped, case
@@ -102,9 +116,7 @@ function lenientName(encoded: string): string | undefined {
   }
 }
 
-function queryOf(uri: string): string {
-  return uri.replace(/^[^?]*\??/, '');
-}
+const namesIn = (uri: string) => parameterNames(uri.replace(/^[^?]*\??/, ''));
 
 /**
  * The `Location` of an answer (contract 4.1). `state` comes first: some applications cut off everything after `code`.
