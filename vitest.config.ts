@@ -37,6 +37,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/processes/{image,invariants,package,playground,secrets,signals,trial}.test.ts':
     'a process or a database for each case',
   'test/store/{hosts,pooler,tls}.test.ts': 'a PostgreSQL of their own',
+  'test/store/sessionSettings.test.ts': 'a server for each setting',
   'test/store/{plans,wrongStatistics}.test.ts': 'tables with many rows',
   'test/trial/*.test.ts': 'a PostgreSQL of their own, again and again',
 };

@@ -10,6 +10,7 @@
 -- Two times of one event may differ by 10 seconds, the longest time of a statement; a clock may be set back by 5 minutes.
 
 set default_transaction_read_only = on;
+set standard_conforming_strings = on;
 set max_parallel_workers_per_gather = 0;
 set work_mem = '128MB';
 set enable_nestloop = off;

@@ -9,18 +9,12 @@ import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres/database.ts';
 import { whileHeld } from '../support/postgres/locks.ts';
 import { type Pooler, poolerVersion, startPooler } from '../support/postgres/pooler.ts';
+import { setFor, WRONG_SETTINGS } from '../support/postgres/wrongSettings.ts';
 import { startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { isLive } from '../support/state.ts';
 
 const REPLICAS = 2;
 const PEOPLE = 6;
-
-/** Settings for other programs, which must not affect Assent. */
-const HABITS = [
-  `datestyle = 'German'`,
-  `bytea_output = 'escape'`,
-  `default_transaction_isolation = 'serializable'`,
-];
 
 const found = poolerVersion ? `PgBouncer ${poolerVersion}` : 'PgBouncer is not installed: skipped';
 
@@ -36,7 +30,9 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       pooler = await startPooler(mode);
       database = await createDatabase('');
       const name = new URL(database.url).pathname.slice(1);
-      for (const habit of HABITS) await database.pool.query(`alter database ${name} set ${habit}`);
+      // The pooler's own sessions are idle, too.
+      for (const [setting, value] of WRONG_SETTINGS.filter((one) => !one.includes('idle_session_timeout')))
+        await setFor(database, `database ${name}`, setting, value);
       const url = pooler.url(name);
       pools = Array.from({ length: REPLICAS }, () => openDatabase(url));
     });

@@ -12,15 +12,21 @@ const SETTINGS: Readonly<Record<string, string>> = {
   plan_cache_mode: 'force_generic_plan',
   // Compiling takes longer than any statement, and a generic plan's estimates may suggest it.
   jit: 'off',
+  // A backslash in our texts is one, and a table has the same name in every answer.
+  standard_conforming_strings: 'on',
+  quote_all_identifiers: 'off',
   // The formats that our parsers and pg's arrays expect.
   bytea_output: 'hex',
   datestyle: 'ISO',
+  timezone: 'UTC',
   extra_float_digits: '1',
   array_nulls: 'on',
   // A guarded update must see the writes of the transaction that it waited for.
   default_transaction_isolation: 'read committed',
   statement_timeout: String(STATEMENT_MS),
   lock_timeout: String(LOCK_MS),
+  // The pool closes them.
+  idle_session_timeout: '0',
 };
 
 /** The same for one transaction, behind a pooler. No value contains quotes. */

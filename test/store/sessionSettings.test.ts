@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import { expect, it } from 'vitest';
+import { checkDatabase, checkInvariants } from '../../src/operations/doctor.ts';
+import * as grants from '../../src/operations/grants.ts';
+import { perform } from '../../src/operations/operation.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { migrate } from '../../src/store/schema/migrate.ts';
+import { actorsAt } from '../support/account.ts';
+import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { changeClient } from '../support/operators.ts';
+import { createRole, ownDatabase, ownPool, useDatabase } from '../support/postgres/database.ts';
+import { setFor, WRONG_SETTINGS } from '../support/postgres/wrongSettings.ts';
+import { startServer } from '../support/server.ts';
+
+const database = await useDatabase();
+const WHOSE = `database ${nameOf(database)}`;
+
+function nameOf({ url }: { url: string }): string {
+  return new URL(url).pathname.slice(1);
+}
+
+const SPENDING = {
+  scope: 'payment-shop.limit(30,1500.50) payment.to-account("a\\"b\\\\c", "email").limit(1,2) account-info',
+  instance_name: 'a\\b',
+};
+
+/** What a browser, an application, a resource server and an operator see of a server with these connections. */
+async function seenOn(pool: pg.Pool) {
+  const server = await startServer({ database: { ...database, pool } });
+  try {
+    const { client, user, agent } = await actorsAt(server);
+    const resource = await server.createResource();
+    const token = await obtainToken(agent, client, user, SPENDING);
+    const { iat, exp, rights, active, username } = await introspect(server, resource, token);
+    const page = await reachConsent(agent, requestOf(client), user);
+    const account = await agent.get('/oauth/account');
+    const history = await agent.get('/oauth/account/history');
+    const as = { db: pool, operator: 'tests' };
+    await changeClient(pool, client.clientId, { name: 'Shop' }, 'tests');
+    const findings = await perform(checkDatabase, as, {});
+    const scopes: string[] = [];
+    for await (const rows of await perform(grants.list, as, { clientId: client.clientId }))
+      scopes.push(...rows.map(({ scope }) => scope));
+    return {
+      statuses: [page, account, history, await decide(agent, page, 'allow')].map(({ status }) => status),
+      account: account.text.replace(user.login, '').replaceAll(/\d+:\d+|localhost:?\d*/g, ''),
+      told: { rights, active, isNamed: username === user.login },
+      isNew: Math.abs(Number(iat) - Date.now() / 1000) < 60,
+      years: Math.round((Number(exp) - Number(iat)) / (365.25 * 24 * 3600)),
+      scopes,
+      levels: findings.map(({ check, level }) => `${check} ${level}`),
+    };
+  } finally {
+    await server.close();
+  }
+}
+
+const seen = async () => {
+  const pool = openDatabase(database.url);
+  try {
+    return await seenOn(pool);
+  } finally {
+    await pool.end();
+  }
+};
+const expected = await seen();
+
+it.each(WRONG_SETTINGS)('the database’s setting %s = %s changes no answer', async (name, value) => {
+  await setFor(database, WHOSE, name, value);
+  try {
+    expect(await seen()).toEqual(expected);
+  } finally {
+    await database.pool.query(`alter ${WHOSE} reset ${name}`);
+  }
+});
+
+it('with all of them set for the role of Assent, it migrates the schema, answers, and proves its data', async () => {
+  const role = await createRole();
+  const own = await ownDatabase(`owner ${role.name}`);
+  for (const [name, value] of WRONG_SETTINGS) await setFor(own, `role ${role.name}`, name, value);
+  const pool = ownPool(role.urlOf(own));
+  await migrate(pool);
+  const { levels, ...answers } = await seenOn(pool);
+  expect({ ...answers, levels: expected.levels }).toEqual(expected);
+  const findings = await perform(checkInvariants, { db: pool, operator: 'tests' }, {});
+  expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
+});
