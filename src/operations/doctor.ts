@@ -179,7 +179,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
 
   async redirects(_facts, pool) {
     const doubtful = (await listClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
-    const text = `${doubtful.length} application${doubtful.length === 1 ? ' receives' : 's receive'} codes without https, at a URI that browsers rewrite, or with state or scope in its query`;
+    const text = `${doubtful.length} application${doubtful.length === 1 ? ' has' : 's have'} an unsafe redirect URI, such as one without https`;
     if (doubtful.length === 0) return ok(text);
     const some = doubtful.slice(0, 5).map(({ clientId }) => clientId);
     return advice(`${text}; for example ${some.join(', ')}`, 'assent client update ID --redirect-uri URI');

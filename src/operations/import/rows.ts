@@ -6,7 +6,7 @@ import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_OWN_RIGHTS } from '../../rules/common/limits.ts';
 import { parseCeiling } from '../../rules/common/money.ts';
 import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
-import { ambiguityOf } from '../../rules/request/redirectUri.ts';
+import { redirectUriDoubt } from '../../rules/request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, isRightName } from '../../rules/scope/rights.ts';
 import { parseScope } from '../../rules/scope/scope.ts';
 import { type Digest, sha256 } from '../../secrets/digest.ts';
@@ -122,10 +122,11 @@ export const CLIENT = rowOf({
     const secret_id = secret_hash && randomHex(4);
     const detail = { ...row, allowed_rights: rights, most, site, verified: secret_hash !== null, secret_id };
     const columns = { ...detail, client_id, secret_hash, most_days: most?.days, most_sum: most?.sum };
-    const ambiguity = ambiguityOf(row.redirect_uri);
+    // Its scheme is in use at the earlier service.
+    const doubt = redirectUriDoubt(row.redirect_uri.replace(/^[^:]+/, 'https'));
     const doubts = doubtsOf({
       secret: secret && registration.checkIssued('secret', secret),
-      redirect_uri: ambiguity && `${ambiguity}: pass \`force\` to accept that`,
+      redirect_uri: doubt && `${doubt}: pass \`force\` to accept that`,
     });
     return { ...columns, detail, doubts };
   });

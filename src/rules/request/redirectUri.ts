@@ -75,8 +75,7 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?]/i.test(uri)) return 'it needs a host';
   if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits after it';
   const forging = namesIn(uri).find((name = '') => ANSWER_PARAMETERS.includes(name));
-  if (forging) return `its query has ${forging}, a parameter of Assent’s response`;
-  return statesIn(uri) > 1 ? 'its query has more than one state' : undefined;
+  return forging && `its query has ${forging}, a parameter of Assent’s response`;
 }
 
 /** The reason why only `--force` registers a valid redirect URI, as the end of a sentence (RFC 9700 section 2.6); null for none. */
@@ -84,12 +83,7 @@ export function redirectUriDoubt(uri: string): string | null {
   const { protocol, hostname } = new URL(uri);
   if (/^(intent|android-app|market):$/.test(protocol))
     return `has the scheme ${protocol}, which browsers rewrite to another address`;
-  const isPlain = protocol === 'http:' && !isLoopback(hostname);
-  return isPlain ? 'receives codes unencrypted, without https' : ambiguityOf(uri);
-}
-
-/** The same, only for the names in its query: applications of an earlier service may have the others. */
-export function ambiguityOf(uri: string): string | null {
+  if (protocol === 'http:' && !isLoopback(hostname)) return 'receives codes unencrypted, without https';
   const name = namesIn(uri).find((one = '') => AMBIGUOUS_PARAMETERS.includes(one));
   return name === undefined ? null : `has ${name} in its query, which libraries read as part of the response`;
 }
