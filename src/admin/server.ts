@@ -12,6 +12,7 @@ import { whyUnavailable } from '../flows/common/unavailable.ts';
 import { BOUNDS } from '../http/connections/bounds.ts';
 import { limitConnections } from '../http/connections/connectionLimit.ts';
 import { prepareDraining } from '../http/connections/draining.ts';
+import { answerClientError, answerConnect } from '../http/connections/malformedRequests.ts';
 import { preventSmuggling } from '../http/connections/requestSmuggling.ts';
 import { endSlowReaders } from '../http/connections/slowReaders.ts';
 import { addressOf } from '../http/request/caller.ts';
@@ -20,7 +21,7 @@ import { lineOf } from '../http/request/requestLog.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
 import { RETRY_AFTER_SECONDS } from '../http/server/errors.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
-import { OAuthError, OverloadedError, REFUSALS, Refusal } from '../rules/common/error.ts';
+import { OverloadedError, REFUSALS, Refusal } from '../rules/common/error.ts';
 import { networkOf } from '../rules/common/network.ts';
 import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { sha256 } from '../secrets/digest.ts';
@@ -58,6 +59,7 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
     bodyLimit: 64 * 1024,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: BOUNDS.http.maxHeaderSize },
+    clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
       answerProblem(error, request, reply);
       logRequest(request, reply);
@@ -68,6 +70,7 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
   endSlowReaders(app);
   addResponseHeaders(app, 'http:');
   preventSmuggling(app);
+  answerConnect(app);
   limitAnswerTime(app);
   limitConnections(app, maxConnections, true);
   app.removeAllContentTypeParsers();
@@ -212,7 +215,7 @@ const LATER = 'Try again in a moment. The operation may still complete: check be
 const OURS = 'Internal error: the log has the cause under the reference.';
 
 function verdictOn(error: FastifyError) {
-  const { message: detail, statusCode = error instanceof OAuthError ? 400 : 500 } = error;
+  const { message: detail, statusCode = 500 } = error;
   if (error instanceof Refusal)
     return { status: REFUSALS[error.reason], detail, rule: error.reason, field: error.field };
   const unavailable = whyUnavailable(error);

@@ -8,7 +8,7 @@ import { cookieOptions } from './browser/cookies.ts';
 import { BOUNDS } from './connections/bounds.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
 import { prepareDraining } from './connections/draining.ts';
-import { answerBadPath, answerClientError, answerConnect } from './connections/malformedRequests.ts';
+import { answerClientError, answerConnect } from './connections/malformedRequests.ts';
 import { preventSmuggling } from './connections/requestSmuggling.ts';
 import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
@@ -28,7 +28,7 @@ import { healthRoutes } from './routes/health.ts';
 import { tokenRoutes } from './routes/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
 import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
-import { answerErrors, answerUnknownRoutes, answerWith } from './server/errors.ts';
+import { answerBadPath, answerErrors, answerUnknownRoutes, answerWith } from './server/errors.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
 
 export interface Dependencies {

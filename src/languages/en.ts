@@ -447,15 +447,10 @@ export const en = {
         title: 'This page can’t be opened directly',
         text: 'It can only be reached by a button on another of our pages. Nothing was done.',
       },
-      brokenForm: {
-        title: 'This form can’t be read',
-        text: 'The form arrived incomplete or too long. Nothing was done.',
-      },
-      brokenHttp: {
+      broken: {
         title: 'This request can’t be read',
-        text: 'The request was too long or damaged.',
+        text: 'It arrived incomplete, too long or too slowly. Nothing was done.',
       },
-      late: { title: 'This request can’t be read', text: 'It took too long to arrive.' },
       ourFault: { title: 'Something went wrong', text: 'We could not finish this.' },
       unavailable: { title: 'We can’t answer just now', text: 'Our service is temporarily unavailable.' },
       providerAway: { title: 'You can’t sign in just now', text: 'The sign-in page does not answer.' },

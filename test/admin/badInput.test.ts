@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callAt, openAdmin, operatorToken, useAdmin } from '../support/admin.ts';
+import { converse } from '../support/http/rawHttp.ts';
 import { ownDatabase } from '../support/postgres/database.ts';
 
 const admin = await useAdmin();
@@ -135,6 +136,31 @@ describe('an invalid operator request', () => {
   it('is refused if its body is a form', async () => {
     const answer = await send(NEW, 'name=A', 'application/x-www-form-urlencoded');
     expect(answer.status).toBe(415);
+  });
+});
+
+describe('an unreadable operator request', () => {
+  const head = (line: string, more: string) => `${line} HTTP/1.1\r\n${more}\r\n\r\n`;
+
+  it.each([
+    ['a bad Content-Length', head('POST /v1/clients', 'Host: x\r\nContent-Length: x'), 400, 'POST'],
+    ['no Host', head('GET /v1/clients', 'A: b'), 400, 'GET'],
+    ['no request line', 'hello\r\n\r\n', 400, 'GET'],
+    ['a compressed body', head('POST /v1/clients', 'Host: x\r\nContent-Encoding: gzip'), 415, 'POST'],
+    ['CONNECT', head('CONNECT x:1', 'Host: x:1'), 400, 'GET'],
+  ])('gets a problem and a line in the log: %s', async (_what, bytes, status, method) => {
+    const { answers } = await converse(admin.url, bytes);
+    expect(answers).toMatchObject([{ status }]);
+    const [{ headers, body } = {}] = answers;
+    expect(headers?.get('content-type')).toEqual(['application/problem+json']);
+    const { reference, ...problem } = JSON.parse(body ?? '');
+    expect(problem).toMatchObject({
+      status,
+      detail: expect.stringMatching(/\.$/),
+      rule: 'unreadable_request',
+    });
+    const line = JSON.parse(logLines.at(-1) ?? '');
+    expect(line).toMatchObject({ ref: reference, method, status, rule_id: 'unreadable_request' });
   });
 });
 

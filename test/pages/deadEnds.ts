@@ -44,8 +44,6 @@ export async function setStage(server: TestServer) {
     anna: await server.createUser({ name: 'Anna Petrova', login: 'anna' }),
     boris: await server.createUser({ name: 'Boris', login: 'boris' }),
     vera: await server.createUser({ name: 'Vera', login: 'vera', paymentPassword: null }),
-    /** The answer to a request that never ends: the server's limit of time passes beside the other dead ends. */
-    late: raw(server, 'GET /oauth/account HTTP/1.1\r\nHost: x\r\n'),
   };
 }
 
@@ -189,8 +187,6 @@ export interface DeadEnd {
   readonly reach: Reach;
   /** Where the sample's note is over the form of another page. */
   readonly page?: Page['name'];
-  /** The request's language did not arrive. */
-  readonly inEnglish?: boolean;
 }
 
 interface WithSample extends DeadEnd {
@@ -210,7 +206,7 @@ const AT_WALLET = { nameless: true, again: '/oauth/sign-in' };
 /** The type requires every error page. */
 const ERRORS: Record<
   Cause,
-  Pick<DeadEnd, 'reach' | 'inEnglish'> & {
+  Pick<DeadEnd, 'reach'> & {
     readonly status?: number;
     readonly code?: Exclude<OAuthErrorCode, 'invalid_grant'>;
     readonly parameter?: string;
@@ -276,13 +272,11 @@ const ERRORS: Record<
   },
   notFound: { status: 404, reach: (browser) => browser.get('/nowhere') },
   notAllowed: { ...INVALID, status: 405, reach: (browser) => browser.get('/oauth/consent') },
-  brokenForm: { ...INVALID, reach: (browser) => browser.post('/oauth/consent', { decision: 'allow' }) },
-  brokenHttp: {
+  broken: {
     ...INVALID,
     reach: ({ headers }, { server }) =>
       raw(server, `what is this?\r\nAccept-Language: ${headers['accept-language']}\r\n\r\n`),
   },
-  late: { ...INVALID, status: 408, inEnglish: true, reach: (_browser, { late }) => late },
   ourFault: { status: 500, reach: amid(whileBroken, sent({})) },
   unavailable: { status: 503, reach: amid(whileLocked('clients'), sent({})) },
 };
@@ -301,8 +295,8 @@ export const errorSample =
   };
 
 const ERROR_PAGES: WithSample[] = (Object.keys(ERRORS) as Cause[]).map((cause) => {
-  const { status = 400, reach, inEnglish = false } = ERRORS[cause];
-  return { name: `error: ${cause}`, status, reach, inEnglish, sample: errorSample(cause) };
+  const { status = 400, reach } = ERRORS[cause];
+  return { name: `error: ${cause}`, status, reach, sample: errorSample(cause) };
 });
 
 /** 503 after a button: the page also has the possible outcomes of pressing it. */

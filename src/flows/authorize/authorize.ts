@@ -93,8 +93,7 @@ export async function loadAuthorizationRequest(context: Context, parameters: Par
   try {
     return parseAuthorizationRequest(parameters, client, context);
   } catch (error) {
-    // A blocked application's errors reveal no more than an unknown one's.
-    throw error instanceof OAuthError && client?.status === 'active' ? error.ofClient(client) : error;
+    throw error instanceof OAuthError && client !== null ? error.ofClient(client) : error;
   }
 }
 

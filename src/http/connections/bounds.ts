@@ -11,6 +11,7 @@ export const BOUNDS = {
   requestTimeout: 20_000,
   return503OnClosing: false, // arriving requests are answered; their connections close with the response
   http: {
+    requireHostHeader: false, // `requestSmuggling.ts` does, with an answer and a log line
     /** Exceeds the longest accepted request, so that a slightly longer one still gets the contract's error page. */
     maxHeaderSize: 32 * 1024,
     headersTimeout: 10_000,

@@ -43,7 +43,7 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   providerAway: { fault: 'none', next: 'again' },
   notFound: { fault: 'address', next: 'account' },
   notAllowed: { fault: 'none', next: 'account' },
-  ...each({ fault: 'between', next: 'account' }, 'brokenForm', 'brokenHttp', 'late'),
+  broken: { fault: 'between', next: 'account' },
   ...each({ fault: 'ours', next: 'again' }, 'ourFault', 'unavailable'),
 };
 

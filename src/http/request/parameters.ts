@@ -55,9 +55,14 @@ export function targetOf({ raw }: FastifyRequest): string {
   return raw.url?.replace(/^https?:\/\/[^/]*/i, '') ?? '';
 }
 
-/** The router's view of it: decoded. */
+/** The router's view of it: decoded, if that is possible. */
 export function pathOf(request: FastifyRequest): string {
-  return decodeURI(targetOf(request).split(/[?#]/, 1)[0] ?? ''); // undecodable paths were answered before
+  const [path = ''] = targetOf(request).split(/[?#]/, 1);
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The route's path, for the log. An unknown path is not logged: it may contain a misplaced secret. */

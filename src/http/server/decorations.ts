@@ -32,7 +32,11 @@ declare module 'fastify' {
     /** Time of `performance.now()` when the whole request was read. */
     readAt: number;
     /** A refusal in the request's log line: the contract's code or our own, and the rule in words and by id. */
-    logFields: Readonly<{ error: string; rule: string; rule_id: RuleId; path?: string }> | null;
+    logFields: Readonly<
+      { error: string; rule: string; rule_id: RuleId } & Partial<
+        Record<'client_id' | 'resource_id' | 'path', string>
+      >
+    > | null;
     /** Of a decision or an exchange, for its line in the log. */
     logOutcome: { readonly client_id: string; readonly outcome: string } | null;
   }

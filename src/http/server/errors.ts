@@ -7,11 +7,13 @@ import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import { tell } from '../../signals/happenings.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
+import { limitPipelining } from '../connections/slowReaders.ts';
 import { type Cause, type DeadEnd, errorPage, reasonOf } from '../pages/deadEnds.ts';
 import { showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
-import { NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
+import { loggedPathOf, NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
+import { noteRefusal } from '../request/requestLog.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
@@ -45,23 +47,23 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   });
 }
 
-/** 400 for programs: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
 function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (network: string) => number) {
-  const { code, rule, ruleId, message, parameter, clientName, clientSite } = refused;
+  const { code, rule, ruleId, message, parameter, clientId, clientName, clientSite } = refused;
   const { request } = reply;
-  request.logFields = { error: code, rule, rule_id: ruleId };
+  request.logFields = { error: code, rule, rule_id: ruleId, ...(clientId && { client_id: clientId }) };
   const wait = request.routeOptions.config.limitsFailures ? noteFailure(networkOf(addressOf(request))) : 0;
   if (wait > 0) {
     tell('throttle', 'failures');
     return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
   }
-  const status = ruleId === 'too_many_tries' ? 429 : 400; // of a sign-in
+  const status = ruleId === 'too_many_tries' ? 429 : refused.statusCode; // of a sign-in
   if (status === 429) reply.header('retry-after', 60);
   const reason = reasonOf(ruleId);
-  // A form of ours without a known application's request was damaged: no application is at fault.
+  // A form of ours without a known application's request, or HTTP, was damaged: no application is at fault.
   const isOwnForm = request.routeOptions.url !== '/oauth/authorize';
   const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);
-  const broken = request.method === 'GET' ? 'notAllowed' : 'brokenForm';
+  const isOpened = request.method === 'GET' && ruleId === 'missing_parameter';
+  const broken = isOpened ? 'notAllowed' : 'broken';
   const cause = isOwnForm && isAboutForm && clientName === null ? broken : reason;
   const answer = response(status, code, message, cause);
   return answerError(reply, { ...answer, parameter, clientName, clientSite });
@@ -101,6 +103,17 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
       refuse(response(405, 'invalid_request', description, 'notAllowed'), 'wrong_method', { path });
     }
   });
+}
+
+/** Answers an undecodable path. Fastify calls no hook for it, so this writes the log line. */
+export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  if (!limitPipelining(request, reply)) return;
+  const rule = 'The URL can’t be parsed.';
+  request.logFields = { error: 'not_found', rule, rule_id: 'unreadable_address' };
+  const { id: reference, method, logFields } = request;
+  request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
+  noteRefusal(request, 404);
+  answerError(reply.header('x-request-id', reference), NOT_FOUND);
 }
 
 /** The contract's codes that a page shows (7.1); other errors are ours and mean nothing to an application. */

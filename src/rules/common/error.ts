@@ -4,8 +4,12 @@ import { type OAuthErrorCode, type OAuthRuleId, RULES } from './refusals.ts';
 interface Details extends ErrorOptions {
   /** Given only by checks of a rule with two codes. */
   readonly code?: OAuthErrorCode;
+  /** Of a registered application; null while unknown. */
+  readonly clientId?: string | null;
   /** Omitted if the message names the exact rule. */
   readonly rule?: string | undefined;
+  /** By default 400: programs read its body, while several lose that of a 401. */
+  readonly statusCode?: number;
   /** By default `scope` for `invalid_scope`. */
   readonly parameter?: string;
 }
@@ -19,9 +23,12 @@ export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly ruleId: OAuthRuleId;
   readonly rule: string;
+  readonly statusCode: number;
   /** Its name, one of ours; null if the rule concerns no single one. */
   readonly parameter: string | null;
-  /** The request's application; null while unknown. */
+  /** The request's application, for the log; null while unknown. */
+  clientId: string | null;
+  /** Its name, for the page; null also for a blocked one. */
   clientName: string | null = null;
   /** Its website if the operator has reviewed it; null otherwise. */
   clientSite: string | null = null;
@@ -33,13 +40,19 @@ export class OAuthError extends Error {
     this.code = details.code ?? RULES[ruleId].code;
     this.ruleId = ruleId;
     this.rule = details.rule ?? message;
+    this.clientId = details.clientId ?? null;
+    this.statusCode = details.statusCode ?? 400;
     this.parameter = details.parameter ?? (this.code === 'invalid_scope' ? 'scope' : null);
   }
 
-  /** Notes the request's application once it is known: an error page names it. */
-  ofClient({ name, site, reviewed }: { name: string; site: string | null; reviewed: boolean }): this {
-    this.clientName = name;
-    this.clientSite = reviewed ? site : null;
+  /** Notes the request's application once it is known. A blocked one's page reveals no more than an unknown one's. */
+  ofClient(
+    client: Record<'clientId' | 'name' | 'status', string> & { site: string | null; reviewed: boolean },
+  ) {
+    this.clientId = client.clientId;
+    if (client.status !== 'active') return this;
+    this.clientName = client.name;
+    this.clientSite = client.reviewed ? client.site : null;
     return this;
   }
 }

@@ -15,13 +15,23 @@ beforeEach(() => {
   logged = server.logLines.length;
 });
 
-/** The sorted addresses of the requests that were read in this test; `-` for an unreadable one. */
-function asked(): string[] {
-  const lines = server.logLines
-    .slice(logged)
-    .map((line) => JSON.parse(line) as { msg: string; path?: string });
-  return lines.flatMap(({ msg, path = '-' }) => (msg === 'request' ? [path] : [])).toSorted();
+interface Line {
+  readonly msg: string;
+  readonly path: string;
+  readonly rule?: string;
 }
+
+/** Of the requests of this test. */
+const lines = () => {
+  const all = server.logLines.slice(logged).map((line) => JSON.parse(line) as Line);
+  return all.filter(({ msg }) => msg === 'request');
+};
+
+/** The sorted paths of the requests that were read in this test; `-` for an unreadable one. */
+const asked = () =>
+  lines()
+    .map(({ path, rule }) => (rule?.startsWith('unreadable HTTP: ') ? '-' : path))
+    .toSorted();
 
 const HIDDEN = 'GET /oauth/sign-in HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const NEXT = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
@@ -81,16 +91,87 @@ describe('a request with ambiguous framing', () => {
     ['a request target of 33,000 bytes', get('', `/health/live?${'x'.repeat(33_000)}`)],
   ])('is refused, and no bytes after it are read: %s', async (_what, bytes) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
-    expect(answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
+    const said =
+      /This request can’t be read|The request is not valid HTTP|The headers of the request are too/;
+    expect(answers).toMatchObject([{ status: 400, body: said }]);
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
     expect(asked()).toEqual(['-']);
   });
 
   it('is refused without a Host header, and no bytes after it are read', async () => {
     const { answers } = await converse(server.baseUrl, `GET /health/live HTTP/1.1\r\n\r\n${NEXT}`);
-    expect(answers).toMatchObject([{ status: 400 }]);
+    expect(answers).toMatchObject([{ status: 400, body: /"The request has no Host header."/ }]);
     expect(answers[0]?.headers.get('connection')).toEqual(['close']);
-    expect(asked()).toEqual([]);
+    expect(lines()).toMatchObject([{ path: '/health/live', rule_id: 'unreadable_http' }]);
+  });
+});
+
+describe('an unreadable request has a line in the log, and an answer in the format of its path', () => {
+  const JSON_TYPE = 'application/json';
+  const PAGE = 'text/html; charset=utf-8';
+  const length = 'Host: x\r\nContent-Length: x\r\n\r\n';
+
+  it.each<[what: string, bytes: string | string[], type: string, path: string]>([
+    ['a bad Content-Length', `POST /oauth/token HTTP/1.1\r\n${length}`, JSON_TYPE, '/oauth/token'],
+    ['the same with a query', `POST /oauth/revoke?a=b HTTP/1.1\r\n${length}`, JSON_TYPE, '/oauth/revoke'],
+    ['the same at a JSON path', `POST /api/revoke/x HTTP/1.1\r\n${length}`, JSON_TYPE, '(unknown path)'],
+    ['the same at a page', `POST /oauth/consent HTTP/1.1\r\n${length}`, PAGE, '/oauth/consent'],
+    ['no Host', 'POST /oauth/introspect HTTP/1.1\r\n\r\n', JSON_TYPE, '/oauth/introspect'],
+    ['no Host at a page', 'GET /oauth/account HTTP/1.1\r\n\r\n', PAGE, '/oauth/account'],
+    ['a bad chunk in another packet', [chunked('3\r\na=b\r\n'), 'z\r\n'], JSON_TYPE, '/oauth/token'],
+    [
+      'a bad escape in the path',
+      get('Connection: close\r\n', '/oauth/token/%zz'),
+      JSON_TYPE,
+      '(unknown path)',
+    ],
+    ['no request line', 'hello\r\n\r\n', PAGE, '(unknown path)'],
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', PAGE, '(unknown path)'],
+  ])('%s', async (_what, bytes, type, path) => {
+    const { answers } = await converse(server.baseUrl, bytes);
+    const status = path === '(unknown path)' && type === JSON_TYPE && bytes.includes('%zz') ? 404 : 400;
+    expect(answers).toMatchObject([{ status }]);
+    const [{ headers, body } = {}] = answers;
+    expect(headers?.get('content-type')).toEqual([type]);
+    expect(headers?.get('cache-control')).toEqual(['no-store']);
+    if (type === JSON_TYPE)
+      expect(Object.keys(JSON.parse(body ?? ''))).toEqual(['error', 'error_description']);
+    expect(lines()).toMatchObject([{ path, status }]);
+    expect(headers?.get('x-request-id')).toEqual([JSON.parse(server.logLines.at(-1) ?? '').ref]);
+  });
+});
+
+describe('a body with a Content-Encoding', () => {
+  const encoded = (path: string, encoding: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${FORM}Content-Encoding: ${encoding}\r\nContent-Length: 3000\r\n\r\n`;
+
+  it.each([
+    [
+      '/oauth/token',
+      'gzip',
+      /"error":"invalid_request","error_description":"Send the body without Content-Enc/,
+    ],
+    ['/oauth/introspect', 'br', /"error":"invalid_request"/],
+    ['/oauth/revoke', 'identity, gzip', /"error":"invalid_request"/],
+    ['/api/revoke', 'x', /"error":"invalid_request"/],
+    ['/oauth/authorize', 'GZIP', /<!doctype html>/],
+    ['/oauth/sign-in', 'zstd', /<!doctype html>/],
+  ])('gets 415 before the body arrives: %s, %s', async (path, encoding, body) => {
+    const { answers } = await converse(server.baseUrl, encoded(path, encoding));
+    expect(answers).toMatchObject([{ status: 415, body }]);
+    expect(answers[0]?.headers.get('accept-encoding')).toEqual(['identity']);
+    expect(lines()).toMatchObject([
+      { path, status: 415, error: 'invalid_request', rule_id: 'unreadable_body' },
+    ]);
+  });
+
+  it('is read if the encoding is identity', async () => {
+    const bytes = post(
+      `${FORM}Content-Encoding: Identity\r\nConnection: close\r\nContent-Length: 3\r\n`,
+      'a=b',
+    );
+    const { answers } = await converse(server.baseUrl, bytes);
+    expect(answers).toMatchObject([{ status: 400, body: /is missing/ }]);
   });
 });
 
