@@ -385,7 +385,7 @@ select j.n::int as n,
        w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= $22::timestamptz as late
   from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id;
 
--- grant-exchange(uuid[], bytea[], text[], bytea[], text[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, verdict text, late boolean, issuedAt timestamp with time zone, scope text
+-- grant-exchange(uuid[], bytea[], text[], bytea[], text[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, verdict text, late boolean, known boolean, issuedAt timestamp with time zone, scope text
 with requests as materialized (
   select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::text[]) with ordinality as input (grant_id, code_hash, client_id, secret_hash, redirect_uri, challenge, token_hash, address, reference, n)
 ), locked as materialized (
@@ -396,7 +396,7 @@ with requests as materialized (
     from (select (select count(*) from locked) as rows) locked where rows >= 0
 ), judged as materialized (
   select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, g.scope, g.lowered, s.client_id, s.secret_hash,
-    s.secret_hash is not null and s.last_used_on is distinct from current_date as first_use,
+    s.secret_hash is not null and s.last_used_on is distinct from current_date as first_use, c.client_id is not null as known,
     case
       when c.status is distinct from 'active' then 'client_unknown_or_blocked'
       when c.verified and s.secret_hash is null then 'secret_wrong'
@@ -445,7 +445,7 @@ with requests as materialized (
 )
 select j.n::int as n,
        case when i.n is null then j.verdict else 'issued' end as verdict,
-       j.verdict = 'late' as late,
+       j.verdict = 'late' as late, j.known,
        coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt",
        case when j.lowered and (i.n is not null or j.verdict = 'issued') then j.scope end as scope
   from judged j left join issued i on i.n = j.n;
@@ -571,9 +571,9 @@ with  locked as (
 )
 select (select count(*)::int from revoked) as revoked, late from moment;
 
--- grant-revoke-by-token(uuid[], bytea[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, authenticated boolean, revoked boolean, late boolean
+-- grant-revoke-by-token(uuid[], bytea[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, authenticated boolean, known boolean, revoked boolean, late boolean
 with requests as materialized (
-  select r.*, r.client_id is null or not (c.status is distinct from 'active' or c.verified and s.secret_hash is null) as authenticated
+  select r.*, r.client_id is null or not (c.status is distinct from 'active' or c.verified and s.secret_hash is null) as authenticated, c.client_id is not null as known
     from (select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality as input (grant_id, token_hash, client_id, secret_hash, address, reference, n)) r
   left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
@@ -593,7 +593,7 @@ with requests as materialized (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
   select 'revoked_by_application', grant_id, user_id, client_id, instance_name, scope, (select address from requests r where r.grant_id = revoked.grant_id), (select reference from requests r where r.grant_id = revoked.grant_id) from revoked
 )
-select r.n::int as n, authenticated, r.grant_id in (select grant_id from revoked) is true as revoked, late from moment cross join requests r;
+select r.n::int as n, authenticated, known, r.grant_id in (select grant_id from revoked) is true as revoked, late from moment cross join requests r;
 
 -- grant-revoke-of-user(uuid, uuid, text, text, timestamp with time zone) → revoked boolean, late boolean
 with  locked as (
@@ -1053,8 +1053,9 @@ insert into audit_events (kind, user_id, address, reference)
 update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
   from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[]) with ordinality as input (slot, level, counted_at, free_at, n) where t.slot = input.slot;
 
--- token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, externalId text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
-select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
+-- token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, known boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, externalId text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
+select input.n::int as n, r.first_use as "firstUse",
+       case when r.resource_id is null then exists (select from resources where resource_id = input.resource_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",
        g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
        g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now

@@ -38,7 +38,8 @@ export async function exchange({ db }: Context, tokenRequest: TokenRequest, call
   const isMalformed = result.verdict === 'code_unknown' && code.grantId === null;
   const ruleId = isMalformed ? 'code_malformed' : result.verdict;
   const [message, rule] = REFUSALS[ruleId];
-  throw new OAuthError(ruleId, message, rule);
+  const clientId = result.known ? tokenRequest.clientId : null;
+  throw new OAuthError(ruleId, message, { rule, clientId });
 }
 
 export const NOT_AUTHENTICATED = 'The client is unknown, blocked or not authenticated.';

@@ -37,17 +37,17 @@ const INACTIVE = { active: false } as const;
 
 /**
  * A token's rights (RFC 7662 section 2.2): an unknown token, an expired and a revoked one get the same answer.
- * @returns null for a caller that is not an active resource server with its right secret
+ * @returns `known` for a caller that is not an active resource server with its right secret: whether it is registered
  */
 export async function introspect(
   context: Context,
   { id, secret }: Credentials,
   accessToken: string,
-): Promise<Introspection | null> {
+): Promise<Introspection | { readonly known: boolean | null }> {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
-  const { authenticated, token } = await findToken(context.db, lookup);
-  if (!authenticated) return null;
+  const { authenticated, known, token } = await findToken(context.db, lookup);
+  if (!authenticated) return { known };
   if (token === null) return INACTIVE;
   const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
   if (token.now >= expiresAt) return INACTIVE;

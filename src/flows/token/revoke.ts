@@ -17,9 +17,10 @@ export async function revokeByClient(
   const { grantId, hash } = await locateToken(context.db, accessToken);
   const secretHash = secret === null ? null : sha256(secret);
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
-  if ((await revokeToken(context.db, given)).authenticated) return;
+  const { authenticated, known } = await revokeToken(context.db, given);
+  if (authenticated) return;
   const rule = 'unknown or blocked client, or wrong client_secret';
-  throw new OAuthError('client_not_authenticated', NOT_AUTHENTICATED, rule);
+  throw new OAuthError('client_not_authenticated', NOT_AUTHENTICATED, { rule, clientId: known ? id : null });
 }
 
 /** The bearer of an access token revokes it; possession is the proof. */

@@ -48,10 +48,11 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
     const form = bodyParameters(request);
     const credentials = basicOf(request);
     const answer = credentials && (await introspect(context, credentials, form.get('token') ?? ''));
-    if (answer === null) {
+    if (answer === null || 'known' in answer) {
+      const resource = credentials && answer?.known ? { resource_id: credentials.id } : {};
       const error = 'invalid_client';
       const rule = 'unknown or blocked resource, or wrong resource secret';
-      request.logFields = { error, rule, rule_id: 'resource_not_authenticated' };
+      request.logFields = { error, rule, rule_id: 'resource_not_authenticated', ...resource };
       reply.header('www-authenticate', 'Basic realm="introspection"');
       return sendJson(reply, 401, { error, error_description: 'Authenticate as a resource server.' });
     }

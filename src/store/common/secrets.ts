@@ -33,6 +33,9 @@ export const noteUse = (owner: SecretOwner, used: string) => `
 export const JOIN_CLIENT = `left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and ${IS_ACCEPTED}`;
 
+/** A column `known`: the application is registered. */
+export const IS_KNOWN = 'c.client_id is not null as known';
+
 export const IS_UNKNOWN_OR_BLOCKED = `c.status is distinct from 'active'`;
 
 /** Only verified applications have secrets. */

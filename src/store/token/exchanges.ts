@@ -3,6 +3,7 @@ import type { Digest } from '../../secrets/digest.ts';
 import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
 import {
   IS_FIRST_USE,
+  IS_KNOWN,
   IS_UNKNOWN_OR_BLOCKED,
   JOIN_CLIENT,
   noteUse,
@@ -61,7 +62,8 @@ export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'la
 type ExchangeResult =
   /** `scope` is the granted scope if less than requested; null otherwise. */
   | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
-  | { readonly verdict: ExchangeRefusal; readonly issuedAt: null; readonly scope: null };
+  /** `known`: its client is registered. */
+  | { readonly verdict: ExchangeRefusal; readonly known: boolean };
 
 // One statement locks, judges and writes the row (contract 2.4, 3, 7.2): two exchanges of one code can't both see it unused. Rows
 // are locked in key order, so that batches can't deadlock. A second exchange while the code is valid, even at the same time, is a
@@ -86,7 +88,7 @@ with requests as materialized (
    order by grant_id for no key update
 ), ${momentOf('locked')}, judged as materialized (
   select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, g.scope, g.lowered, s.client_id, s.secret_hash,
-    s.secret_hash is not null and ${IS_FIRST_USE} as first_use,
+    s.secret_hash is not null and ${IS_FIRST_USE} as first_use, ${IS_KNOWN},
     case
       ${CHECKS.map(([holds, verdict]) => `when ${holds} then '${verdict}'`).join('\n      ')}
       else 'to_issue'
@@ -113,7 +115,7 @@ with requests as materialized (
 )
 select j.n::int as n,
        case when i.n is null then j.verdict else 'issued' end as verdict,
-       j.verdict = 'late' as late,
+       j.verdict = 'late' as late, j.known,
        coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt",
        case when j.lowered and (i.n is not null or j.verdict = 'issued') then j.scope end as scope
   from judged j left join issued i on i.n = j.n`;

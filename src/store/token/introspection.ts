@@ -76,7 +76,8 @@ export interface IssuedToken
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it so, whatever PostgreSQL's statistics (see `../common/sessions.ts`).
 const find = findEach<IntrospectionRequest, TokenRow>('token-find')`
-select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
+select input.n::int as n, r.first_use as "firstUse",
+       case when r.resource_id is null then exists (select from resources where resource_id = input.resource_id) end as known, g.grant_id as "grantId", g.scope, g.client_id as "clientId",
        g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
        g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now
@@ -98,6 +99,8 @@ select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.
 type TokenRow = (IssuedToken | { readonly grantId: null }) & {
   /** Of the resource server's secret, today; null for no such secret. */
   readonly firstUse: boolean | null;
+  /** Without such a secret: whether the resource server is registered. */
+  readonly known: boolean | null;
   /** Of the authorization, today; never for an expired token. */
   readonly firstUseOfGrant: boolean | null;
 };
@@ -120,7 +123,11 @@ export const findToken = batched(
     if (first.length > 0) await markSecretsUsed(db, first).catch(() => {});
     return rows.map((found) => {
       const row = required(found, 'token-find');
-      return { authenticated: row.firstUse !== null, token: row.grantId === null ? null : row };
+      return {
+        authenticated: row.firstUse !== null,
+        known: row.known,
+        token: row.grantId === null ? null : row,
+      };
     });
   },
 );

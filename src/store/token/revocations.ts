@@ -4,7 +4,7 @@ import type { Digest } from '../../secrets/digest.ts';
 import { tell } from '../../signals/happenings.ts';
 import { CALLER_COLUMNS, CALLER_VALUES, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { IS_LIVE } from '../common/grants.ts';
-import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from '../common/secrets.ts';
+import { IS_KNOWN, IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from '../common/secrets.ts';
 import type { Database } from '../database/database.ts';
 import { batchedDecision, decision, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
@@ -87,14 +87,14 @@ interface TokenRevocation {
   readonly caller: Caller;
 }
 
-const byToken = batchedDecision<{ authenticated: boolean; revoked: boolean }, TokenRevocation>(
+const byToken = batchedDecision<Record<'authenticated' | 'known' | 'revoked', boolean>, TokenRevocation>(
   'grant-revoke-by-token',
   ({ grantId }) => grantId,
   { client_id: ({ clientId }) => clientId && asciiOnly(clientId), ...CALLER_VALUES },
 )`${revocation({
   kind: 'revoked_by_application',
   tables: `requests as materialized (
-  select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated
+  select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated, ${IS_KNOWN}
     from (select * from @input(grant_id uuid, token_hash bytea, client_id text, secret_hash bytea, ${CALLER_COLUMNS})) r
   ${JOIN_CLIENT}
 ),`,
@@ -107,11 +107,12 @@ const byToken = batchedDecision<{ authenticated: boolean; revoked: boolean }, To
     address: '(select address from requests r where r.grant_id = revoked.grant_id)',
     reference: '(select reference from requests r where r.grant_id = revoked.grant_id)',
   },
-  result: 'r.n::int as n, authenticated, r.grant_id in (select grant_id from revoked) is true as revoked',
+  result:
+    'r.n::int as n, authenticated, known, r.grant_id in (select grant_id from revoked) is true as revoked',
   from: 'cross join requests r',
 })}`;
 
-/** Revokes the given token, if the application authenticated; repeatable. `revoked`: by this statement. @throws {OverloadedError} */
+/** Revokes the given token, if the application authenticated; repeatable. `known`: it is registered; `revoked`: by this statement. @throws {OverloadedError} */
 export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
   const result = await byToken(pool, asked);
   if (result.revoked) tell('grantEnd', 'application');
