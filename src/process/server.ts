@@ -72,7 +72,7 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
   const offer = { catalogue, currency, defaultLimit };
   const settings = { ...offer, brand, directory, timeZone, codeLifetimeSeconds, maxInstances };
   const showsRules = config.databaseUrl === null;
-  const provider = config.provider && openProvider(config.provider);
+  const provider = config.provider && openProvider(config.provider, log);
   provider?.client().catch((error: Error) => log.warn(`${error.message}; users can't sign in until it does`));
   const confirmsPayments = config.requiresPaymentPassword || provider?.paymentAcr != null;
   const context: Context = { db, keyRing, baseUrl, ...settings, provider, confirmsPayments, showsRules };

@@ -1141,8 +1141,8 @@ insert into users (login, login_key, name, password_hash, payment_password_hash)
 -- user-insert-external(text, text, text, text, text[], text, text) → userId uuid, login text, name text, status text, externalId text
 with made as (
   insert into users (login, login_key, name, external_id) select $1, $2, $3, $4
-   where not exists (select from users where login_key = any ($5) or external_id in ($1, $2)
-         or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end)
+   where not exists (select from users where (login_look(login_key) = any (array(select login_look(look) from unnest($5::text[]) look))
+  or external_id in ($1, $2) or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
   on conflict do nothing returning *
 ), logged as (
   insert into audit_events (kind, user_id, detail, address, reference)
@@ -1205,8 +1205,13 @@ update users u set login = coalesce($1, login), login_key = coalesce($2, login_k
         and (login_key = $2 or external_id = $4 or user_id = case when $2 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $2::uuid end))
   returning user_id as "userId", login, name, status, external_id as "externalId";
 
--- user-update-external-name(text, uuid, text, text) → nothing
+-- user-update-external(text, text, text, uuid, text[], text[], text, text) → userId uuid, login text, name text, status text, externalId text
 with renamed as (
-    update users set name = $1 where user_id = $2 and name <> $1 and status = 'active' returning user_id)
+  update users u set name = $1, login = $2, login_key = $3 where user_id = $4 and status = 'active'
+     and not exists (select from users where user_id <> u.user_id and (login_look(login_key) = any (array(select login_look(look) from unnest($5::text[]) look))
+  or external_id in ($2, $3) or user_id = case when $3 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then $3::uuid end)) returning *
+), logged as (
   insert into audit_events (kind, user_id, detail, address, reference)
-  select 'user_updated', user_id, '{"by": "provider", "fields": ["name"]}'::jsonb, $3, $4 from renamed;
+  select 'user_updated', user_id, jsonb_build_object('by', 'provider', 'fields', $6::text[]), $7, $8 from renamed
+)
+select user_id as "userId", login, name, status, external_id as "externalId" from renamed;

@@ -92,7 +92,7 @@ export async function startServer({
     timeZone: 'UTC',
     codeLifetimeSeconds: 50,
     maxInstances: 100,
-    provider: provider ? openProvider(provider) : null,
+    provider: provider ? openProvider(provider, log) : null,
     confirmsPayments: requiresPaymentPassword || provider?.paymentAcr != null,
     showsRules: false,
     ...settings,

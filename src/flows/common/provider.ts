@@ -16,6 +16,7 @@ export interface ProviderSettings {
 export interface Provider extends Pick<ProviderSettings, 'issuer' | 'paymentAcr' | 'createsUsers'> {
   /** The library and its configuration, at most an hour old unless the provider is away. @throws {ProviderAwayError} */
   client(): Promise<ProviderClient>;
+  readonly log: { warn(text: string): void } | undefined;
 }
 
 type ProviderClient = Awaited<ReturnType<typeof discover>>;
@@ -48,7 +49,7 @@ const REQUEST_SECONDS = 3;
 const MAX_ANSWER_BYTES = 1_000_000;
 
 /** Asks for the provider's metadata on first use and each hour; a failed first request is repeated with the next use. */
-export function openProvider(settings: ProviderSettings): Provider {
+export function openProvider(settings: ProviderSettings, log?: Provider['log']): Provider {
   let latest: { readonly at: number; readonly client: Promise<ProviderClient> } | null = null;
   const client = () => {
     const earlier = latest;
@@ -62,7 +63,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     return found;
   };
   const { issuer, paymentAcr, createsUsers } = settings;
-  return { issuer, paymentAcr, createsUsers, client };
+  return { issuer, paymentAcr, createsUsers, client, log };
 }
 
 async function discover({ issuer, clientId, clientSecret }: ProviderSettings) {
@@ -108,5 +109,11 @@ export function findUserInfo(provider: Provider, { sub, accessToken }: ProviderA
   const asked = provider
     .client()
     .then(({ openid, configuration: at }) => openid.fetchUserInfo(at, accessToken, sub));
-  return Promise.race<Partial<openidClient.UserInfoResponse>>([asked.catch(() => ({})), late]);
+  const found = asked.catch((error: unknown) => {
+    provider.log?.warn(
+      `userinfo failed, so a new user’s login is the sub until the next sign-in: ${reasonOf(error)}`,
+    );
+    return {};
+  });
+  return Promise.race<Partial<openidClient.UserInfoResponse>>([found, late]);
 }

@@ -47,28 +47,33 @@ export const findUser = (db: Database, name: string) =>
 export const findUserByExternalId = findOne<{ externalId: string }, User>('user-find-by-external-id')`
   select ${USER_COLUMNS} from users where external_id = @externalId`;
 
+type Named = Pick<User, 'login' | 'name'> & { key: string; alike: readonly string[] } & RequestMeta;
+
+const IS_TAKEN = `(login_look(login_key) = any (array(select login_look(look) from unnest(@alike::text[]) look))
+  or external_id in (@login, @key) or user_id = ${userIdIn('@key')})`;
+
 /** Registers a user of the provider, without passwords. @returns null if external id or login is another's, or a twin (`alike`) */
-export const insertExternalUser = findOne<
-  Pick<User, 'login' | 'name' | 'externalId'> & { key: string; alike: readonly string[] } & RequestMeta,
-  User
->('user-insert-external')`
+export const insertExternalUser = findOne<Named & Pick<User, 'externalId'>, User>('user-insert-external')`
 with made as (
   insert into users (login, login_key, name, external_id) select @login, @key, @name, @externalId
-   where not exists (select from users where login_key = any (@alike) or external_id in (@login, @key)
-         or user_id = ${userIdIn('@key')})
+   where not exists (select from users where ${IS_TAKEN})
   on conflict do nothing returning *
 ), logged as (
   ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...OF_CALLER }, 'made')}
 )
 select ${USER_COLUMNS} from made`;
 
-/** The name at the provider, if it is new; not of a blocked user. */
-export const updateExternalName = write<Pick<User, 'userId' | 'name'> & RequestMeta>(
-  'user-update-external-name',
+/** Name and login at the provider, of which `fields` are new. @returns null for a taken login, and for a blocked user */
+export const updateExternalUser = findOne<Named & { userId: string; fields: readonly string[] }, User>(
+  'user-update-external',
 )`
-  with renamed as (
-    update users set name = @name where user_id = @userId and name <> @name and status = 'active' returning user_id)
-  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `'{"by": "provider", "fields": ["name"]}'::jsonb`, ...OF_CALLER }, 'renamed')}`;
+with renamed as (
+  update users u set name = @name, login = @login, login_key = @key where user_id = @userId and status = 'active'
+     and not exists (select from users where user_id <> u.user_id and ${IS_TAKEN}) returning *
+), logged as (
+  ${recordEvents({ kind: `'user_updated'`, user_id: 'user_id', detail: `jsonb_build_object('by', 'provider', 'fields', @fields::text[])`, ...OF_CALLER }, 'renamed')}
+)
+select ${USER_COLUMNS} from renamed`;
 
 /** Users after a login, with these texts in login and name, or with this external id, and their maximal number. */
 type UserFilter = Partial<Record<'after' | 'login' | 'name', string>> &

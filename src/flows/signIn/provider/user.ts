@@ -2,12 +2,17 @@ import { loginKey } from '../../../rules/account/loginKey.ts';
 import { checkExternalId, checkLogin, checkName } from '../../../rules/account/registration.ts';
 import type { Caller } from '../../../rules/common/caller.ts';
 import { OAuthError } from '../../../rules/common/error.ts';
-import { MAX_LOGIN_BYTES } from '../../../rules/common/limits.ts';
+import { MAX_LOGIN_BYTES, MAX_NAME_CHARACTERS } from '../../../rules/common/limits.ts';
 import { lookAlikeProblem, skeleton } from '../../../rules/common/lookAlike.ts';
 import type { OAuthRuleId } from '../../../rules/common/refusals.ts';
 import { randomHex } from '../../../secrets/random.ts';
 import { tell } from '../../../signals/happenings.ts';
-import { findUserByExternalId, insertExternalUser, updateExternalName } from '../../../store/common/users.ts';
+import {
+  findUserByExternalId,
+  insertExternalUser,
+  type User,
+  updateExternalUser,
+} from '../../../store/common/users.ts';
 import type { Context } from '../../common/context.ts';
 import { findUserInfo, type Provider, type ProviderAnswer } from '../../common/provider.ts';
 import { knownDevice, newDeviceCookie } from '../device.ts';
@@ -24,30 +29,44 @@ export async function userOf(context: Context, provider: Provider, answer: Provi
       'sign_in_user_unknown',
       'no user has this sub as external id (SIGN_IN_NEW_USERS is refuse)',
     );
-  const isWhole = answer.name && (found ?? answer.preferred_username);
+  // A login that is the `sub` was not known: it is asked for again.
+  const isNamed = found !== null && found.login !== externalId;
+  const isWhole = answer.name && (isNamed || answer.preferred_username);
   const info = isWhole ? {} : await findUserInfo(provider, answer, caller.decideBy - 1_000); // which the statements need
-  const name = nameIn(answer.name || info.name);
   const login = answer.preferred_username || info.preferred_username;
-  if (found === null) return register(context, { externalId, login, name }, caller);
-  if (name !== null && name !== found.name)
-    await updateExternalName(context.db, { userId: found.userId, name, ...caller });
-  return found;
+  const given = { externalId, login, name: nameIn(answer.name || info.name) };
+  return found === null ? register(context, given, caller) : rename(context, found, given, caller);
 }
 
-async function register(
-  { db, brand, baseUrl }: Context,
-  { externalId, login: own, name }: Readonly<{ externalId: string; login: unknown; name: string | null }>,
-  caller: Caller,
-) {
+type Given = Readonly<{ externalId: string; login: unknown; name: string | null }>;
+
+async function rename(context: Context, found: User, { externalId, login, name }: Given, caller: Caller) {
+  const known = { ...found, key: loginKey(found.login), alike: [], ...caller };
+  const keys = found.login === externalId && login !== externalId ? keysOf(context, login) : null;
+  const named = keys && { ...keys, name: name ?? (found.name === externalId ? keys.login : found.name) };
+  const both =
+    named && (await updateExternalUser(context.db, { ...known, ...named, fields: ['login', 'name'] }));
+  if (both !== null || name === null || name === found.name) return both ?? found;
+  return (await updateExternalUser(context.db, { ...known, name, fields: ['name'] })) ?? found;
+}
+
+/** A login with its key and what it looks like; null for one that no user may have. */
+function keysOf({ brand, baseUrl }: Context, login: unknown) {
   const ourNames = [...Object.values(brand.name), new URL(baseUrl).hostname];
+  // A login like an option could not be typed in a command.
+  if (!passes(checkLogin, login) || login.startsWith('-') || lookAlikeProblem(login, [], ourNames))
+    return null;
+  const alike = [login, login.toLowerCase(), login.toUpperCase()].map((text) => loginKey(skeleton(text)));
+  return { login, key: loginKey(login), alike };
+}
+
+async function register(context: Context, { externalId, login: own, name }: Given, caller: Caller) {
+  const { db } = context;
   // The last two are free, whoever took the others: a long `sub` fits into no login.
   for (const login of [own, externalId, `${externalId}-${randomHex(4)}`, `user-${randomHex(8)}`]) {
-    // A login like an option could not be typed in a command.
-    if (!passes(checkLogin, login) || login.startsWith('-') || lookAlikeProblem(login, [], ourNames))
-      continue;
-    const alike = [login, login.toLowerCase(), login.toUpperCase()].map((text) => loginKey(skeleton(text)));
-    const user = { login, key: loginKey(login), alike, name: name ?? login, externalId };
-    const made = await insertExternalUser(db, { ...user, ...caller });
+    const keys = keysOf(context, login);
+    const made =
+      keys && (await insertExternalUser(db, { ...keys, name: name ?? keys.login, externalId, ...caller }));
     if (made !== null) return made;
   }
   const made = await findUserByExternalId(db, { externalId }); // by another request meanwhile
@@ -56,11 +75,14 @@ async function register(
   return made;
 }
 
-/** A claim as the name of a user; null for none, and for one that no page could show. */
+/** A claim as a user's name, cut between two graphemes; null for none, and for one that no page could show. */
 function nameIn(claim: unknown): string | null {
-  if (typeof claim !== 'string' || claim.length > MAX_LOGIN_BYTES) return null; // normalizing can take quadratic time
-  const visible = claim.normalize('NFC').replaceAll(/[\p{Bidi_Control}\u00AD\u200B\u2060]/gu, '');
-  const name = visible.replaceAll(/[\s\p{White_Space}]+/gu, ' ').trim();
+  if (typeof claim !== 'string') return null;
+  const read = claim.slice(0, MAX_LOGIN_BYTES).normalize('NFC'); // which can take quadratic time
+  const visible = read.replaceAll(/[\p{Bidi_Control}\u00AD\u200B\u2060]/gu, '');
+  const whole = visible.replaceAll(/[\s\p{White_Space}]+/gu, ' ').trim();
+  const most = [...whole].slice(0, MAX_NAME_CHARACTERS).join('').length;
+  const name = whole.slice(0, new Intl.Segmenter().segment(whole).containing(most)?.index).trim();
   return passes(checkName, name) ? name : null;
 }
 
