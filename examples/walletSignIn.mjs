@@ -19,6 +19,29 @@ const USERS = {
 const PAGE = `<form method="post"><input name="login"><input name="password" type="password">
 <button>Sign in</button><button name="cancel" value="yes">Cancel</button></form>`;
 
+// A payment to confirm: whom and how much, above the password. docs/operate/moving-in.md#what-its-page-shows
+const PAYMENT = 'payment_authorization';
+const escaped = (text) => String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt()};`);
+const sumOf = ({ amount, currency, period_days: days }) =>
+  `${currency} ${amount} ${days ? `in any ${days} days` : 'once'}`;
+const payeeOf = ({ right, target }) => (target ? `to ${target}` : `by ${right}`);
+const detailsIn = (query) => {
+  try {
+    return JSON.parse(query.get('authorization_details'))?.filter(({ type }) => type === PAYMENT);
+  } catch {
+    return null; // not made by Assent
+  }
+};
+const linesOf = ({ client_name, limits = [], ...total }) => [
+  `${client_name} may spend up to ${sumOf(total)}`,
+  ...limits.map((one) => `${payeeOf(one)}: ${sumOf(one)}`),
+];
+const pageFor = (details) =>
+  (details ?? [])
+    .flatMap(linesOf)
+    .map((line) => `<p>${escaped(line)}</p>`)
+    .join('') + PAGE;
+
 const routes = {
   'GET /.well-known/openid-configuration': () => ({
     issuer: ISSUER,
@@ -30,23 +53,25 @@ const routes = {
     id_token_signing_alg_values_supported: ['RS256'],
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    authorization_details_types_supported: [PAYMENT],
   }),
   'GET /jwks': async () => ({
     keys: [{ ...(await exportJWK(publicKey)), kid: '1', alg: 'RS256', use: 'sig' }],
   }),
-  'GET /authorize': () => PAGE,
+  'GET /authorize': (query) => pageFor(detailsIn(query)),
   'POST /authorize': (query, form) => {
     const isAssent = query.get('client_id') === CLIENT_ID && query.get('redirect_uri') === REDIRECT_URI;
     if (!isAssent) return 'This sign-in was not asked for by Assent.'; // never to another address
     const login = form.get('login');
     const user = USERS[login];
     const isRight = user !== undefined && user.password === form.get('password');
-    if (!isRight && !form.has('cancel')) return PAGE;
+    const details = detailsIn(query);
+    if (!isRight && !form.has('cancel')) return pageFor(details);
     const code = randomUUID();
     const acr = query.get('acr_values') === 'payment' ? 'payment' : 'login'; // the password was typed just now
     const challenge = query.get('code_challenge');
     const at = Math.floor(Date.now() / 1000);
-    codes.set(code, { user, login, acr, challenge, at, nonce: query.get('nonce') });
+    codes.set(code, { user, login, acr, challenge, at, details, nonce: query.get('nonce') });
     const answer = form.has('cancel') ? { error: 'access_denied' } : { code };
     return new URL(
       `${REDIRECT_URI}?${new URLSearchParams({ ...answer, state: query.get('state'), iss: ISSUER })}`,
@@ -60,8 +85,9 @@ const routes = {
     const verifier = createHash('sha256').update(form.get('code_verifier') ?? '');
     const isAssent = isClient && given?.challenge === verifier.digest('base64url');
     if (!isAssent) return { error: 'invalid_grant' };
-    const { user, login, acr, at: auth_time, nonce } = given;
+    const { user, login, acr, at: auth_time, nonce, details } = given;
     const claims = { name: user.name, preferred_username: login, acr, auth_time, nonce };
+    if (details) claims.authorization_details = details; // with the hash of what was confirmed
     const id_token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', kid: '1' })
       .setIssuer(ISSUER)

@@ -7,6 +7,9 @@ import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
 const plural = pluralOf('en');
 const perDays = (days: number) => (days === 1 ? 'in any 24 hours' : plural(days, { other: 'in any # days' }));
 
+const goBack = (client: string) =>
+  say`Go back to ${client}. Allow this request again only if something does not work there.`;
+
 /** English, the model of every other language. Functions take the values inside their sentence. */
 export const en = {
   ownName: 'English',
@@ -143,9 +146,10 @@ export const en = {
   },
   confirm: {
     title: 'Confirm with your payment password',
+    elsewhere: (host: string) => say`Confirm at ${host}`,
     label: 'Payment password',
     button: 'Confirm',
-    wrong: 'The payment password is wrong.',
+    wrong: 'The payment password is wrong. It is not the one you sign in with.',
   },
   receipt: {
     titles: { allow: 'Allowed', reject: 'Rejected' },
@@ -158,6 +162,7 @@ export const en = {
       say`You can end this any time in ${page}. Payments already made are not undone.`,
     reject: 'Reject',
     allow: 'Allow',
+    needsPassword: 'You can allow this only with a payment password, and you have none yet.',
     limits: {
       label: (currency: string, days: number) => `Your limit, ${currency} ${perDays(days)}`,
       hint: 'you can lower it',
@@ -370,9 +375,8 @@ export const en = {
       not_signed_out: (_client: string, name: string, login: string) =>
         say`That page was out of date, so you are still signed in as ${name} (${login}).`,
       allowed: (client: string) =>
-        say`You have just allowed this request, and we sent the answer to ${client}. Go back to ${client}. Allow this request again only if something does not work there.`,
-      spent: (client: string) =>
-        say`You already allowed this: a page can answer only once. Go back to ${client}. Allow this request again only if something does not work there.`,
+        say`You have just allowed this request, and we sent the answer to ${client}. ` + goBack(client),
+      spent: (client: string) => `You already allowed this: a page can answer only once. ${goBack(client)}`,
       not_rejected: (client: string) =>
         say`You already allowed this, so “Reject” on that page changed nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
       too_many_decisions: () =>
@@ -397,15 +401,7 @@ export const en = {
       text: (client: string) =>
         say`${client} has as many connections to your account as one application may have, so nothing was allowed. Disconnect one that you no longer need, then come back to the request.`,
     },
-    notSignedIn: {
-      title: 'The sign-in is not complete',
-      text: 'Nothing was allowed. Try again, or close this page.',
-    },
-    noPaymentPassword: {
-      title: 'You need a payment password',
-      text: (client: string) =>
-        say`${client} asks for a right to pay with your money. You can allow that only with a payment password, and you have none yet.`,
-    },
+    notSignedIn: 'Nothing was allowed. Try again, or close this page.',
   },
 
   errors: {
@@ -414,7 +410,8 @@ export const en = {
       invalid_scope: 'The application asked for something that isn’t possible',
       unauthorized_client: 'This application is not allowed to ask for access',
       no_longer_possible: 'Access can’t be given now',
-      not_signed_in: 'The sign-in did not work',
+      not_signed_in: 'The sign-in is not complete',
+      not_confirmed: 'Not confirmed',
     },
     /** Faults of an authorization request. Its sender is unknown, so no sentence blames an application. */
     reasons: {

@@ -20,7 +20,8 @@ export interface RightWords {
 export function describeRights(rights: readonly Right[], words: RightWords): DescribedRight[] {
   const named = rights.some((right) => right.name === 'money-source');
   const source: Right = { name: 'money-source', sources: moneySources(rights) };
-  const all = spends(rights) && !named ? [...rights, source] : rights;
+  const isShown = spends(rights) && !named && words.catalogue.has('money-source');
+  const all = isShown ? [...rights, source] : rights;
   return all.map((right) => describeRight(right, words));
 }
 

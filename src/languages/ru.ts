@@ -5,6 +5,8 @@ import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
 const plural = pluralOf('ru');
 const countDays = (days: number) => plural(days, { one: '# день', few: '# дня', other: '# дней' });
 const perDays = (days: number) => `за любые ${days === 1 ? '24 часа' : countDays(days)}`;
+const goBack = (client: string) =>
+  say`Вернитесь в ${client}. Разрешайте ещё раз, только если там что-то не работает.`;
 /** In the form of all numbers from 5 to 20. */
 const signs = `${MIN_PASSWORD_CHARACTERS}\u00a0знаков`;
 
@@ -136,9 +138,10 @@ export const ru: Texts = {
   },
   confirm: {
     title: 'Подтвердите платёжным паролем',
+    elsewhere: (host) => say`Подтвердить на ${host}`,
     label: 'Платёжный пароль',
     button: 'Подтвердить',
-    wrong: 'Неверный платёжный пароль.',
+    wrong: 'Неверный платёжный пароль. Пароль для входа не подходит.',
   },
   receipt: {
     titles: { allow: 'Доступ разрешён', reject: 'Запрос отклонён' },
@@ -150,6 +153,7 @@ export const ru: Texts = {
     leadsTo: (page) => say`Доступ можно прекратить в любой момент: ${page}. Сделанные платежи не отменятся.`,
     reject: 'Отклонить',
     allow: 'Разрешить',
+    needsPassword: 'Разрешить это можно только с платёжным паролем, а у вас его пока нет.',
     limits: {
       label: (currency, days) => `Ваш лимит, ${currency} ${perDays(days)}`,
       hint: 'можно уменьшить',
@@ -230,7 +234,7 @@ export const ru: Texts = {
     newest: 'К самым новым',
     warning: 'Проверьте:',
     rights: 'Что вы разрешили',
-    address: 'IP-адрес',
+    address: 'IP‑адрес',
     confirmedBy: {
       payment_password: ', подтверждено платёжным паролем',
       provider: ', подтверждено на странице входа',
@@ -280,7 +284,7 @@ export const ru: Texts = {
       replayed: 'Вы сами его подключали? Тогда подключите снова из самого приложения.',
       user_password_set: 'Вы об этом просили? Тогда задайте свой пароль.',
     },
-    unknownNetwork: 'IP-адрес неизвестен',
+    unknownNetwork: 'IP‑адрес неизвестен',
     times: (times, first) => `${plural(times, { one: '# раз', few: '# раза', other: '# раз' })} с ${first}`,
     on: (time, isLast) => (isLast ? `последний: ${time}` : time),
     all: 'Вам всё это знакомо?',
@@ -360,9 +364,9 @@ export const ru: Texts = {
       not_signed_out: (_client, name, login) =>
         say`Прежняя страница устарела, поэтому выйти не удалось: вы вошли как ${name} (${login}).`,
       allowed: (client) =>
-        say`Вы недавно разрешили этот запрос, и мы отправили ответ в ${client}. Вернитесь в ${client}. Разрешайте ещё раз, только если там что-то не работает.`,
+        say`Вы недавно разрешили этот запрос, и мы отправили ответ в ${client}. ` + goBack(client),
       spent: (client) =>
-        say`Вы уже разрешили это, а ответить с одной страницы можно только один раз. Вернитесь в ${client}. Разрешайте ещё раз, только если там что-то не работает.`,
+        `Вы уже разрешили это, а ответить с одной страницы можно только один раз. ${goBack(client)}`,
       not_rejected: (client) =>
         say`Вы уже разрешили это, поэтому «Отклонить» на той странице ничего не изменило. Чтобы прекратить доступ, отключите ${client} на странице «Подключённые приложения».`,
       too_many_decisions: () =>
@@ -386,15 +390,7 @@ export const ru: Texts = {
       text: (client) =>
         say`У приложения ${client} уже столько подключений к вашему счёту, сколько может быть у одного приложения, поэтому ничего не разрешено. Отключите то, которое больше не нужно, и вернитесь к запросу.`,
     },
-    notSignedIn: {
-      title: 'Вход не завершён',
-      text: 'Ничего не разрешено. Попробуйте снова или закройте эту страницу.',
-    },
-    noPaymentPassword: {
-      title: 'Нужен платёжный пароль',
-      text: (client) =>
-        say`${client} запрашивает право платить вашими деньгами. Разрешить его можно только с платёжным паролем, а у вас его пока нет.`,
-    },
+    notSignedIn: 'Ничего не разрешено. Попробуйте снова или закройте эту страницу.',
   },
 
   errors: {
@@ -403,7 +399,8 @@ export const ru: Texts = {
       invalid_scope: 'Запрошены недопустимые права',
       unauthorized_client: 'Этому приложению нельзя запрашивать доступ',
       no_longer_possible: 'Сейчас доступ дать нельзя',
-      not_signed_in: 'Вход не удался',
+      not_signed_in: 'Вход не завершён',
+      not_confirmed: 'Не подтверждено',
     },
     reasons: {
       unknown_application:

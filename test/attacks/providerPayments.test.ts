@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { sha256 } from '../../src/secrets/digest.ts';
+import { s256, sha256 } from '../../src/secrets/digest.ts';
 import { copyOf, follow, signedIn } from '../support/account.ts';
 import { codeOf, leadsTo, linkTo, press, requestOf } from '../support/flow.ts';
 import { Agent, type Answer, formWith } from '../support/http/agent.ts';
 import { exchange, expectToken } from '../support/http/tokenRequests.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
-import { startServer, useServer } from '../support/server.ts';
+import { startServer, type TestServer, useServer } from '../support/server.ts';
 import { callbackOf, goOn, leaveFor, passWallet, useWallet } from '../support/wallet.ts';
 import { sessionOf } from './browsers.ts';
 import { begunIn, expectRefused, signInCookie } from './refusals.ts';
@@ -48,10 +48,21 @@ async function approvals(): Promise<unknown[]> {
 }
 
 describe('a payment right', () => {
-  it('must be confirmed at the provider: Allow redirects there', async () => {
+  it('must be confirmed at the provider: Allow leads there by a page that says whom and how much', async () => {
     const before = await rowsOf(server.database);
     const answer = await allow();
-    expect(leadsTo(answer, '/oauth/sign-in')).toBe(true);
+    expect(leadsTo(answer, '/oauth/confirm')).toBe(true);
+    const page = await follow(agent, answer);
+    const { host } = new URL(wallet.issuer);
+    expect([page.page, page.text.includes(`Confirm at ${host}`), page.forms.length]).toEqual([
+      'confirm',
+      true,
+      1,
+    ]);
+    expect(page.text).toMatch(
+      /Test Shop can pay any shop up to RUB 1,500 in any 7 days, until .* and see your account/,
+    );
+    expect(page.body).not.toMatch(/type="password"|<script/);
     const { searchParams } = new URL(await leaveFor(wallet, agent, answer));
     const asked = ['acr_values', 'max_age', 'prompt'].map((name) => searchParams.get(name));
     expect(asked).toEqual(['payment', '0', 'login']);
@@ -79,11 +90,9 @@ describe('a payment right', () => {
     const [decision, before] = [decisionIn(answer), await rowsOf(server.database)];
     const request = formWith(await agent.get(spending()), 'decision').fields.request ?? '';
     const typed = { request, decision, payment_password: payer.paymentPassword ?? '' };
-    for (const tried of [
-      await agent.post('/oauth/confirm', typed),
-      await agent.get(`/oauth/confirm?${request}&${new URLSearchParams({ decision })}`),
-    ])
-      expect(leadsTo(tried, '/oauth/authorize')).toBe(true);
+    expect(leadsTo(await agent.post('/oauth/confirm', typed), '/oauth/authorize')).toBe(true);
+    const page = await agent.get(`/oauth/confirm?${request}&${new URLSearchParams({ decision })}`);
+    expect([page.page, page.body.includes('payment_password')]).toEqual(['confirm', false]);
     expect(await rowsOf(server.database)).toBe(before);
   });
 
@@ -229,6 +238,122 @@ describe('a confirmation by the provider', () => {
       expect((await follow(browser, answer)).page).toBe('consent');
     }
     expect(await approvals()).toEqual([]);
+  });
+});
+
+describe('the authorization_details of a payment (RFC 9396)', () => {
+  const TYPE = 'payment_authorization';
+  /** Works at a server whose provider lists the types. */
+  async function offering<Result>(
+    types: unknown,
+    work: (there: TestServer) => Promise<Result>,
+  ): Promise<Result> {
+    wallet.replaced = { metadata: { authorization_details_types_supported: types } };
+    const there = await startServer({ database: server.database, provider: wallet.settings });
+    const before = agent;
+    agent = copyOf(agent, there.baseUrl);
+    try {
+      return await work(there);
+    } finally {
+      agent = before;
+      await there.close();
+    }
+  }
+
+  const leave = async (request?: string) => new URL(await leaveFor(wallet, agent, await allow(request)));
+  const detailsIn = ({ searchParams }: URL): unknown[] | null =>
+    JSON.parse(searchParams.get('authorization_details') ?? 'null');
+
+  it('name the application, the sum, its period, each limit, and a hash of the signed decision', async () => {
+    await offering(['account_information', TYPE], async () => {
+      const scope = 'account-info payment.to-pattern("337").limit(30,900.50) payment-p2p.limit(7,500)';
+      const allowed = await allow(spending({ scope, instance_name: 'anna' }));
+      const left = new URL(await leaveFor(wallet, agent, allowed));
+      expect(detailsIn(left)).toEqual([
+        {
+          ...{ type: TYPE, decision_hash: s256(decisionIn(allowed)), client_name: expect.any(String) },
+          ...{ amount: '3400.50', currency: 'RUB', period_days: 30 },
+          limits: [
+            {
+              right: 'payment.to-pattern',
+              target: '337',
+              period_days: 30,
+              amount: '900.50',
+              currency: 'RUB',
+            },
+            { right: 'payment-p2p', period_days: 7, amount: '500', currency: 'RUB' },
+          ],
+        },
+      ]);
+      const once = detailsIn(await leave(spending({ scope: 'payment-shop.limit(,99)' })));
+      expect(once).toMatchObject([{ amount: '99', limits: [{ right: 'payment-shop', amount: '99' }] }]);
+      expect(JSON.stringify(once)).not.toContain('period_days');
+    });
+  });
+
+  it('say the sum that the user granted, not a higher one that was asked', async () => {
+    const lowered = await server.createClient({ userLimits: true });
+    await offering([TYPE], async () => {
+      const page = await agent.get(linkTo(requestOf(lowered, SPENDING)));
+      const { action, fields } = formWith(page, 'decision');
+      const allowed = await agent.post(action, { ...fields, limit_1: '20', decision: 'allow' });
+      expect(detailsIn(new URL(await leaveFor(wallet, agent, allowed)))).toMatchObject([
+        { amount: '20', limits: [{ amount: '20' }] },
+      ]);
+    });
+  });
+
+  it.each([
+    ['has none', undefined],
+    ['has other types', ['payment_initiation']],
+    ['has no list', TYPE.slice(1)],
+  ])('are not sent if the provider’s metadata %s, nor before a sign-in', async (_what, types) => {
+    await offering(types, async () => expect(detailsIn(await leave())).toBeNull());
+    await offering([TYPE], async () => {
+      agent.cookies.delete('assent_session');
+      expect(detailsIn(new URL(await leaveFor(wallet, agent, spending())))).toBeNull();
+    });
+  });
+
+  it('leave out the limits of a long request, whose address stays below 8 KB', async () => {
+    await offering([TYPE], async () => {
+      const rights = Array.from(
+        { length: 70 },
+        (_, at) => `payment.to-pattern("shop-${at}").limit(7,${at + 1})`,
+      );
+      const left = await leave(spending({ scope: rights.join(' ') }));
+      expect(left.href.length).toBeLessThan(8_000);
+      const [details] = detailsIn(left) ?? [];
+      expect(details).toMatchObject({ amount: '2485', currency: 'RUB', period_days: 7 });
+      expect(details).not.toHaveProperty('limits');
+    });
+  });
+
+  it('are of this decision, if the ID token or the token response repeats them', async () => {
+    await offering([TYPE], async (there) => {
+      const refuseHere = (callback: string) =>
+        expectRefused(there, agent, callback, 'sign_in_unconfirmed', /authorization_details/);
+      const of = (decision_hash?: string) => [{ type: TYPE, decision_hash }];
+      const other = s256('another decision');
+      const spoken = async (replaced: (right: string) => typeof wallet.replaced) => {
+        const allowed = await allow();
+        const left = await leaveFor(wallet, agent, allowed);
+        wallet.replaced = replaced(s256(decisionIn(allowed)));
+        return callbackOf(agent, left);
+      };
+      for (const wrong of [of(other), of(), other && { type: TYPE, decision_hash: other }])
+        await refuseHere(await spoken(() => ({ claims: { authorization_details: wrong } })));
+      const mixed = (right: string) => ({ claims: { authorization_details: of(right) }, details: of(other) });
+      await refuseHere(await spoken(mixed));
+      expect(await approvals()).toEqual([]);
+      const right = (hash: string) => ({ claims: { authorization_details: of(hash) }, details: of(hash) });
+      expect(leadsTo(await agent.get(await spoken(right)), '/oauth/receipt')).toBe(true);
+      const foreign = () => ({
+        claims: { authorization_details: [{ type: 'account', decision_hash: 'x' }, null] },
+      });
+      expect(leadsTo(await agent.get(await spoken(foreign)), '/oauth/receipt')).toBe(true);
+      expect(await approvals()).toEqual(['provider', 'provider']);
+    });
   });
 });
 

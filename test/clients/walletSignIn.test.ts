@@ -73,7 +73,17 @@ describe('the example identity provider', () => {
     const consent = await fillIn(await ask(SPENDING), ANNA);
     expect(consent.page).toBe('consent');
     const allowed = await press(agent, consent, 'allow');
-    expect(await leaveFor({ issuer }, agent, allowed)).toMatch(/acr_values=payment/);
+    const address = await leaveFor({ issuer }, agent, allowed);
+    expect(address).toMatch(/acr_values=payment/);
+    const { text } = await agent.get(address);
+    expect(text).toMatch(
+      /Test Shop may spend up to RUB 1500 in any 7 days ?by payment-shop: RUB 1500 in any 7 days/,
+    );
+    for (const details of ['{', 'null', '[7]', '<script>'])
+      expect(
+        (await agent.get(`${issuer}/authorize?${new URLSearchParams({ authorization_details: details })}`))
+          .status,
+      ).toBe(200);
     const refused = await fillIn(allowed, BORIS);
     expect([refused.status, refused.page]).toEqual([400, 'error']);
     expect((await agent.get('/oauth/account')).text).toContain('Anna Petrova');

@@ -8,6 +8,7 @@ import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/a
 import {
   confirm,
   decide,
+  leadsTo,
   linkTo,
   obtainCode,
   pageAfter,
@@ -390,7 +391,11 @@ const NOTICES: WithSample[] = [
     name: 'notice, not signed in',
     status: 200,
     sample: ({ notices, errors }) =>
-      noticeSample(notices.notSignedIn, [{ href: '/oauth/sign-in', text: errors.tryAgain }], null),
+      noticeSample(
+        { title: errors.titles.not_signed_in, text: notices.notSignedIn },
+        [{ href: '/oauth/sign-in', text: errors.tryAgain }],
+        null,
+      ),
     reach: signingIn(CANCELLED),
   },
   {
@@ -398,26 +403,11 @@ const NOTICES: WithSample[] = [
     status: 200,
     sample: (texts) =>
       noticeSample(
-        texts.notices.notSignedIn,
+        { title: texts.errors.titles.not_confirmed, text: texts.notices.notSignedIn },
         [{ href: '/oauth/sign-in?client_id=x', text: texts.errors.tryAgain }, toRequest(texts)],
         null,
       ),
     reach: confirming(CANCELLED),
-  },
-  {
-    name: 'notice, no payment password',
-    status: 403,
-    sample: (texts) => {
-      const href = '/oauth/account/payment-password';
-      const setting = { href, text: texts.security.setPaymentPassword, inNewTab: true };
-      return noticeSample(texts.notices.noPaymentPassword, [setting, toRequest(texts)], texts.errors.tellUs);
-    },
-    reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
-      const { login, password } = await server.createUser({ paymentPassword: null });
-      await signIn(browser, login, password);
-      const asked = linkTo(requestOf(await server.createClient({ name: SHOP }), SPENDING));
-      return follow(browser, await press(browser, await browser.get(asked), 'allow'));
-    }),
   },
 ];
 
@@ -521,6 +511,19 @@ export const DEAD_ENDS: readonly DeadEnd[] = [
   ...WITH_SAMPLES,
   ...SIGN_IN,
   ...AFTER_FORMS,
+  {
+    name: 'consent, a payment password is missing',
+    status: 200,
+    page: 'consent',
+    reach: at({ requiresPaymentPassword: true }, async (browser, server) => {
+      const { login, password } = await server.createUser({ paymentPassword: null });
+      await signIn(browser, login, password);
+      const asked = linkTo(requestOf(await server.createClient({ name: SHOP }), SPENDING));
+      const pressed = await follow(browser, await press(browser, await browser.get(asked), 'allow'));
+      expect(leadsTo(pressed, '/oauth/authorize')).toBe(true);
+      return follow(browser, pressed);
+    }),
+  },
   {
     name: 'account after too_many_decisions',
     status: 429,

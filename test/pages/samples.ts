@@ -4,7 +4,8 @@ import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/fl
 import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
-import { toPasswords } from '../../src/http/describe/describe.ts';
+import { openProvider } from '../../src/flows/common/provider.ts';
+import { toPasswords, type Words } from '../../src/http/describe/describe.ts';
 import {
   describeApplication,
   describeEvent,
@@ -18,7 +19,7 @@ import {
   type typedLimits,
 } from '../../src/http/describe/describeRequest.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
-import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
+import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
 import { type Language, TEXTS } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { parseDirectory } from '../../src/rules/face/directory.ts';
@@ -42,8 +43,10 @@ const ARABIC = 'محمد عبد الله';
 
 const READ_ONLY = 'account-info operation-history operation-details';
 const ONE_TIME = 'account-info payment.to-account("+7-912-345-67-89","phone").limit(,123456789012.34)';
-const TRANSFERS =
-  'payment.to-account("410011234567890","account").limit(7,500) payment.to-account("boris@mail.example","email")';
+const TRANSFERS = [
+  'payment.to-account("410011234567890","account").limit(7,500) payment.to-account("boris@mail.example","email")',
+  'payment.to-account("DE89370400440532013000").limit(30,900)',
+].join(' ');
 const TWELVE = [
   'account-info',
   'operation-history',
@@ -66,6 +69,20 @@ const OPERATORS = {
   provider: null,
   directory: parseDirectory('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
 };
+
+/** A provider that confirms no payments: Assent has no page to set a payment password. */
+const AT_PROVIDER = openProvider({
+  ...{
+    issuer: 'https://bank.example',
+    clientId: 'x',
+    clientSecret: 'x',
+    paymentAcr: null,
+    createsUsers: true,
+  },
+});
+
+/** Its file has no `money-source`. */
+const BANK: Catalogue = new Map([...BUILT_IN_CATALOGUE].filter(([name]) => name !== 'money-source'));
 
 const CLIENT: Client = {
   clientId: '5d41402abc4b2a76b9719d911017c592',
@@ -111,6 +128,7 @@ interface Asked {
   readonly lastUsedOn?: string;
   readonly firstSeen?: boolean;
   readonly hasPaymentPassword?: boolean;
+  readonly requiresPaymentPassword?: boolean;
   /** The scopes of the other connections; null for too many. */
   readonly others?: readonly string[] | null;
   readonly undone?: string;
@@ -159,12 +177,12 @@ const EARLIER: Asked = {
 function access(asked: Asked): ConsentStep {
   const { scope = 'account-info operation-history payment-shop.limit(7,3000)', earlier, others = [] } = asked;
   const { user = { name: 'Anna Petrova', login: 'anna' }, lastUsedOn = null } = asked;
-  const { hasPaymentPassword = true } = asked;
+  const { hasPaymentPassword = true, requiresPaymentPassword = false } = asked;
   const rights = parseScope(scope);
   return {
     step: 'consent',
     decisionToken: 'decision.token',
-    needsConfirmation: hasPaymentPassword && spends(rights),
+    needsConfirmation: (hasPaymentPassword || requiresPaymentPassword) && spends(rights),
     mayHold: true,
     revision: 0,
     authorizationRequest: {
@@ -249,9 +267,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const consent = (
     asked: Asked = {},
     typed: ReturnType<typeof typedLimits> | null = null,
+    settings: Partial<Words> = {},
   ): Page<'consent'> => ({
     name: 'consent',
-    ...describeRequest(access(asked), typed, words),
+    ...describeRequest(access(asked), typed, { ...words, ...settings }),
     undone: asked.undone ?? null,
     decisionToken: 'decision.token',
     error: typed && texts.consent.limits.undone,
@@ -450,6 +469,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'confirm after a wrong password': confirm({}, texts.confirm.wrong),
     'confirm after too many tries': confirm({}, tooManyTries),
     'confirm, one payment': confirm({ scope: ONE_TIME, instanceName: 'anna-phone' }),
+    'confirm, at the provider': { ...confirm({ scope: TRANSFERS }), keptAs: null },
+    'confirm, from a card': confirm({ scope: 'payment-shop payment-p2p money-source("card")' }),
     'confirm, hostile': confirm(HOSTILE_ASKED, HOSTILE),
     'confirm, long': confirm(LONG_ASKED),
     'confirm, right to left': confirm(RIGHT_TO_LEFT),
@@ -479,6 +500,18 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
     'consent, new to the user': consent({ firstSeen: true, client: { site: 'https://demo.example/' } }),
     'consent, no payment password': consent({ hasPaymentPassword: false }),
+    'consent, no payment password at a provider': consent({ hasPaymentPassword: false }, null, {
+      provider: AT_PROVIDER,
+    }),
+    'consent, a payment password is required': consent({
+      hasPaymentPassword: false,
+      requiresPaymentPassword: true,
+    }),
+    'consent, a payment password is missing': {
+      ...consent({ hasPaymentPassword: false, requiresPaymentPassword: true }),
+      error: texts.consent.needsPassword,
+    },
+    'consent, a bank without sources of money': consent({}, null, { catalogue: BANK }),
     'consent, another connection': consent({ instanceName: 'anna-phone', others: ['payment-shop'] }),
     'consent, several other connections': consent({
       others: [

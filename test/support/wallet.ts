@@ -35,6 +35,8 @@ interface Replaced {
   /** The answer of the token endpoint; null for none. */
   readonly token?: { readonly status: number; readonly body: string; readonly challenge?: string } | null;
   readonly held?: Promise<unknown>;
+  /** The `authorization_details` of the token response (RFC 9396, section 7); undefined for none. */
+  readonly details?: unknown;
   readonly metadata?: Record<string, unknown>;
   /** The answer of userinfo, beside the `sub`; null for none. */
   readonly userInfo?: Record<string, unknown> | null;
@@ -111,7 +113,8 @@ export async function openWallet(settings: Partial<ProviderSettings> = {}) {
       const tokens = { access_token: `token-${randomUUID()}`, id_token: await idTokenFor(asked) };
       for (const value of Object.values(tokens)) ledger.note('sign-in secret', value);
       subOf.set(`Bearer ${tokens.access_token}`, asked.sub);
-      return Response.json({ ...tokens, token_type: 'Bearer', expires_in: 60 });
+      const authorization_details = wallet.replaced.details;
+      return Response.json({ ...tokens, token_type: 'Bearer', expires_in: 60, authorization_details });
     },
     '/userinfo': async ({ headers }) => {
       wallet.questions += 1;
@@ -172,9 +175,15 @@ export async function useWallet(settings: Partial<ProviderSettings> = {}): Promi
   return wallet;
 }
 
-/** Where a browser goes on by itself: by a redirect, or by a page that leads on. */
-const nextOf = ({ location, headers }: Answer) =>
-  location ?? /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1] ?? null;
+/** Where a browser goes on: by a redirect, by a page that leads on, or by "Confirm at …" on the page of a decision. */
+const nextOf = ({ location, headers, page, body }: Answer) =>
+  location ??
+  /^0; url=(.+)$/.exec(headers.get('refresh') ?? '')?.[1] ??
+  (page === 'confirm' ? /href="(\/oauth\/sign-in\?[^"]*decision=[^"]*)"/.exec(body) : null)?.[1]?.replaceAll(
+    '&amp;',
+    '&',
+  ) ??
+  null;
 
 async function walk(agent: Agent, from: string | Answer, goesOn: (next: URL) => boolean) {
   let answer = typeof from === 'string' ? await agent.get(from) : from;

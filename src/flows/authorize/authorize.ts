@@ -14,15 +14,11 @@ import { grantIdOf, type PendingAuthorization, signPage } from './decisionForms.
 
 // The flow of an authorization (contract 1.2 and section 3):
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
-// 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`, or `providerSignIn.ts` at an
-//    OpenID provider), which leads back to the request.
-// 3. With one, it chooses: a notice, if the user has the maximum of instances of this application;
-// 4. or the consent page, with a form token over its contents. Reject writes a row of `rejections` (`decide.ts`).
-// 5. Allow writes the grant with a code's hash. If a right spends money, the decision is signed first, and shown again on a page
-//    that asks for the payment password (`confirmPayment.ts`), or sent to the provider (`providerSignIn.ts`); its confirmation
-//    writes the grant in the same request.
-// 6. The browser returns to the application: from a page of a password by a receipt, because such a page may lead to no other site.
-// 7. The application exchanges the code for a token (`exchange.ts`).
+// 2. `authorize` checks it again, and chooses: sign-in (`signIn.ts`, or `providerSignIn.ts` elsewhere), which leads
+//    back to the request; a notice, if the user has the maximum of instances; or the consent page.
+// 3. Reject writes a row of `rejections`, Allow the grant with a code's hash (`decide.ts`). If a right spends money, the decision is
+//    signed first, and shown again by a page that asks for the payment password (`confirmPayment.ts`) or leads to the provider.
+// 4. The browser returns to the application: from a page of a password by a receipt, because such a page may lead to no other site.
 
 type Checked = Pick<PendingAuthorization, 'authorizationRequest'>;
 
@@ -79,7 +75,7 @@ export async function authorize(
     step: 'consent',
     decisionToken: signPage(context, pending, access.revision),
     needsConfirmation: needsConfirmation(context, pending),
-    ...access, // last: V8 of Node 20 takes a microsecond for each property added to a copy
+    ...access,
   };
 }
 

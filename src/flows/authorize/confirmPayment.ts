@@ -6,22 +6,22 @@ import { findAccess } from './authorize.ts';
 import { carryOut, type DecisionOutcome, needsConfirmation } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
-/** The page that asks for the payment password: the access as decided, and the decision that its form brings back. */
+/** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
 export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { step: 'confirm' }>;
 
 /** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
 export async function confirmStep(context: Context, pending: PendingAuthorization, decision?: string) {
   const pressed = verifyDecision(context, pending, decision);
-  if (decision === undefined || pressed === null || !takesPassword(context, pending)) return null;
+  if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
   const access = await findAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
   const { rights } = granted(pending.authorizationRequest, pressed.sums);
   return { step: 'confirm', ...access, granted: rights, decision } as const;
 }
 
-/** The provider confirms instead of the password while `SIGN_IN_PAYMENT_ACR` is set. */
-function takesPassword(context: Context, pending: PendingAuthorization): boolean {
-  return context.provider?.paymentAcr == null && needsConfirmation(context, pending);
+/** False: the provider confirms instead, while `SIGN_IN_PAYMENT_ACR` is set. */
+export function takesPassword({ provider }: Pick<Context, 'provider'>): boolean {
+  return provider?.paymentAcr == null;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function confirmPayment(
   caller: Caller,
 ): Promise<FailedAttempt | (DecisionOutcome & { readonly deviceCookie?: string })> {
   const pressed = verifyDecision(context, pending, sent.decision);
-  if (pressed === null || !takesPassword(context, pending)) {
+  if (pressed === null || !takesPassword(context) || !needsConfirmation(context, pending)) {
     tell('paymentConfirmation', 'stale');
     return { outcome: 'stale' };
   }

@@ -6,13 +6,15 @@ import { answerLocation, hasOwnScheme } from '../../rules/request/redirectUri.ts
 import { limitsAmong, rightData } from '../../rules/scope/rightData.ts';
 import { spends } from '../../rules/scope/scope.ts';
 import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering.ts';
-import { sha256 } from '../../secrets/digest.ts';
+import { worstCase } from '../../rules/spending/worstCase.ts';
+import { s256, sha256 } from '../../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
 import { tell } from '../../signals/happenings.ts';
 import { approveGrant, findApproval, NO_PROOF, type Proof } from '../../store/authorize/approvals.ts';
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf } from '../common/signedForm.ts';
+import { PAYMENT_DETAILS } from '../signIn/provider/answer.ts';
 import type { Choice, PendingAuthorization, Pressed } from './decisionForms.ts';
 import * as forms from './decisionForms.ts';
 
@@ -155,6 +157,17 @@ function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, re
   const userSlot = userSlotOf(pending.session.user.userId);
   const secret = keyRing.codeSecret(keyId, Buffer.from(content));
   return formatToken('code', { grantId: forms.grantIdOf(pending), userSlot }, secret);
+}
+
+/** A decision for the provider's page: docs/operate/moving-in.md#what-its-page-shows */
+export function detailsOf(request: AuthorizationRequest, { sums }: Pressed, decision: string): string {
+  const { rights } = forms.granted(request, sums);
+  const { sum: amount, currency, days } = worstCase(rights) ?? {};
+  const details = { type: PAYMENT_DETAILS, decision_hash: s256(decision), client_name: request.client.name };
+  const total = { ...details, amount, currency, period_days: days ?? undefined };
+  const whole = JSON.stringify([{ ...total, limits: limitsAmong(rightData(rights)) }]);
+  // An address of 8 KB passes every proxy.
+  return encodeURIComponent(whole).length > 4_000 ? JSON.stringify([total]) : whole;
 }
 
 /** What the row of the grant, or of the rejection, and its event need. */

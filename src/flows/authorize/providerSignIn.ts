@@ -4,12 +4,12 @@ import { s256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
 import type { Provider } from '../common/provider.ts';
 import { lastUserOf } from '../signIn/device.ts';
-import { claimsOf, type InTurn, requireConfirmation } from '../signIn/provider/answer.ts';
+import { claimsOf, type InTurn, PAYMENT_DETAILS, requireConfirmation } from '../signIn/provider/answer.ts';
 import { type Begun, cookieOf } from '../signIn/provider/begun.ts';
 import type { ProviderTurns } from '../signIn/provider/turns.ts';
 import { openFor, refused } from '../signIn/provider/user.ts';
 import { currentSession, type SentCookies, type Session } from '../signIn/session.ts';
-import { carryOut } from './decide.ts';
+import { carryOut, detailsOf } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
 
 // Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
@@ -48,6 +48,9 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
     query: authorizationRequest?.canonicalQuery ?? null,
     decision,
   };
+  const { authorization_details_types_supported: types } = configuration.serverMetadata();
+  const details =
+    pending && pressed && decision && detailsOf(pending.authorizationRequest, pressed, decision);
   const location = openid.buildAuthorizationUrl(configuration, {
     redirect_uri: context.baseUrl + CALLBACK,
     scope: 'openid profile',
@@ -58,6 +61,7 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
     ui_locales: language,
     ...((again || decision) && { prompt: 'login' }),
     ...(decision && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
+    ...(details && [types].flat().includes(PAYMENT_DETAILS) && { authorization_details: details }),
   });
   return { location: location.href, cookie: cookieOf(context, begun) };
 }

@@ -8,9 +8,8 @@ import { clearCookie, readCookie, sentCookies, setCookie } from './cookies.ts';
 import { isFromOwnPage } from './forms.ts';
 import { textsOf } from './language.ts';
 
-// Each form is answered by a 303, so that Back and reload send nothing again. Its outcome waits in an unsigned cookie for the
-// page that this leads to, also if that is reloaded or read in another language, until a form went well or its time is over.
-// Only refusals without any effect are pages: 400, 403 and 413, and 500 and 503, whose status proxies and monitors read.
+// Each form is answered by a 303, so that Back and reload send nothing again. Its outcome waits in an unsigned cookie for the next
+// page, until a form went well or its time is over. Refusals without any effect are pages of their own: 400, 403, 413, 500, 503.
 
 /** An outcome that a page says above its contents. */
 export type Note = keyof Texts['outcomes']['on'];

@@ -1,4 +1,5 @@
 import type { ConsentStep, RequestedAccess } from '../../flows/authorize/authorize.ts';
+import { takesPassword } from '../../flows/authorize/confirmPayment.ts';
 import { limitsToLower } from '../../flows/authorize/decisionForms.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
@@ -10,14 +11,14 @@ import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
-import { describeTarget, type Words } from './describe.ts';
+import { describeTarget, toPasswords, type Words } from './describe.ts';
 import { type DescribedChange, describeChanges, describeTogether } from './describeLimits.ts';
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
 export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: Words) {
   const { authorizationRequest, earlier, needsConfirmation, user } = step;
   const { rights, client, redirectUri, instanceName, canonicalQuery } = authorizationRequest;
-  const { formats, request, consent } = words.texts;
+  const { formats, request } = words.texts;
   const changes = describeChanges(step, words);
   const fields = new Map(
     limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, words.texts)]),
@@ -32,6 +33,7 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
   const others = asked.filter(({ spending, isSource }) => !spending && !isSource);
   const money = describeMoney(rights, asked, request.lead, step, words);
   const isUnknown = step.firstSeen && !client.reviewed;
+  const lacksPassword = money !== null && !user.hasPaymentPassword && takesPassword(words);
   return {
     client: describeClient(client, words),
     firstSeen: isUnknown ? request.firstSeen(formats.day(client.createdAt, words.timeZone)) : null,
@@ -48,12 +50,11 @@ export function describeRequest(step: ConsentStep, typed: TypedLimits | null, wo
     validUntil: money === null ? formats.day(step.expiresAt, words.timeZone) : null,
     returnsTo: describeTarget(redirectUri),
     returnsElsewhere: isElsewhere(client.site, redirectUri),
-    allow: needsConfirmation ? `${consent.allow}…` : consent.allow,
-    /** Pressing Allow suffices to spend. */
-    isUnguarded: money !== null && !needsConfirmation,
+    needsConfirmation,
+    lacksPassword,
+    passwords: lacksPassword ? toPasswords(words, false) : [],
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
-    // Last: V8 of Node 20 takes a microsecond for each property added to a copy.
     request: canonicalQuery,
     instanceName,
     userName: user.name,
@@ -77,7 +78,8 @@ export function describeGranted(
   const others = described.filter(({ spending, isSource }) => !spending && !isSource);
   const acts = formats.allOf(others.map(sentenceIn));
   const also = acts === '' ? null : money === null ? `${lead} ${acts}` : request.also(acts);
-  const most = money && { ...money, source: null };
+  const isAsked = rights.some(({ sources }) => sources);
+  const most = money && { ...money, source: isAsked ? money.source : null, total: null };
   return { client, instanceName: authorizationRequest.instanceName, money: most, also };
 }
 

@@ -37,7 +37,8 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   wrong_return_address: { fault: 'application', next: 'doubt' },
   // The application or the user was blocked at the last moment; the page doesn't reveal which.
   no_longer_possible: { fault: 'none', next: 'support', title: 'no_longer_possible' },
-  ...each(SIGN_IN_AGAIN, 'sign_in_lost', 'sign_in_no_cookies', 'sign_in_failed', 'sign_in_other_user'),
+  ...each(SIGN_IN_AGAIN, 'sign_in_lost', 'sign_in_no_cookies', 'sign_in_failed'),
+  sign_in_other_user: { ...SIGN_IN_AGAIN, title: 'not_confirmed' },
   sign_in_wait: { fault: 'none', next: 'again', title: 'not_signed_in' },
   sign_in_refused: { fault: 'none', next: 'support', title: 'not_signed_in' },
   providerAway: { fault: 'none', next: 'again' },

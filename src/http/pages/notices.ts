@@ -26,6 +26,7 @@ function errorsIn(texts: Texts, seconds: number) {
     signIn: signIn.wrong,
     paymentPassword: confirm.wrong,
     oldPassword: security.oldIsWrong,
+    needsPassword: consent.needsPassword,
     too_many_tries: texts.tooManyTries(describeWait(seconds, texts)),
     wrong_limits: consent.limits.undone,
     ...security.problems,
@@ -117,23 +118,8 @@ export function showNotSignedIn(reply: FastifyReply, again: string, request: Aut
   const texts = textsOf(reply.request);
   const back = request ? [{ href: requestPath(request), text: texts.notices.seeRequest }] : [];
   const links = [{ href: again, text: texts.errors.tryAgain }, ...back];
-  return showPage(reply, { name: 'notice', ...texts.notices.notSignedIn, links, refusal: null });
-}
-
-/** A right spends money, `PAYMENT_PASSWORD` is required, and the user has none. */
-export function showNoPaymentPassword(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
-  logRefused(reply, 'no_payment_password', 'a right spends money, and the user has no payment password');
-  const texts = textsOf(reply.request);
-  const { title, text } = texts.notices.noPaymentPassword;
-  const set = {
-    href: '/oauth/account/payment-password',
-    text: texts.security.setPaymentPassword,
-    inNewTab: true,
-  };
-  const isSetHere = reply.server.context.provider === null;
-  const back = { href: requestPath(request), text: texts.notices.seeRequest };
-  const links = isSetHere ? [set, back] : [back];
-  return showRefusal(reply, 403, { title, text: text(request.client.name), links });
+  const title = texts.errors.titles[request ? 'not_confirmed' : 'not_signed_in'];
+  return showPage(reply, { name: 'notice', title, text: texts.notices.notSignedIn, links, refusal: null });
 }
 
 function showRefusal(reply: FastifyReply, status: number, notice: Omit<Page<'notice'>, 'name' | 'refusal'>) {

@@ -45,8 +45,8 @@ interface Pages {
     readonly decision: string;
     /** The address of the request's own page; `request` is its canonical query. */
     readonly back: string;
-    /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
-    readonly keptAs: string;
+    /** Browsers keep the payment password under this name, beside the login's. Null: the provider confirms. */
+    readonly keptAs: string | null;
   };
   receipt: ReturnType<typeof describeGranted> & {
     readonly choice: Choice;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Step } from '../../flows/authorize/authorize.ts';
-import type { ConfirmStep } from '../../flows/authorize/confirmPayment.ts';
+import { type ConfirmStep, takesPassword } from '../../flows/authorize/confirmPayment.ts';
 import type { Receipt } from '../../flows/authorize/decide.ts';
 import type { Provider } from '../../flows/common/provider.ts';
 import { type Session, signOutToken } from '../../flows/signIn/session.ts';
@@ -92,7 +92,7 @@ export function showStep(reply: FastifyReply, step: Step): FastifyReply {
   });
 }
 
-/** Asks for the payment password, for exactly what was decided. */
+/** Asks for the payment password, or leads to the provider, for exactly what was decided. */
 export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyReply {
   const { authorizationRequest, decision, granted, signOutToken } = step;
   return showPage(reply, {
@@ -102,7 +102,7 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
     decision,
     signOutToken,
     back: requestPath(authorizationRequest),
-    keptAs: keptAs(step.user),
+    keptAs: takesPassword(reply.server.context) ? keptAs(step.user) : null,
     ...describeGranted(granted, authorizationRequest, step, wordsFor(reply.request)),
   });
 }

@@ -45,9 +45,8 @@ export function renderPage(page: Page, language: Language, branding: Branding, w
   });
 }
 
-// Rendering is expensive, so pages with equal texts share it: rendered with marks instead of these values, kept in pieces, and
-// joined for each user. By all its values a page would never be found again: each has a name and a token of its own. A template
-// may only show such a value, or omit it if null (docs/develop/pages.md#pieces).
+// Rendering is expensive, so pages with equal texts share it: rendered with marks in place of these values of one user, kept in
+// pieces, and joined. A template may only show such a value, or omit it if null (docs/develop/pages.md#pieces).
 const OF_USERS = ['request', 'userName', 'userLogin', 'instanceName', 'signOutToken'];
 export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
@@ -91,8 +90,8 @@ export function pageText(page: Page, language: Language, branding: Branding, way
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
 
 /** The only pages with a script, for the password field. */
-function asksForPassword({ name }: Page): boolean {
-  return name === 'sign-in' || name === 'confirm' || name === 'password';
+function asksForPassword(page: Page): boolean {
+  return page.name === 'sign-in' || ('keptAs' in page && page.keptAs !== null);
 }
 
 /** A text as HTML: escaped, each name in `<bdi>`. @param mark wraps `name`, for example in a link */

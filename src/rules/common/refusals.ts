@@ -142,8 +142,6 @@ export const RULES = {
     too_many_decisions:
       'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
     ...each('The form shows the user the problem.', 'wrong_password', 'password_refused', 'wrong_limits'),
-    no_payment_password:
-      'PAYMENT_PASSWORD is required, and the user has none: users set one at /oauth/account/payment-password, operators by `assent user set-password LOGIN`.',
     embedded:
       'The application shows the page in a frame or requests it by a script; it must open the browser.',
     ...each(BAD_LINK, 'not_found', 'unreadable_address'),

@@ -9,8 +9,8 @@ const PHONE_NUMBER = /^(?:\+[0-9]{7,15}|[0-9]{11,15})$/;
 const phoneNumbers = onFirstUse((): typeof import('libphonenumber-js/min') =>
   createRequire(import.meta.url)('libphonenumber-js/min'),
 );
-/** Shorter numbers are readable at a glance. */
-const MIN_GROUPED_DIGITS = 8;
+/** Digits, of which fewer are readable at a glance, or an IBAN (ISO 13616). */
+const LONG_NUMBER = /^(?:[0-9]{8,}|[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30})$/;
 
 /**
  * A right's target in the groups by which users compare numbers, or one part; null without one. All digits stay in order; a
@@ -34,8 +34,7 @@ export function formatPhoneNumber(text: string): string | null {
   return formatted.replaceAll(/[^0-9]/g, '') === digits ? formatted : null;
 }
 
-/** An account number of digits in groups of four, the last one shorter; other text as one group. */
+/** An account number in groups of four, the last one shorter; other text as one group. */
 export function digitGroups(text: string): string[] {
-  const isLong = /^[0-9]+$/.test(text) && text.length >= MIN_GROUPED_DIGITS;
-  return isLong ? (text.match(/[0-9]{1,4}/g) ?? []) : [text];
+  return LONG_NUMBER.test(text) ? (text.match(/.{1,4}/g) ?? []) : [text];
 }

@@ -23,14 +23,15 @@ const MAX_NOT_ASKED = 2;
 export function boundsOf(rights: readonly Right[], catalogue: Kinds): Bound[] {
   const spending = spends(rights);
   const sources = moneySources(rights);
+  const choosesSource = spending && catalogue.has('money-source');
   const isLifted = (bound: Bound) =>
     rights.some(({ name }) => (kindOf(name, catalogue)?.lifts ?? LIFTABLE).some((one) => one === bound));
   const notAsked: readonly (readonly [Bound, boolean])[] = [
     ['pay_others', spending],
     // If an application pays only named ones, `pay_others` implies it.
     ['transfer', isLifted('pay_others')],
-    ['take_from_card', spending && !sources.includes('card')],
-    ['take_from_wallet', spending && !sources.includes('wallet')],
+    ['take_from_card', choosesSource && !sources.includes('card')],
+    ['take_from_wallet', choosesSource && !sources.includes('wallet')],
     ['see_operations', true],
     ['see_balance', true],
   ];

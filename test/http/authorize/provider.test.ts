@@ -197,6 +197,28 @@ describe('password pages', () => {
     });
   });
 
+  it('are linked by no page that has none for this user, which says that Allow is enough to pay', async () => {
+    const local = (page: Answer) =>
+      [...page.body.matchAll(/(?:href|action)="(\/oauth\/[^"]*)"/g)].map(([, href = '']) =>
+        href.replaceAll('&amp;', '&'),
+      );
+    for (const options of [{}, confirming, { requiresPaymentPassword: true }])
+      await at({ ...options, brand: BUILT_IN_BRAND }, async (agent) => {
+        await goOn(wallet, agent, '/oauth/account');
+        const consent = await agent.get(linkTo({ scope: 'payment-shop' }));
+        const isEnough = consent.text.includes('pressing “Allow” is enough');
+        expect(isEnough).toBe(options !== confirming && !('requiresPaymentPassword' in options));
+        const pages = [
+          '/oauth/account',
+          '/oauth/account/security',
+          '/oauth/account/stop',
+          '/oauth/account/history',
+        ];
+        const shown = [consent, ...(await Promise.all(pages.map((path) => agent.get(path))))];
+        expect(shown.flatMap(local).filter((href) => /password|payment/.test(href))).toEqual([]);
+      });
+  });
+
   it('have their hosts in the footer: the provider’s, and Assent’s if it has payment passwords', async () => {
     const [there, here] = [new URL(wallet.issuer).host, new URL(server.baseUrl).host];
     const footOf = async (agent: Agent) =>
@@ -298,6 +320,39 @@ describe('the name of a user', () => {
     const { sub } = wallet.user;
     expect(await comeBack()).toEqual({ login: sub, name: sub });
     expect(wallet.questions + Number('huge' in replaced)).toBe(1);
+  });
+
+  it.each([
+    ['179 characters', 'Anna '.repeat(35).trim(), 'Anna '.repeat(20).trim()],
+    ['a family that would be cut in two', `${'a'.repeat(97)}👩‍👩‍👧bc`, 'a'.repeat(97)],
+    ['an accent that would be cut off', `${'a'.repeat(99)}x\u0330bc`, 'a'.repeat(99)],
+    ['exactly 100', `${'я'.repeat(99)}ж`, `${'я'.repeat(99)}ж`],
+  ])('is cut to 100 characters between two graphemes: %s', async (_what, name, expected) => {
+    wallet.user = { ...wallet.user, name };
+    expect((await comeBack()).name).toBe(expected);
+  });
+
+  it('and the login come at the next sign-in if userinfo failed at the first, with a line in the log', async () => {
+    const { sub } = wallet.user;
+    const own = { name: 'Vera Orlova', preferred_username: `vera-${randomUUID()}` };
+    server.logLines.length = 0;
+    wallet.replaced = { userInfo: { sub: 'another' } };
+    expect(await comeBack()).toEqual({ login: sub, name: sub });
+    const lines = server.logLines.filter((line) => line.includes('userinfo failed'));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 40 }]);
+    const taken = await server.createUser({ login: `vera1-${randomUUID()}` });
+    wallet.replaced = { userInfo: { preferred_username: taken.login.replace('vera1', 'veral') } };
+    expect((await comeBack()).login).toBe(sub);
+    wallet.replaced = { userInfo: own };
+    const agent = browser();
+    expect(await comeBack(agent)).toEqual({ login: own.preferred_username, name: own.name });
+    expect((await agent.get('/oauth/account')).text).toContain(`Vera Orlova (${own.preferred_username})`);
+    wallet.replaced = { userInfo: { ...own, preferred_username: 'other' } };
+    expect(await comeBack()).toEqual({ login: own.preferred_username, name: own.name });
+    const events = `select detail -> 'fields' as fields from audit_events join users using (user_id)
+      where kind = 'user_updated' and external_id = $1 order by at`;
+    const { rows } = await pool.query(events, [sub]);
+    expect(rows.map(({ fields }) => fields)).toEqual([['login', 'name']]);
   });
 
   it('is updated at each sign-in unless the user is blocked, with an event in the trail; the login stays', async () => {

@@ -1,5 +1,6 @@
 import type { IDToken, ResponseBodyError } from 'openid-client';
 import { OAuthError } from '../../../rules/common/error.ts';
+import { s256 } from '../../../secrets/digest.ts';
 import { type Provider, ProviderAwayError, reasonOf } from '../../common/provider.ts';
 import type { Begun } from './begun.ts';
 import { refused } from './user.ts';
@@ -15,12 +16,20 @@ export async function claimsOf(provider: Provider, begun: Begun, url: URL, inTur
   try {
     const tokens = await (url.searchParams.get('error') ? exchange() : inTurn(exchange));
     const claims = tokens.claims();
+    const hash = s256(`${begun.decision}`);
+    const details = [claims?.authorization_details, tokens.authorization_details].flat().map(Object);
+    // RFC 9396, section 7: an answer that says what was confirmed says this decision.
+    if (details.some(({ type, decision_hash }) => type === PAYMENT_DETAILS && decision_hash !== hash))
+      throw refused('sign_in_unconfirmed', 'the authorization_details are of another decision');
     return claims ? { ...claims, accessToken: tokens.access_token } : null;
   } catch (error) {
     if (error instanceof openid.AuthorizationResponseError && error.error === 'access_denied') return null;
     throw failureOf(error);
   }
 }
+
+/** The type of our `authorization_details` (RFC 9396, section 2). */
+export const PAYMENT_DETAILS = 'payment_authorization';
 
 /** After these it helps to begin again: Keycloak's for a login page that was open for too long is the first. */
 const UNFINISHED = /^(temporarily_unavailable|server_error|(login|interaction|consent)_required)$/;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts';
-import { confirmPayment, confirmStep } from '../../../flows/authorize/confirmPayment.ts';
+import { confirmPayment, confirmStep, takesPassword } from '../../../flows/authorize/confirmPayment.ts';
 import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
@@ -9,13 +9,7 @@ import { tell } from '../../../signals/happenings.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { limitField, OWN_FORM, receiveRequestForm, sessionOf } from '../../browser/forms.ts';
 import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
-import {
-  refuseAttempt,
-  refuseDecision,
-  refuseForm,
-  showFull,
-  showNoPaymentPassword,
-} from '../../pages/notices.ts';
+import { refuseAttempt, refuseDecision, refuseForm, showFull } from '../../pages/notices.ts';
 import { backToRequest, decisionPath, seeOther, showConfirm, showReceipt } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
@@ -55,8 +49,9 @@ async function showConfirmation(request: FastifyRequest, reply: FastifyReply): P
     return backUnanswered(reply, authorizationRequest, earlier ? 'spent' : 'not_decided');
   }
   if (!step.mayHold) return showFull(reply, authorizationRequest);
-  if (!step.user.hasPaymentPassword) return showNoPaymentPassword(reply, authorizationRequest);
-  return showConfirm(reply, step);
+  if (step.user.hasPaymentPassword || !takesPassword(context)) return showConfirm(reply, step);
+  rememberOutcome(reply, 'needsPassword', authorizationRequest, { form: '/oauth/consent' });
+  return backToRequest(reply, authorizationRequest);
 }
 
 async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -119,13 +114,10 @@ export function answerDecision(reply: FastifyReply, request: AuthorizationReques
   switch (result.outcome) {
     case 'answered':
       return backToApplication(reply, request, result.choice, result.location);
-    case 'confirm': {
-      const isAtProvider = reply.server.context.provider?.paymentAcr != null;
+    case 'confirm':
       // Allow pressed again after it was confirmed: the request has to say so.
       if (lastOutcome(reply, request)?.outcome !== 'allowed') forgetOutcome(reply);
-      const path = isAtProvider ? '/oauth/sign-in' : '/oauth/confirm';
-      return seeOther(reply, decisionPath(path, request, result.decision));
-    }
+      return seeOther(reply, decisionPath('/oauth/confirm', request, result.decision));
     case 'receipt':
       forgetOutcome(reply);
       return seeOther(reply, decisionPath('/oauth/receipt', request, result.decision));
