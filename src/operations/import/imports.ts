@@ -53,7 +53,9 @@ const INPUT = z.strictObject({
   force: z
     .enum(FORCE)
     .optional()
-    .describe('accept look-alike names, weak secrets, ambiguous redirect URIs and costly hashes, or only this kind'),
+    .describe(
+      'accept look-alike names, weak secrets, ambiguous redirect URIs and costly hashes, or only this kind',
+    ),
   update: OPTIONAL_FLAG.describe('update what was imported, unless it was changed here since'),
   prune: OPTIONAL_FLAG.describe(
     'block what was imported, unless it was changed here since or is in the file',
