@@ -7,6 +7,7 @@ COPY bundle.mjs ./
 COPY bin bin
 COPY views views
 COPY demo/wallet demo/wallet
+COPY docs/openapi.json docs/
 COPY migrations migrations
 COPY src src
 RUN node bundle.mjs /image

@@ -50,7 +50,7 @@ export async function carryOut(
       throw new Refusal('not_confirmed', `This would ${(await loss()).deed}: repeat with ?confirm=true.`);
     },
   };
-  const result = await perform(operation, caller, given);
+  const result = await perform(operation, caller, given, place.others);
   const document = operation.isList
     ? await pageOf(operation, result, given, goOn)
     : snakeCase(operation.output.parse(result) as Row);
@@ -58,18 +58,22 @@ export async function carryOut(
 }
 
 /** The fields of the input, by the names of its schema. @throws {Refusal} */
-function readRequest({ operation, fields, method }: Place, request: FastifyRequest) {
+function readRequest({ operation, fields, method, others }: Place, request: FastifyRequest) {
+  const isQuery = method === 'GET' || method === 'DELETE';
   const { confirm, ...query } = request.query as Record<string, unknown>;
   const isConfirmed = confirm === 'true';
+  const unknownField = (name: string) => {
+    const known = `the ${isQuery ? 'query' : 'body'} may have ${others.join(', ') || 'none'}`;
+    return new Refusal('unknown_field', `There is no field ${name} there: ${known}.`, name);
+  };
   if (confirm !== undefined && operation.effect !== 'destroys') throw unknownField('confirm');
   if (confirm !== undefined && confirm !== 'false' && !isConfirmed)
     throw new Refusal('unreadable_request', 'confirm must be true or false.', 'confirm');
   const { body = {} } = request;
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal('unreadable_request', 'The body must be a JSON object.');
-  const isQuery = method === 'GET' || method === 'DELETE';
-  const [others] = Object.keys(isQuery ? body : query);
-  if (others !== undefined) throw unknownField(others);
+  const [misplaced] = Object.keys(isQuery ? body : query);
+  if (misplaced !== undefined) throw unknownField(misplaced);
   const read = (from: object, isPath: boolean) =>
     Object.entries(from).map(([name, value]) => {
       const field = fields.get(name);
@@ -84,20 +88,18 @@ function readRequest({ operation, fields, method }: Place, request: FastifyReque
   return { isConfirmed, given: isFirst ? { limit: MAX_ROWS, ...whole } : whole };
 }
 
-const unknownField = (name: string) => new Refusal('unknown_field', `There is no field ${name}.`, name);
-
 /** Numbers are text in a query. */
 const fromText = (value: unknown, type: unknown) =>
   type === 'integer' && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 
-/** A list up to {@link MAX_ROWS}, and the `after` of the next one; null if there is none. */
+/** A list up to {@link MAX_ROWS}, or a short one, and the `after` of the next one; null if there is none. */
 async function pageOf(
   { after, output }: AnyOperation,
   pages: Pages<unknown>,
   { limit }: Row,
   goOn: () => Promise<void>,
 ) {
-  const most = Math.min(Number(limit ?? MAX_ROWS), MAX_ROWS);
+  const most = after === undefined ? Number.POSITIVE_INFINITY : Math.min(Number(limit ?? MAX_ROWS), MAX_ROWS);
   const rows: unknown[] = [];
   for await (const page of pages) {
     if (rows.length === most) break; // only now: one that ends by itself gives its connection back

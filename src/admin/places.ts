@@ -64,6 +64,8 @@ function placeOf(noun: string, verb: string, operation: AnyOperation) {
     path: `/${['v1', ...parts, ...last].join('/')}`,
     /** What a request may have in the path, or in the query of GET and DELETE and the body of others; by its name there. */
     fields: new Map(fields.map((field) => [snake(field.name), field])),
+    /** Those outside the path. */
+    others: fields.flatMap(({ name, isId }) => (isId ? [] : [snake(name)])),
     isMade: verb === 'create' || verb === 'add',
   };
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -50,6 +51,8 @@ const READING_MS = ANSWER_MS - STATEMENT_MS;
 /** Requests of one network without the token of an operator. */
 const MAX_OPERATOR_FAILURES_PER_MINUTE = 20;
 
+const DOCUMENT = new URL('../../docs/openapi.json', import.meta.url);
+
 /** The operators' API as a Fastify instance, ready to listen. */
 export function buildAdminApp(surroundings: Surroundings, maxConnections: number, log: FastifyBaseLogger) {
   const app = fastify({
@@ -84,19 +87,24 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
   const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
   app.addHook('onRequest', async (request, reply) => {
-    request.operator = await authenticate(request, surroundings);
-    if (request.operator !== null) return;
+    const refusal = await authenticate(request, surroundings);
+    if (refusal === null) return;
     const waitSeconds = noteFailure(networkOf(addressOf(request)));
-    if (waitSeconds === 0)
-      throw new Refusal('no_operator', 'Send an operator’s token as Authorization: Bearer.');
+    if (waitSeconds === 0) throw refusal;
     reply.header('retry-after', waitSeconds);
     throw new Refusal('too_many_failures', 'Too many requests from this network had no operator’s token.');
   });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(answerProblem);
   app.setNotFoundHandler(() => {
-    throw new Refusal('no_address', 'Not found.');
+    throw new Refusal(
+      'no_address',
+      `There is no such address: /v1/openapi.json has all, such as /v1/clients.`,
+    );
   });
+  app.get('/v1/openapi.json', (_request, reply) =>
+    sendJson(reply, 200, JSON.parse(readFileSync(DOCUMENT, 'utf8'))),
+  );
   const turns = { reading: takingTurns(MAX_AT_ONCE), acting: takingTurns(MAX_AT_ONCE) };
   for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, turns);
   return app;
@@ -118,10 +126,16 @@ function refuseDoubled(text: string, value: unknown): Refusal | null {
   return fields === 0 ? null : new Refusal('unreadable_request', 'The body has a field twice.');
 }
 
-/** By the `Authorization` header alone (RFC 6750 section 2.1). @returns null for a stranger */
-async function authenticate({ headers }: FastifyRequest, { db }: Surroundings): Promise<Operator | null> {
-  const [, token = ''] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-  return isOperatorToken(token) ? findOperator(db, { tokenHash: sha256(token) }) : null;
+/** Notes the operator, by the `Authorization` header alone (RFC 6750 section 2.1). @returns why there is none (section 3.1) */
+async function authenticate(request: FastifyRequest, { db }: Surroundings): Promise<Refusal | null> {
+  const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined)
+    return new Refusal('no_operator', 'Send an operator’s token as Authorization: Bearer.');
+  const found = isOperatorToken(token) ? await findOperator(db, { tokenHash: sha256(token) }) : null;
+  if (found?.status !== 'active')
+    return new Refusal('invalid_token', `The operator token is ${found?.status ?? 'unknown'}.`);
+  request.operator = found;
+  return null;
 }
 
 /** Runs at most so many works at once, and one of each operator. A work gets a function to await where others may have their turns. */
@@ -202,7 +216,8 @@ function answerProblem(error: FastifyError, request: FastifyRequest, reply: Fast
   const { status, rule, ...said } = verdictOn(error);
   if (status === 500) request.log.error({ err: error }, 'the operation failed');
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="operators"');
+  const why = rule === 'invalid_token' ? `, error="${rule}", error_description="${said.detail}"` : '';
+  if (status === 401) reply.header('www-authenticate', `Bearer realm="operators"${why}`);
   const failure = HAPPENINGS.operatorFailure.find((one) => one === `${status}`);
   if (failure !== undefined) tell('operatorFailure', failure);
   request.brokenRule = rule;
@@ -220,6 +235,7 @@ function verdictOn(error: FastifyError) {
     return { status: REFUSALS[error.reason], detail, rule: error.reason, field: error.field };
   const unavailable = whyUnavailable(error);
   if (unavailable !== null) return { status: 503, detail: LATER, rule: unavailable };
-  if (statusCode < 500) return { status: statusCode, detail, rule: 'unreadable_request' };
+  const said = statusCode === 415 ? 'Send JSON, with Content-Type: application/json.' : detail;
+  if (statusCode < 500) return { status: statusCode, detail: said, rule: 'unreadable_request' };
   return { status: 500, detail: OURS, rule: 'server_error' };
 }

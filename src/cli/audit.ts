@@ -10,9 +10,10 @@ export async function followTrail(shell: Shell, { all = false }: Options, [first
   const follow = async (context: OperationContext) => {
     let events: object[];
     do {
-      const { cursor, ...part } = audit.next.output.parse(await audit.next.run(context, input));
+      const part = audit.next.output.parse(await audit.next.run(context, input));
+      const { cursor } = part;
       events = part.events.map(snakeCase);
-      shell.print({ events, cursor }, [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
+      shell.print(snakeCase(part), [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
       input = readInput(audit.next, { after: cursor });
     } while (all && events.length >= audit.MAX_NEXT);
   };

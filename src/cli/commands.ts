@@ -7,8 +7,9 @@ import {
   type Pages,
   type Row,
   readInput,
+  snake,
 } from '../operations/operation.ts';
-import { inOptions, type Shell } from './shell.ts';
+import { inOptions, optionNamed, type Shell } from './shell.ts';
 import { withStore } from './withStore.ts';
 
 /** Commands as typed, such as `client show <id>`; a group precedes its commands. */
@@ -49,14 +50,14 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
   /** Reads fields from options, files and prompts, in place of the derived options' values. */
   readonly read?: (options: Options, shell: Shell, args: Arguments) => object | Promise<object>;
-  /** The error if each field is valid, but not the whole. */
-  readonly incomplete?: string;
   /** True if the operation itself judges the schema. */
   readonly anySchema?: boolean;
   /** The fields for people, from the document and the operation's whole result; `words.ts` words them. */
   readonly view?: (document: z.output<Output>, thing: Row) => object;
   /** A sentence for people, instead of the document. */
   readonly says?: (result: Result, input: z.output<Input>) => string;
+  /** A line for people for each thing of a list, instead of a block. */
+  readonly line?: (document: Row) => string;
   readonly none?: string;
 }
 
@@ -65,7 +66,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
 ): (usage: string) => CommandRow {
-  const { says, none = '', view } = settings;
+  const { says, line, none = '', view } = settings;
   const effect = settings.anySchema ? null : operation.effect;
   const show = async (shell: Shell, context: OperationContext, input: z.output<Input>) => {
     const result = await operation.run(context, input);
@@ -76,7 +77,7 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
       return view && inWords ? inWords(view(document, thing as Row)) : (document as object);
     };
     if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
-    return shell.printList(result as Pages<unknown>, shown, none);
+    return shell.printList(result as Pages<unknown>, shown, none, line);
   };
   return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
@@ -85,39 +86,33 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
       const derived = optionOf(operation.input, name);
       return { name, derived, options: settings.options?.[name]?.(derived) ?? [derived] };
     });
+    const options = fields.flatMap((field) => field.options);
+    const [, argument] = /\[(.+)\]/.exec(usage) ?? [];
+    const longs = options.map(({ long }) => `${long}`).filter((long) => long !== '--force');
+    const optional = argument === undefined ? longs : [argument.toUpperCase(), ...longs];
     const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do not ask for confirmation')] : [];
     return {
       summary: settings.summary ?? operation.summary,
       operations: [operation],
-      options: [...fields.flatMap(({ options }) => options), ...yes],
+      options: [...options, ...yes],
       async run(shell, given, args) {
         const values = [
           ...named.map((name, index) => [name, args[index]]),
           ...fields.map(({ name, derived }) => [name, given[derived.attributeName()]]),
         ].filter(([, value]) => value !== undefined);
         const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell, args)) };
-        const input = readInput(operation, said, settings.incomplete);
+        const input = readInput(operation, said, optional);
         await withStore(shell, (context) => show(shell, context, input), { yes: given.yes, effect });
       },
     };
   };
 }
 
-const SHORT: Readonly<Record<string, string>> = {
-  clientId: 'client',
-  userId: 'user',
-  grantId: 'grant',
-  resourceId: 'resource',
-  reference: 'ref',
-  newLogin: 'login',
-  oauth21: 'oauth-2.1',
-};
-
 export function optionOf({ shape }: z.ZodObject, name: string): Option {
   const schema = shape[name] as z.ZodType;
   const derived = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const { type, title, description, default: preset } = derived;
-  const flag = `--${SHORT[name] ?? name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
+  const flag = optionNamed(snake(name));
   if (type === 'boolean') return new Option(flag, description);
   const option = new Option(`${flag} <${title}>`, description)
     .makeOptionMandatory(schema._zod.optin === undefined)

@@ -15,9 +15,23 @@ export interface Streams {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The operations' sentences name fields in backticks, which are options here: `allow_weak` is --allow-weak. */
+/** Options that aren't called as their fields. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  client_id: 'client',
+  user_id: 'user',
+  grant_id: 'grant',
+  resource_id: 'resource',
+  reference: 'ref',
+  new_login: 'login',
+  oauth21: 'oauth-2.1',
+};
+
+/** The option of a field: `allow_weak` is --allow-weak. */
+export const optionNamed = (field: string) => `--${OPTIONS[field] ?? field.replaceAll('_', '-')}`;
+
+/** The operations' sentences name fields in backticks, which are options here. */
 export const inOptions = (sentence: string) =>
-  sentence.replaceAll(/`(\w+)`/g, (_, field: string) => `--${field.replaceAll('_', '-')}`);
+  sentence.replaceAll(/`(\w+)`/g, (_, field: string) => optionNamed(field));
 
 export class Shell {
   /** True with `--json`: known before Commander parses the command line, whose errors are then JSON, too. */
@@ -55,11 +69,16 @@ export class Shell {
     else this.print(row, fieldLines(row));
   }
 
-  /** Prints a list at its reader's pace: a JSON array, or for people a block of lines for each thing. */
-  async printList(pages: Pages<unknown>, shown: (thing: unknown) => object, none: string): Promise<void> {
+  /** Prints a list at its reader's pace: a JSON array, or for people a `line`, or else a block of lines, for each thing. */
+  async printList(
+    pages: Pages<unknown>,
+    shown: (thing: unknown) => object,
+    none: string,
+    line = (row: Row) => `${fieldLines(row)}\n`,
+  ): Promise<void> {
     let isEmpty = true;
     const format = (rows: readonly Row[]) => {
-      if (!this.inJson) return rows.map((row) => `${fieldLines(row)}\n\n`).join('');
+      if (!this.inJson) return rows.map((row) => `${line(row)}\n`).join('');
       // The format of `JSON.stringify` for arrays.
       const json = rows.map((row) => `\n${JSON.stringify(row, null, 2)}`.replaceAll('\n', '\n  '));
       return (isEmpty ? '[' : ',') + json;

@@ -12,10 +12,11 @@ import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
 import { followTrail } from './audit.ts';
 import { CHANGE_OPTIONS, readSettings, SETTING_OPTIONS } from './clientOptions.ts';
-import { type CommandTable, command, optionOf } from './commands.ts';
+import { type CommandTable, command, type Options, optionOf } from './commands.ts';
 import { examine, showConfig } from './doctor.ts';
 import { IMPORTING } from './imports.ts';
 import { runMigrate } from './migrate.ts';
+import type { Shell } from './shell.ts';
 import { ASKING, readSecret } from './terminal.ts';
 
 /** For a block or unblock: the only input field is the name. */
@@ -30,6 +31,11 @@ const revokedSentence = (revoked: number) => `authorizations revoked: ${revoked}
 const SECRETS = {
   summary:
     'add, list and retire secrets; several may be valid at once, so that one can be replaced without downtime',
+};
+const KNOWN_SECRET = {
+  options: { secret: () => [new Option('--secret-stdin', 'read its existing secret from standard input')] },
+  read: async ({ secretStdin }: Options, shell: Shell) =>
+    secretStdin ? { secret: await readSecret(shell, 'The secret') } : {},
 };
 const SECRET_RETIRED = {
   says: (_retired: unknown, { secretId }: Readonly<Record<string, string>>) => `retired ${secretId}`,
@@ -74,11 +80,11 @@ export const COMMANDS: CommandTable = {
   'client create': command(clients.create, {
     options: {
       ...SETTING_OPTIONS,
-      secret: () => [new Option('--secret-stdin', 'read its existing secret from standard input')],
+      ...KNOWN_SECRET.options,
     },
     read: async (options, shell) => ({
       ...readSettings(options),
-      ...(options.secretStdin && { secret: await readSecret(shell, 'The client secret') }),
+      ...(await KNOWN_SECRET.read(options, shell)),
     }),
     view: ({ status, ...given }) => given,
   }),
@@ -86,14 +92,15 @@ export const COMMANDS: CommandTable = {
   'client update <id>': command(clients.update, {
     options: CHANGE_OPTIONS,
     read: readSettings,
-    incomplete:
-      'nothing to change: pass at least one of --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed, --not-reviewed, --user-limits, --no-user-limits, --oauth-2.1 or --no-oauth-2.1',
     says({ changed }) {
       const names = Object.keys(changed);
       return names.length === 0 ? 'there is nothing to change' : `changed ${names.join(', ')}`;
     },
   }),
-  'client list': command(clients.list, { none: 'no applications', view: (client) => client }),
+  'client list': command(clients.list, {
+    none: 'no applications',
+    line: ({ client_id, status, name }) => `${`${client_id}`.padEnd(32)}  ${`${status}`.padEnd(7)}  ${name}`,
+  }),
   'client show <id>': command(clients.show),
   'client block <id>': command(clients.block, STATUS_SET),
   'client unblock <id>': command(clients.unblock, STATUS_SET),
@@ -102,7 +109,7 @@ export const COMMANDS: CommandTable = {
   }),
   'client refusals <id>': command(refusals, { none: 'no refusals' }),
   'client secret': SECRETS,
-  'client secret add <id>': command(clients.secret.add),
+  'client secret add <id>': command(clients.secret.add, KNOWN_SECRET),
   'client secret list <id>': command(clients.secret.list, { none: 'no secrets' }),
   'client secret retire <id> <secret-id>': command(clients.secret.retire, SECRET_RETIRED),
 
@@ -119,9 +126,7 @@ export const COMMANDS: CommandTable = {
       paymentPassword: paymentPasswordHash ? 'set' : 'none',
     }),
   }),
-  'user update <login>': command(users.update, {
-    incomplete: 'nothing to change: pass at least one of --login, --name or --external-id',
-  }),
+  'user update <login>': command(users.update),
   'user block <login>': command(users.block, STATUS_SET),
   'user unblock <login>': command(users.unblock, STATUS_SET),
   'user sign-out <login>': command(users.signOut, {
@@ -145,7 +150,7 @@ export const COMMANDS: CommandTable = {
   'resource unblock <id>': command(resources.unblock, STATUS_SET),
   'resource delete <id>': command(resources.remove, { says: ({ resourceId }) => `deleted ${resourceId}` }),
   'resource secret': SECRETS,
-  'resource secret add <id>': command(resources.secret.add),
+  'resource secret add <id>': command(resources.secret.add, KNOWN_SECRET),
   'resource secret list <id>': command(resources.secret.list, { none: 'no secrets' }),
   'resource secret retire <id> <secret-id>': command(resources.secret.retire, SECRET_RETIRED),
 
@@ -157,7 +162,6 @@ export const COMMANDS: CommandTable = {
   grant: { summary: 'list, import and revoke the authorizations of users' },
   'grant import [file]': command(imports.grants, IMPORTING),
   'grant list': command(grants.list, {
-    incomplete: 'pass --login, --client or both',
     none: 'no authorizations',
     view: ({ clientName, ...grant }) => ({ clientName, ...grant }),
   }),
@@ -181,8 +185,6 @@ export const COMMANDS: CommandTable = {
       ...(trail !== undefined && { trail: { name: trail, lines: linesOf(trail) } }),
       ...(hashes !== undefined && { hashes: { name: hashes, lines: linesOf(hashes) } }),
     }),
-    incomplete:
-      'pass what to revoke: GRANT_ID, --login, --client, --since, --until, --trail or --hashes; several options must all match',
     says({ revoked }, { grantId }) {
       if (grantId !== undefined)
         return revoked === 0 ? `${grantId} was already revoked` : `revoked ${grantId}`;
@@ -192,8 +194,6 @@ export const COMMANDS: CommandTable = {
 
   audit: command(audit.show, {
     options: { userId: (derived) => [derived.conflicts('login')] },
-    incomplete:
-      'missing filter: pass --login, --user, --client, --grant, --resource, --ref, --outcome, --since, --until or --limit',
     none: 'no events',
     view: ({ id, limits, ...event }) => event, // the words of the rights have the limits
   }),

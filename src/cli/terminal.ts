@@ -31,7 +31,11 @@ export const ASKING = {
     paymentPassword: () => [],
   },
   /** Passwords are never arguments: every process on the machine can list those. @throws {Refusal} without a terminal */
-  async read({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
+  async read(
+    { passwordStdin = false, externalId }: { passwordStdin?: boolean; externalId?: string },
+    shell: Shell,
+  ) {
+    if (externalId !== undefined && !passwordStdin) return {}; // of a new user, who signs in at a provider
     if (!passwordStdin && !canAsk(shell))
       throw new Refusal('usage', 'prompts for passwords need a terminal and no --json: use --password-stdin');
     const [password = '', paymentPassword] = passwordStdin

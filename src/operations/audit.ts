@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { each } from '../rules/common/each.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
+import { STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/tokens.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findUser } from '../store/common/users.ts';
@@ -66,7 +67,7 @@ export const show = listing({
         .exactOptional()
         .describe('maximum number of events: the newest, or the first after a cursor'),
     })
-    .refine((filter) => Object.keys(filter).length > 0, 'a filter is missing'),
+    .refine((filter) => Object.keys(filter).length > 0, 'missing filter: pass at least one of {fields}'),
   output: EVENT,
   async run({ db, token }, { login, limit = null, ...filter }) {
     const user = login === undefined ? null : found(await findUser(db, login), 'user', login);
@@ -100,13 +101,19 @@ const NOT_OURS =
 export const next = operation({
   summary: 'show the events since a cursor, and the next cursor; without one, only the next cursor',
   input: z.strictObject({ after: CURSOR.optional().meta({ title: 'cursor' }) }),
-  output: z.object({ events: z.array(EVENT), cursor: z.string() }),
+  output: z.object({
+    events: z.array(EVENT),
+    cursor: z.string(),
+    completeUntil: z.date().describe('all events before this were shown; an open transaction holds it back'),
+  }),
   effect: 'reads',
   async run({ db }, { after = null }) {
     const part = await findTrailPart(db, after, MAX_NEXT);
     if (part === null) throw new Refusal('unknown_after', NOT_OURS, 'after');
     const { from, since, at, by, installation } = part.cursor;
-    return { events: part.events, cursor: [from, since, at, by, installation].join('.') };
+    const cursor = [from, since, at, by, installation].join('.');
+    // An event is at most a statement older than its transaction, which gets its number at its first lock.
+    return { events: part.events, cursor, completeUntil: new Date(Number(since / 1000n) - STATEMENT_MS) };
   },
 });
 

@@ -1,34 +1,35 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { checkClientId, checkClientSettings, checkIssued } from '../rules/account/registration.ts';
+import { checkClientId, checkClientSettings } from '../rules/account/registration.ts';
 import { Refusal } from '../rules/common/error.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
-import { parseCeiling } from '../rules/common/money.ts';
+import { type Ceiling, parseCeiling } from '../rules/common/money.ts';
 import type { Logo } from '../rules/face/logo.ts';
 import type { ClientSettings } from '../rules/request/client.ts';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
-import { findClient, insertClient, listClients, updateClient, writeLogo } from '../store/common/clients.ts';
+import {
+  findClient,
+  findClients,
+  insertClient,
+  listClients,
+  updateClient,
+  writeLogo,
+} from '../store/common/clients.ts';
 import { transaction } from '../store/database/database.ts';
 import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { AFTER, FLAG, ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
+import { FLAG, ID, LISTED, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
-import {
-  found,
-  listing,
-  type OperationContext,
-  operation,
-  rowsAfter,
-  snake,
-  snakeCase,
-} from './operation.ts';
-import { blockOperations, makeSecret, secretOperations } from './registered.ts';
+import { found, listing, type OperationContext, operation, snake, snakeCase } from './operation.ts';
+import { blockOperations, makeSecret, SECRET, secretOperations } from './registered.ts';
 
+const parsed = ({ days, sum }: Ceiling) => parseCeiling(`${days},${sum}`);
 const CEILING = z
   .strictObject({ days: z.int(), sum: z.string() })
-  .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'must be a whole number of days and a sum');
+  .refine(parsed, 'must be a whole number of days and a sum')
+  .overwrite((ceiling) => parsed(ceiling) ?? ceiling);
 
 const SETTINGS = {
   name: text('name').describe('the name that users see'),
@@ -79,7 +80,7 @@ export const create = operation({
     userLimits: SETTINGS.userLimits.default(false),
     oauth21: SETTINGS.oauth21.default(false),
     id: text('id').optional().describe('use this existing client_id instead of a new one'),
-    secret: z.string().optional().describe('use this existing client secret instead of a new one'),
+    secret: SECRET,
     force: OPTIONAL_FLAG.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
   output: CLIENT.extend({ clientSecret: z.string().optional().describe('the new secret, shown only once') }),
@@ -88,8 +89,6 @@ export const create = operation({
     const verified = given.verified || known !== undefined;
     const settings = { ...given, verified, logo: logo?.file ?? null };
     checkClientId(clientId);
-    const weak = known === undefined ? undefined : checkIssued('secret', known);
-    if (weak && !force) throw new Refusal('refused_value', weak, 'secret');
     const warnings = await checkSettings(context, settings, force);
     const detail = snakeCase(settings);
     const secret = await transaction(context.db, async (db) => {
@@ -97,7 +96,7 @@ export const create = operation({
         throw new Refusal('state', `the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
-      const made = verified && (await makeSecret(db, 'client', clientId, operator, known));
+      const made = verified && (await makeSecret(db, 'client', clientId, { operator, known, force }));
       return made && known === undefined && { clientSecret: made.secret };
     });
     for (const warning of warnings) context.warn(warning);
@@ -107,9 +106,9 @@ export const create = operation({
 
 export const list = listing({
   summary: 'list the applications',
-  input: z.strictObject({ after: AFTER }),
+  input: z.strictObject(LISTED),
   output: CLIENT,
-  run: async ({ db }, { after }) => [rowsAfter(await listClients(db), 'clientId', after)],
+  run: async ({ db }, filter) => listClients(db, filter),
   after: ({ clientId }) => clientId,
 });
 
@@ -129,7 +128,7 @@ export const update = operation({
       ...z.object(SETTINGS).exactPartial().shape,
       force: OPTIONAL_FLAG.describe('accept a look-alike name and an unsafe redirect URI'),
     })
-    .refine(({ clientId, force, ...change }) => Object.keys(change).length > 0, 'nothing to change'),
+    .refine(({ clientId, force, ...change }) => force || Object.keys(change).length > 0, NOTHING_TO_CHANGE),
   output: CLIENT,
   async run(context, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
@@ -197,7 +196,7 @@ async function checkSettings(
     throw new Refusal('refused_value', `the redirect URI ${doubt}: ${fix}`, 'redirect_uri');
   const warnings = doubt ? [`the redirect URI ${doubt}`] : [];
   if (name === undefined) return warnings;
-  const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
+  const others = (await findClients(db)).filter((client) => client.clientId !== clientId);
   const names = others.map((client) => client.name);
   const problem = force ? undefined : lookAlikeProblem(name, names, serviceNames());
   if (problem !== undefined) throw new Refusal('refused_value', `the name ${problem}: ${fix}`, 'name');

@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
 import { countForeignHashes } from '../store/account/passwords.ts';
-import { listClients } from '../store/common/clients.ts';
+import { findClients } from '../store/common/clients.ts';
 import { findRefusals } from '../store/common/refusals.ts';
 import { hostsOf, transaction } from '../store/database/database.ts';
-import { listOperators } from '../store/operate/operators.ts';
+import { findOperators } from '../store/operate/operators.ts';
 import { findTrailFacts, MIN_MONTHS_AHEAD, ownsTables } from '../store/schema/auditPartitions.ts';
 import { type DatabaseFacts, findDatabaseFacts, findOtherCollation } from '../store/schema/health.ts';
 import { findBroken, notRead } from '../store/schema/invariants.ts';
@@ -178,7 +178,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
   },
 
   async redirects(_facts, pool) {
-    const doubtful = (await listClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
+    const doubtful = (await findClients(pool)).filter(({ redirectUri }) => redirectUriDoubt(redirectUri));
     const text = `${doubtful.length} application${doubtful.length === 1 ? ' has' : 's have'} an unsafe redirect URI, such as one without https`;
     if (doubtful.length === 0) return ok(text);
     const some = doubtful.slice(0, 5).map(({ clientId }) => clientId);
@@ -193,7 +193,7 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
 
   async operators(_facts, pool) {
     const soon = Date.now() + TOKEN_ENDS_MS;
-    const ending = (await listOperators(pool)).filter((one) => !one.retiredAt && +one.expiresAt < soon);
+    const ending = (await findOperators(pool)).filter((one) => !one.retiredAt && +one.expiresAt < soon);
     return ending.map(({ name, expiresAt }) => {
       const text = `the token of the operator ${name} ends at ${expiresAt.toISOString()}`;
       return advice(text, 'assent operator create for its program, then assent operator retire');

@@ -9,7 +9,6 @@ export const LOGIN_OR_ID = LOGIN.describe('login or user_id');
 export const FLAG = z.boolean();
 export const OPTIONAL_FLAG = FLAG.default(false);
 export const STATUS = z.enum(['active', 'blocked']);
-export const AFTER = ID.exactOptional().describe('list only entries after the one with this id');
 
 export function upTo(most: number, title: string) {
   const error = `Not a number from 1 to ${most}.`;
@@ -20,7 +19,20 @@ export function upTo(most: number, title: string) {
 export const placeAfter = (form: RegExp) =>
   text('cursor').regex(form, 'Not a cursor.').exactOptional().describe('list only entries after this cursor');
 
-export const LIMIT = upTo(1_000, 'number').exactOptional().describe('maximum number of entries, up to 1000');
+export const LIMIT = upTo(1_000, 'number').exactOptional().describe('number of entries, up to 1000');
+
+export const NOTHING_TO_CHANGE = 'nothing to change: pass at least one of {fields}';
+
+/** What narrows a list. */
+export const LISTED = {
+  after: text('entry').exactOptional().describe('list only entries after this id, login or name'),
+  name: text('text').exactOptional().describe('list only entries with this text in the name'),
+  status: STATUS.exactOptional().meta({
+    title: 'status',
+    description: 'list only active or blocked ones',
+  }),
+  limit: LIMIT,
+};
 
 /** A day, or a time with a zone. JavaScript would guess the meaning of other forms. */
 const TIME = z

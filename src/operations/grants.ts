@@ -40,7 +40,7 @@ export const list = listing({
       after: placeAfter(/^\d{1,17}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       limit: LIMIT,
     })
-    .refine(({ login, clientId }) => (login ?? clientId) !== undefined, '`login` or `client_id` is missing'),
+    .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'pass `login`, `client_id` or both'),
   output: z.object({
     login: z.string().optional().describe('only if the request named no user'),
     ...GRANT.shape,
@@ -92,7 +92,7 @@ export const revoke = operation({
     })
     .refine(
       ({ grantId, ...many }) => (grantId === undefined) === Object.keys(many).length > 0,
-      'pass `grant_id`, or some of `login`, `client_id`, `since` and `until`',
+      'pass what to revoke: {fields}; several must all match, and an id stands alone',
     )
     .refine(
       ({ trail, hashes, ...others }) => Object.keys(others).length === 0 || (trail ?? hashes) === undefined,

@@ -75,28 +75,23 @@ export function listing<
   return { effect: 'reads', ...said, isList: true };
 }
 
-/** The rows behind that of the id `after`. @throws {Refusal} if none has it: it was deleted meanwhile, or is of another list */
-export function rowsAfter<Row>(rows: readonly Row[], id: keyof Row, after?: string): readonly Row[] {
-  const place = rows.findIndex((row) => row[id] === after);
-  if (after !== undefined && place < 0)
-    throw new Refusal('unknown_after', `there is no ${after} in the list`, 'after');
-  return rows.slice(place + 1);
-}
-
 /** Characters that PostgreSQL doesn't store. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** @param incomplete the error if each field is valid, but not the whole @throws {Refusal} */
+const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** @param fields those that may be given, by their names at the surface @throws {Refusal} */
 export function readInput<Input extends z.ZodObject>(
   { input }: { readonly input: Input },
   given: unknown,
-  incomplete = '',
+  fields: readonly string[] = [],
 ): z.output<Input> {
   const read = input.safeParse(given);
   if (!read.success) {
     const [issue] = read.error.issues;
     const [field] = issue?.code === 'unrecognized_keys' ? issue.keys : (issue?.path ?? []);
-    if (field === undefined) throw new Refusal('invalid_field', incomplete || (issue?.message ?? ''));
+    if (field === undefined)
+      throw new Refusal('invalid_field', `${issue?.message}`.replace('{fields}', OR.format(fields)));
     const isMissing = (given as Row)[String(field)] === undefined;
     throw invalid(String(field), isMissing ? 'is missing' : (issue?.message ?? ''));
   }
@@ -114,6 +109,7 @@ export function perform<Input extends z.ZodObject, Result>(
   operation: Operation<Input, z.ZodType, Result>,
   context: Pick<OperationContext, 'db' | 'operator'> & Partial<OperationContext>,
   given: z.input<Input>,
+  fields?: readonly string[],
 ): Promise<Result> {
   const confirm: OperationContext['confirm'] = async (loss) => {
     throw new Refusal('not_confirmed', `not confirmed: it would ${(await loss()).deed}`);
@@ -126,7 +122,7 @@ export function perform<Input extends z.ZodObject, Result>(
     progress() {},
     confirm,
   };
-  return operation.run({ ...silent, ...context }, readInput(operation, given));
+  return operation.run({ ...silent, ...context }, readInput(operation, given, fields));
 }
 
 /** The thing named by an input. @throws {Refusal} */

@@ -6,10 +6,10 @@ import { sha256 } from '../secrets/digest.ts';
 import { newOperatorToken } from '../secrets/tokens.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
-import { insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
+import { findOperators, insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { audited } from './audit.ts';
-import { AFTER, text, upTo } from './fields.ts';
-import { found, listing, operation, rowsAfter } from './operation.ts';
+import { LISTED, text, upTo } from './fields.ts';
+import { found, listing, operation } from './operation.ts';
 
 // Programs that call the operators' HTTP API (`admin/`).
 
@@ -20,6 +20,8 @@ const ROLE = z.enum(EFFECTS, `Must be one of ${EFFECTS.join(', ')}.`).meta({
   title: 'role',
   description: 'reads: operations that only read; changes: also those that change; destroys: all operations',
 });
+
+const STATUS = z.enum(['active', 'expired', 'retired']);
 
 /** An operator gives no higher role than its own, and for no longer. */
 export const create = operation({
@@ -33,7 +35,7 @@ export const create = operation({
   }),
   output: z.object({ name: NAME, role: ROLE, expiresAt: z.date(), operatorToken: z.string() }),
   async run({ db: pool, operator, token, commandNames }, { name, role, days }) {
-    const others = (await listOperators(pool)).map((one) => one.name);
+    const others = (await findOperators(pool)).map((one) => one.name);
     checkOperatorName(name, others, commandNames);
     if (token && !permits(token.role, role))
       throw new Refusal('not_permitted', `this requires an operator with the role ${role}`);
@@ -52,7 +54,13 @@ export const create = operation({
 
 export const list = listing({
   summary: 'list the operators of the HTTP API',
-  input: z.strictObject({ after: AFTER }),
+  input: z.strictObject({
+    ...LISTED,
+    status: STATUS.exactOptional().meta({
+      title: 'status',
+      description: 'list only active, expired or retired ones',
+    }),
+  }),
   output: z.object({
     name: NAME,
     role: ROLE,
@@ -60,8 +68,9 @@ export const list = listing({
     expiresAt: z.date(),
     lastUsedOn: z.string().nullable(),
     retiredAt: z.date().nullable(),
+    status: STATUS,
   }),
-  run: async ({ db }, { after }) => [rowsAfter(await listOperators(db), 'name', after)],
+  run: async ({ db }, filter) => listOperators(db, filter),
   after: ({ name }) => name,
 });
 
@@ -71,7 +80,7 @@ export const retire = operation({
   output: z.object({ name: NAME, status: z.literal('retired') }),
   effect: 'destroys',
   async run({ db, operator, confirm }, { name }) {
-    const isLive = (await listOperators(db)).some((one) => one.name === name && one.retiredAt === null);
+    const isLive = (await findOperators(db)).some((one) => one.name === name && one.status !== 'retired');
     found(isLive || null, 'live operator', name);
     const deed = `retire the operator ${name}, whose token is then refused`;
     await confirm(async () => ({ deed, count: 1 }));

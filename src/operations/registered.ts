@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
+import { checkIssued } from '../rules/account/registration.ts';
 import { Refusal } from '../rules/common/error.ts';
 import type { Status } from '../rules/request/client.ts';
 import { sha256 } from '../secrets/digest.ts';
@@ -9,8 +10,8 @@ import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
 import { transaction } from '../store/database/database.ts';
 import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { AFTER, ID, STATUS, text } from './fields.ts';
-import { found, listing, operation, rowsAfter } from './operation.ts';
+import { ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
+import { found, listing, operation } from './operation.ts';
 
 // Operations that applications and resource servers have alike.
 
@@ -44,29 +45,36 @@ export function secretOperations<Owner>(
   const named = z.strictObject<Record<string, z.ZodString>>({ [key]: ID });
   return {
     add: operation({
-      summary: 'add a secret; it is shown only once',
-      input: named,
-      output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
-      async run({ db, operator }, { [key]: id = '' }) {
+      summary: 'add a secret; a new one is shown only once',
+      input: named.extend({
+        secret: SECRET,
+        force: OPTIONAL_FLAG.describe('accept a weak secret'),
+      }),
+      output: z.object({
+        [key]: z.string(),
+        secretId: z.string(),
+        [`${owner}Secret`]: z.string().optional().describe('the new secret, shown only once'),
+      }),
+      async run({ db, operator }, { [key]: id = '', secret: known, force }) {
         checkUse(await requireOwner(db, id));
-        const added = await transaction(db, (connection) => makeSecret(connection, owner, id, operator));
-        return { [key]: id, secretId: added.secretId, [`${owner}Secret`]: added.secret };
+        const made = { operator, known, force: Boolean(force) };
+        const { secretId, secret } = await transaction(db, (one) => makeSecret(one, owner, id, made));
+        return { [key]: id, secretId, [`${owner}Secret`]: known === undefined ? secret : undefined };
       },
     }),
     list: listing({
       summary: 'list the secrets, with id, creation and last use',
-      input: named.extend({ after: AFTER }),
+      input: named,
       output: z.object({
         secretId: z.string(),
         createdAt: z.date(),
         lastUsedOn: z.string().nullable(),
         retiredAt: z.date().nullable(),
       }),
-      async run({ db }, { [key]: id = '', after }) {
+      async run({ db }, { [key]: id = '' }) {
         await requireOwner(db, id);
-        return [rowsAfter(await SECRETS[owner].list(db, { ownerId: id }), 'secretId', after)];
+        return [await SECRETS[owner].list(db, { ownerId: id })];
       },
-      after: ({ secretId }) => secretId,
     }),
     retire: operation({
       summary: 'stop accepting a secret',
@@ -97,16 +105,26 @@ export function secretOperations<Owner>(
   };
 }
 
-/** Stores a secret, by default a new one, shown only once; the others stay valid until retired. */
+export const SECRET = z
+  .string()
+  .optional()
+  .describe('use this existing secret, such as a secret manager’s, instead of a new one');
+
+/**
+ * Stores a secret, by default a new one, shown only once; the others stay valid until retired.
+ * @throws {Refusal} if the known one is weak, without `force`
+ */
 export async function makeSecret(
   db: pg.PoolClient,
   owner: SecretOwner,
   id: string,
-  operator: string,
-  secret = randomHex(32),
+  { operator, known, force }: { operator: string; known?: string | undefined; force?: boolean | undefined },
 ) {
-  const secretId = randomHex(4);
-  await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) });
+  const weak = known !== undefined && checkIssued('secret', known);
+  if (weak && !force) throw new Refusal('refused_value', weak, 'secret');
+  const [secretId, secret] = [randomHex(4), known ?? randomHex(32)];
+  if ((await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) })) === 0)
+    throw new Refusal('state', `${id} has or had this secret: add another one`);
   const detail = { secret_id: secretId };
   await recordAct(db, { kind: `${owner}_secret_added`, operator, [`${owner}Id`]: id, detail });
   return { secretId, secret };

@@ -1,13 +1,14 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { checkName } from '../rules/account/registration.ts';
+import { checkClientId, checkName } from '../rules/account/registration.ts';
+import { Refusal } from '../rules/common/error.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
 import { findResource, insertResource, listResources, REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { AFTER, ID, STATUS, text } from './fields.ts';
-import { found, listing, operation, rowsAfter } from './operation.ts';
+import { ID, LISTED, STATUS, text } from './fields.ts';
+import { found, listing, operation } from './operation.ts';
 import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
 const RESOURCE_ID = z.strictObject({ resourceId: ID });
@@ -15,15 +16,19 @@ const RESOURCE = z.object({ resourceId: z.string(), name: z.string(), status: ST
 
 export const create = operation({
   summary: 'register a resource server; its secret, for HTTP Basic, is shown only once',
-  input: z.strictObject({ name: text('name').describe('a name for operators') }),
+  input: z.strictObject({
+    name: text('name').describe('a name for operators'),
+    id: text('id').optional().describe('use this id instead of a new one'),
+  }),
   output: z.object({ resourceId: z.string(), resourceSecret: z.string() }),
-  async run({ db: pool, operator }, { name }) {
+  async run({ db: pool, operator }, { name, id: resourceId = randomId() }) {
     checkName(name);
-    const resourceId = randomId();
+    checkClientId(resourceId, 'id');
     return transaction(pool, async (db) => {
-      await insertResource(db, { resourceId, name });
+      if ((await insertResource(db, { resourceId, name })) === 0)
+        throw new Refusal('state', `the id ${resourceId} is taken`);
       await recordAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
-      const { secret } = await makeSecret(db, 'resource', resourceId, operator);
+      const { secret } = await makeSecret(db, 'resource', resourceId, { operator });
       return { resourceId, resourceSecret: secret };
     });
   },
@@ -31,9 +36,9 @@ export const create = operation({
 
 export const list = listing({
   summary: 'list the resource servers',
-  input: z.strictObject({ after: AFTER }),
+  input: z.strictObject(LISTED),
   output: RESOURCE,
-  run: async ({ db }, { after }) => [rowsAfter(await listResources(db), 'resourceId', after)],
+  run: async ({ db }, filter) => listResources(db, filter),
   after: ({ resourceId }) => resourceId,
 });
 

@@ -11,7 +11,7 @@ import * as store from '../store/common/users.ts';
 import { type Database, transaction } from '../store/database/database.ts';
 import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
-import { LIMIT, LOGIN, LOGIN_OR_ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
+import { LISTED, LOGIN, LOGIN_OR_ID, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeAll } from './grants.ts';
 import { found, listing, operation } from './operation.ts';
 
@@ -21,7 +21,7 @@ const PASSWORDS = {
   allowWeak: OPTIONAL_FLAG.describe('accept passwords that are short, easy to guess, or equal to each other'),
 };
 
-type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;
+type Passwords = Record<'password' | 'paymentPassword', string | null> & { allowWeak: boolean };
 
 const BY_LOGIN = z.strictObject({ login: LOGIN_OR_ID });
 const ABOUT = { userId: z.string(), login: z.string() };
@@ -30,17 +30,29 @@ const NAME = text('name').describe('the name that pages show');
 
 export const create = operation({
   summary: 'create a user',
-  input: z.strictObject({ login: LOGIN, ...PASSWORDS, name: NAME }),
+  input: z.strictObject({
+    login: LOGIN,
+    ...PASSWORDS,
+    password: PASSWORDS.password.nullable().default(null).describe('the password; null with an external id'),
+    name: NAME,
+    externalId: text('id').optional().describe('the user’s `sub` at the provider, or another id'),
+  }),
   output: z.object(ABOUT),
   async run({ db: pool, operator, serviceNames }, user) {
-    const { login, name } = user;
+    const { login, name, externalId = null } = user;
     checkName(name);
     checkLogin(login);
+    if (externalId !== null) checkExternalId(externalId);
+    else if (user.password === null)
+      throw new Refusal('invalid_field', 'pass `password`, `external_id` or both', 'password');
     const hashes = await hashPasswords(user, user, serviceNames());
     return transaction(pool, async (db) => {
       const made = await store.insertUser(db, { login, key: loginKey(login), name, ...hashes });
       if (made === null) throw new Refusal('state', `the login ${login} is taken`);
       const { userId } = made;
+      const others = { login: null, key: null, name: null, externalId };
+      if ((await store.updateUser(db, { userId, ...others })) === null)
+        throw new Refusal('state', 'another user has the external id');
       await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
       return { userId, login };
     });
@@ -50,11 +62,9 @@ export const create = operation({
 export const list = listing({
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
-    after: text('login').exactOptional().describe('list only users after the one with this login'),
+    ...LISTED,
     login: text('text').exactOptional().describe('list only users whose login contains this text'),
-    name: text('text').exactOptional().describe('list only users whose name contains this text'),
     externalId: text('id').exactOptional().describe('list only the user with this external id'),
-    limit: LIMIT,
   }),
   output: USER,
   run: async ({ db }, filter) => store.listUsers(db, filter),
@@ -82,7 +92,7 @@ export const update = operation({
         .optional()
         .describe('the user’s id in another system, which introspection shows, or "" for none'),
     })
-    .refine(({ login, ...change }) => Object.keys(change).length > 0, 'nothing to change'),
+    .refine(({ login, ...change }) => Object.keys(change).length > 0, NOTHING_TO_CHANGE),
   output: USER,
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);
@@ -201,15 +211,19 @@ async function hashPasswords(
   user: Pick<store.User, 'login' | 'name'> & Partial<store.PasswordHashes>,
   serviceNames: readonly string[],
 ) {
-  checkPassword('password', password, allowWeak);
-  if (paymentPassword !== null) checkPassword('payment_password', paymentPassword, allowWeak);
-  const passwordHash = await hashPassword(password);
-  const paymentHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
+  const hash = async (field: string, one: string | null) => {
+    if (one === null) return null;
+    checkPassword(field, one, allowWeak);
+    return hashPassword(one);
+  };
+  const passwordHash = await hash('password', password);
+  const paymentHash = await hash('payment_password', paymentPassword);
   if (!allowWeak) {
     const { isCommonPassword, isOwnName } = await import('../rules/account/commonPassword.ts'); // takes 15 MB
     const names = [user.login, user.name, ...serviceNames];
     const ticket = { queue: 'stranger', key: '', until: Number.POSITIVE_INFINITY } as const;
-    const isSame = await verifyPassword(paymentHash ?? user.paymentPasswordHash ?? null, password, ticket);
+    const otherHash = paymentHash ?? user.paymentPasswordHash ?? null;
+    const isSame = password !== null && (await verifyPassword(otherHash, password, ticket));
     const isWeak = (one: string | null) => one !== null && (isCommonPassword(one) || isOwnName(one, names));
     const weak = 'is easy to guess: common, or a name of the user or the service';
     const problem =

@@ -6,7 +6,7 @@ import * as clients from '../operations/clients.ts';
 import { perform } from '../operations/operation.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
-import { findClient, listClients } from '../store/common/clients.ts';
+import { findClient, findClients } from '../store/common/clients.ts';
 import { findUser, listUsers, type User } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { lockForTransaction } from '../store/database/query.ts';
@@ -62,7 +62,7 @@ async function isRegistered(pool: pg.Pool, kept: Registered | null): Promise<boo
 async function isFree(pool: pg.Pool): Promise<boolean> {
   const users: readonly User[] = (await listUsers(pool, { limit: 3 }).next()).value; // three users can't all be the demo's
   const isOurs = users.every(({ login }) => [FIRST.login, SECOND.login].includes(login));
-  return isOurs && (await listClients(pool)).every(({ name }) => name === NAME);
+  return isOurs && (await findClients(pool)).every(({ name }) => name === NAME);
 }
 
 async function register(pool: pg.Pool, redirectUri: string) {

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { useAdmin } from '../support/admin.ts';
-import { newSecret } from '../support/ledger.ts';
+import { ledger, newSecret } from '../support/ledger.ts';
 import { createClient, createUser } from '../support/registrations.ts';
 
 const admin = await useAdmin();
@@ -48,7 +49,98 @@ describe('an application in the operators’ API', () => {
   });
 });
 
+describe('what an operator brings along', () => {
+  it('is a sum in any spelling: 5000.00 is 5000, and no change of it', async () => {
+    const most = (sum: string) => ({ most: { days: 30, sum } });
+    const { body } = await call('POST /v1/clients', { ...SHOP, ...most('5000.00') });
+    expect(body.most).toEqual(most('5000').most);
+    const id = body.client_id;
+    await call(`PATCH /v1/clients/${id}`, most('5000.0'));
+    const shown = await call(`GET /v1/clients/${id}`);
+    expect(shown.body.most).toEqual(most('5000').most);
+    const { items } = (await call(`GET /v1/audit?client_id=${id}&outcome=client_updated`)).body;
+    expect(items).toEqual([]);
+  });
+
+  it('is a user’s id at the provider, with which no password is needed', async () => {
+    const user = { login: 'vera', name: 'Vera', external_id: 'sub-42' };
+    expect((await call('POST /v1/users', user)).status).toBe(201);
+    const shown = (await call('GET /v1/users/vera')).body;
+    expect(shown).toMatchObject(user);
+    const { rows } = await pool.query('select password_hash from users where login = $1', ['vera']);
+    expect(rows).toEqual([{ password_hash: null }]);
+    const twin = { login: 'vera2', name: 'Vera', external_id: 'sub-42' };
+    expect(await call('POST /v1/users', twin)).toMatchObject(problem(409, { rule: 'state' }));
+    expect((await call('GET /v1/users/vera2')).status).toBe(404);
+    const neither = await call('POST /v1/users', { login: 'vera3', name: 'Vera' });
+    expect(neither).toMatchObject(problem(422, { field: 'password' }));
+    const bad = await call('POST /v1/users', { ...twin, external_id: ' x' });
+    expect(bad).toMatchObject(problem(422, { field: 'external_id' }));
+  });
+
+  it.each([
+    ['clients', { ...SHOP, verified: true }, 'client_id'],
+    ['resources', { name: 'Till' }, 'resource_id'],
+  ] as const)(
+    'is a secret of a secret manager, which no answer and no event has: %s',
+    async (noun, body, key) => {
+      const id = `with-known-secret-${noun}`;
+      expect((await call(`POST /v1/${noun}`, { ...body, id })).body[key]).toBe(id);
+      expect(await call(`POST /v1/${noun}`, { ...body, id })).toMatchObject(problem(409, { rule: 'state' }));
+      const secret = newSecret();
+      ledger.note(noun === 'clients' ? 'client secret' : 'resource secret', secret);
+      const add = (more: object) => call(`POST /v1/${noun}/${id}/secrets`, more);
+      const added = await add({ secret });
+      expect(added).toMatchObject({ status: 201, body: { secret_id: expect.any(String) } });
+      expect(JSON.stringify(added.body)).not.toContain(secret);
+      expect(await add({ secret })).toMatchObject(problem(409, { rule: 'state' }));
+      expect(await add({ secret: 'a'.repeat(40) })).toMatchObject(problem(422, { field: 'secret' }));
+      expect(await add({ secret: 'short' })).toMatchObject(problem(422, { field: 'secret' }));
+      expect((await add({ secret: 'a'.repeat(40), force: true })).status).toBe(201);
+      const { items } = (await call(`GET /v1/${noun}/${id}/secrets`)).body;
+      expect(items).toHaveLength(3);
+    },
+  );
+
+  it('is an id of a resource server, of the same characters as an application’s', async () => {
+    const refused = await call('POST /v1/resources', { name: 'Till', id: 'a b' });
+    expect(refused).toMatchObject(
+      problem(422, { field: 'id', detail: expect.stringMatching(/^the id must/) }),
+    );
+  });
+});
+
 describe('the operators’ API', () => {
+  it('serves its document to any operator', async () => {
+    const { operator_token } = (await call('POST /v1/operators', { name: 'reader', role: 'reads' })).body;
+    const { status, body } = await call('GET /v1/openapi.json', undefined, operator_token);
+    const written = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
+    expect([status, body]).toEqual([200, JSON.parse(written)]);
+  });
+
+  it('says until when the feed is complete, which an open transaction holds back', async () => {
+    const next = async (after: string) => (await call(`GET /v1/audit/next?after=${after}`)).body;
+    const connection = await pool.connect();
+    await connection.query('begin; select pg_current_xact_id()');
+    const since = Date.now();
+    let { cursor, complete_until: until } = (await call('GET /v1/audit/next')).body;
+    for (let n = 0; n < 3; n += 1) ({ cursor, complete_until: until } = await next(cursor));
+    expect(Date.parse(until)).toBeLessThan(since);
+    await connection.query(
+      `insert into audit_events (kind, reference) values ('signed_out', 'late'); commit`,
+    );
+    connection.release();
+    const found: unknown[] = [];
+    const isComplete = async () => {
+      const part = await next(cursor);
+      ({ cursor, complete_until: until } = part);
+      found.push(...part.events);
+      return Date.parse(until) > since;
+    };
+    await expect.poll(isComplete, { timeout: 30_000 }).toBe(true);
+    expect(found).toContainEqual(expect.objectContaining({ reference: 'late' }));
+  });
+
   it('accepts logins with any characters in a path', async () => {
     const { userId } = await createUser(pool, { login: 'Вера / "a"?&%' });
     const answer = await call(`GET /v1/users/${encodeURIComponent('Вера / "a"?&%')}`);
@@ -123,6 +215,40 @@ describe('operators', () => {
 });
 
 describe('a list', () => {
+  it.each([
+    ['clients', 'client_id', { redirect_uri: 'https://a.example/' }],
+    ['resources', 'resource_id', {}],
+  ] as const)('is read by its key, and narrowed by name and status: %s', async (noun, key, more) => {
+    for (const id of ['list-c', 'list-a', 'list-b'])
+      await call(`POST /v1/${noun}`, { ...more, name: `${id} Kettle`, id });
+    await call(`POST /v1/${noun}/list-b/block`);
+    const idsOf = async (query: string) => {
+      const { items, next } = (await call(`GET /v1/${noun}?name=kettle&${query}`)).body;
+      return [items?.map((one: Record<string, string>) => one[key]), next];
+    };
+    expect(await idsOf('limit=2')).toEqual([['list-a', 'list-b'], 'list-b']);
+    await call(`DELETE /v1/${noun}/list-b?confirm=true`); // the place of a deleted one is still a place
+    expect(await idsOf('limit=2&after=list-b')).toEqual([['list-c'], null]);
+    expect(await idsOf('status=blocked')).toEqual([[], null]);
+    await call(`POST /v1/${noun}/list-a/block`);
+    expect(await idsOf('status=blocked')).toEqual([['list-a'], null]);
+    expect(await idsOf('status=gone')).toEqual([undefined, undefined]);
+  });
+
+  it('of operators has those that are active, expired or retired', async () => {
+    for (const name of ['lamp 2', 'lamp 1', 'lamp 3'])
+      await call('POST /v1/operators', { name, role: 'reads' });
+    await call('DELETE /v1/operators/lamp%202?confirm=true');
+    await pool.query(`update operators set expires_at = clock_timestamp() where name = 'lamp 3'`);
+    const names = async (query: string) =>
+      (await call(`GET /v1/operators?name=LAMP&${query}`)).body.items.map(
+        ({ name }: { name: string }) => name,
+      );
+    expect(await names('limit=2')).toEqual(['lamp 1', 'lamp 2']);
+    for (const [n, status] of ['active', 'retired', 'expired'].entries())
+      expect(await names(`status=${status}`)).toEqual([`lamp ${n + 1}`]);
+  });
+
   it('is paged by at most 1,000 entries, each page with the cursor of the next', async () => {
     await pool.query(
       `insert into users (login, login_key, name)

@@ -19,25 +19,39 @@ const send = async (what: string, body?: string | Uint8Array<ArrayBuffer>, type 
 describe('a request without a valid operator token', () => {
   const VALID = 'assent_op_';
 
+  /** RFC 6750 section 3.1: a request without credentials gets no error code. */
+  const UNKNOWN = ', error="invalid_token", error_description="The operator token is unknown."';
+
   it.each([
-    ['no Authorization header', {}],
-    ['the Basic scheme', { authorization: 'Basic abc' }],
-    ['an access token', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }],
-    ['an unknown operator token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }],
-    ['an operator token that is too long', { authorization: `Bearer ${VALID}${'a'.repeat(44)}` }],
-  ])('is refused with 401, also at unknown paths: %s', async (_what, headers) => {
-    for (const path of ['/v1/clients', '/nothing']) {
+    ['no Authorization header', {}, 'no_operator', ''],
+    ['the Basic scheme', { authorization: 'Basic abc' }, 'no_operator', ''],
+    ['an access token', { authorization: `Bearer assent_at_${'a'.repeat(64)}` }, 'invalid_token', UNKNOWN],
+    ['an unknown token', { authorization: `Bearer ${VALID}${'a'.repeat(43)}` }, 'invalid_token', UNKNOWN],
+    [
+      'a token that is too long',
+      { authorization: `Bearer ${VALID}${'a'.repeat(44)}` },
+      'invalid_token',
+      UNKNOWN,
+    ],
+  ])('is refused with 401, also at unknown paths: %s', async (_what, headers, rule, error) => {
+    for (const path of ['/v1/clients', '/v1/openapi.json', '/nothing']) {
       const answer = await fetch(`${admin.url}${path}`, { headers });
       const said = [answer.status, answer.headers.get('www-authenticate'), (await answer.json()).rule];
-      expect(said).toEqual([401, 'Bearer realm="operators"', 'no_operator']);
+      expect(said).toEqual([401, `Bearer realm="operators"${error}`, rule]);
     }
   });
 
-  it('is refused if the token has expired', async () => {
+  it.each([
+    ['expired', 'expires_at'],
+    ['retired', 'retired_at'],
+  ])('is refused if the token is %s, and says so', async (status, column) => {
     const token = await admin.tokenFor('reads');
     expect((await call('GET /v1/clients', undefined, token)).status).toBe(200);
-    await database.pool.query(`update operators set expires_at = clock_timestamp() where role = 'reads'`);
-    expect((await call('GET /v1/clients', undefined, token)).status).toBe(401);
+    await database.pool.query(`update operators set ${column} = clock_timestamp() where role = 'reads'`);
+    const { status: code, body, headers } = await call('GET /v1/clients', undefined, token);
+    const detail = `The operator token is ${status}.`;
+    expect([code, body.rule, body.detail]).toEqual([401, 'invalid_token', detail]);
+    expect(headers.get('www-authenticate')).toContain(`error="invalid_token", error_description="${detail}"`);
   });
 
   it('is refused with the token in the query, and the token is not logged', async () => {
@@ -133,9 +147,31 @@ describe('an invalid operator request', () => {
     expect((await send(`${NEW}?x=1`, `\ufeff${shop}`)).status).toBe(422); // RFC 8259 section 8.1 lets a mark be ignored
   });
 
-  it('is refused if its body is a form', async () => {
+  it('is refused if its body is a form, with the type that it needs', async () => {
     const answer = await send(NEW, 'name=A', 'application/x-www-form-urlencoded');
-    expect(answer.status).toBe(415);
+    expect([answer.status, answer.body.detail]).toEqual([415, expect.stringContaining('application/json')]);
+  });
+
+  it.each<[asked: string, says: RegExp, body?: string]>([
+    [
+      NEW,
+      /^There is no field colour there: the body may have name, redirect_uri, .*, force\.$/,
+      '{"colour":1}',
+    ],
+    [`${NEW}?name=A`, /^There is no field name there: the body may have name, /],
+    [
+      'GET /v1/users?colour=red',
+      /there: the query may have after, name, status, limit, login, external_id\.$/,
+    ],
+    ['GET /v1/users/x?colour=red', /there: the query may have none\.$/],
+    ['GET /v1/audit', /^missing filter: pass at least one of login, user_id, .*, after or limit$/],
+    ['GET /v1/grants', /^pass `login`, `client_id` or both$/],
+    ['PATCH /v1/clients/x', /^nothing to change: pass at least one of name, redirect_uri, /, '{}'],
+    ['PATCH /v1/users/x', /^nothing to change: pass at least one of new_login, name or external_id$/, '{}'],
+    ['POST /v1/grants/revoke', /^pass what to revoke: grant_id, login, client_id, since or until;/, '{}'],
+    ['GET /v1/client', /^There is no such address: \/v1\/openapi\.json has all, such as \/v1\/clients\.$/],
+  ])('is answered with the names that exist: %s', async (asked, says, body) => {
+    expect((await send(asked, body)).body.detail).toMatch(says);
   });
 });
 

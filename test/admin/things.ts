@@ -50,11 +50,9 @@ export async function makeThings({ server, ...api }: DescribedServer): Promise<T
     'auditList after': '0.0,0',
     'auditNext after': (await done('auditNext', {})).cursor,
     'clientsList after': client_id,
-    'clientsSecretsList after': clientSecret,
     'grantsList after': `0.${grant.grant_id}`,
     'operatorsList after': operator.name,
     'resourcesList after': resource_id,
-    'resourcesSecretsList after': resourceSecret,
     'usersList after': '0',
   };
 }
@@ -82,6 +80,7 @@ function newValues(): Things {
     secret: secret(),
     since: '2026-11-20',
     site: 'https://shop.example',
+    status: 'active',
     until: '2100-01-01T09:30:00+02:00',
     user_limits: true,
     verified: true,
@@ -101,6 +100,7 @@ export async function makeReference({ server, ...api }: DescribedServer): Promis
 /** Of these optional fields, a request needs at least one. */
 const ENOUGH: Readonly<Record<string, string>> = {
   auditList: 'login',
+  usersCreate: 'password',
   clientsUpdate: 'name',
   grantsList: 'login',
   grantsRevoke: 'grant_id',

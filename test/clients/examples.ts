@@ -37,7 +37,7 @@ export function useExampleFolder(): string {
 
 /** Registers the tests of examples that need `commands`; on a machine that lacks some, a test that says so. */
 export function describeWith(commands: string[], title: string, tests: () => void): void {
-  const argumentOf = (command: string) => (command === 'openssl' ? 'version' : '--version');
+  const argumentOf = (command: string) => (/^(openssl|go)$/.test(command) ? 'version' : '--version');
   const absent = commands.filter((command) => versionOf([command, argumentOf(command)]) === undefined);
   if (absent.length === 0) describe(title, tests);
   else it(`${title} can’t run here without ${absent.join(' and ')}`, () => expect(absent).not.toEqual([]));

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { PLACES, type Place } from '../../src/admin/places.ts';
 import { snake, snakeCase } from '../../src/operations/operation.ts';
+import { REFUSALS as STATUSES } from '../../src/rules/common/error.ts';
+import { FACETS, STORABLE } from './facets.ts';
 
 // The OpenAPI document of the operators' HTTP API, made from its places and the schemas of their operations.
 
@@ -11,7 +13,7 @@ type Fields = Record<string, Schema>;
 
 /** Parts of the API by noun: what they are about, and the name of one thing of its list. */
 const NOUNS: Readonly<Record<string, readonly [description: string, thing?: string]>> = {
-  clients: ['Applications', 'Client'],
+  clients: ['Applications', 'Application'],
   'clients.secrets': ['Secrets of applications', 'Secret'],
   users: ['Users', 'User'],
   grants: ['Authorizations: what a user allowed an application', 'Grant'],
@@ -26,7 +28,7 @@ const NOUNS: Readonly<Record<string, readonly [description: string, thing?: stri
 /** When an operation is refused, by status; the words in quotation marks are each `rule`. */
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'The request can’t be read: “unreadable_request”. Or `after` is of no use: “unknown_after”.',
-  401: 'The request has no token of an operator: “no_operator”.',
+  401: 'The request has no token of an operator: “no_operator”; or it is unknown, expired or retired: “invalid_token”.',
   403: 'The operator’s role, or its own token, does not go so far: “not_permitted”.',
   404: 'What the request names does not exist: “not_found”, “no_address”.',
   409: 'It needs `confirm`, and the detail says what would be lost: “not_confirmed”. Or the state of things forbids it: “state”.',
@@ -40,12 +42,20 @@ const REFUSALS: Readonly<Record<number, string>> = {
 
 /** The further header of a refusal. */
 const HEADERS: Readonly<Record<number, readonly [name: string, description: string]>> = {
-  401: ['WWW-Authenticate', 'The scheme `Bearer`'],
+  401: ['WWW-Authenticate', 'The scheme `Bearer`, with `error="invalid_token"` for a token (RFC 6750)'],
   429: ['Retry-After', 'Seconds'],
   503: ['Retry-After', 'Seconds'],
 };
 
 const TEXT = { type: 'string' };
+
+/** Those that the command line alone breaks are left out. */
+const RULES = [
+  ...Object.keys(STATUSES).filter((rule) => rule !== 'usage'),
+  'database',
+  'overload',
+  'server_error',
+];
 
 /** RFC 9457. */
 const PROBLEM = {
@@ -54,12 +64,29 @@ const PROBLEM = {
     title: { ...TEXT, description: 'The status in words' },
     status: { type: 'integer' },
     detail: { ...TEXT, description: 'What is wrong, for people' },
-    rule: { ...TEXT, description: 'The broken rule, for programs' },
+    rule: { ...TEXT, enum: RULES, description: 'The broken rule, for programs' },
     reference: { ...TEXT, description: 'Of the request, as in the log' },
     field: { ...TEXT, description: 'The field at fault, if it is a single one' },
   },
   required: ['title', 'status', 'detail', 'rule', 'reference'],
 };
+
+/** Nouns whose verbs register or change something: what they take must pass the rules of `src/rules/`. */
+const REGISTERING = ['clients', 'clients.secrets', 'users', 'resources', 'resources.secrets', 'operators'];
+
+/** With what the rules behind the schemas demand of each text. */
+function withFacets(fields: Fields, { name }: Place, isBody: boolean): Fields {
+  const isRegistered = isBody && REGISTERING.includes(name.replace(/\.\w+$/, ''));
+  const entries = Object.entries(fields).map(([field, schema]) => {
+    const facets = (isRegistered && (FACETS[`${name} ${field}`] ?? FACETS[field])) || {};
+    const isText = [schema.type].flat().includes('string') && schema.enum === undefined;
+    return [
+      field,
+      { ...schema, ...(isText && schema.pattern === undefined && { pattern: STORABLE }), ...facets },
+    ];
+  });
+  return Object.fromEntries(entries);
+}
 
 /** The schema on the wire: dates are text, names are in snake case, and words for a command's help are left out. */
 function wireSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
@@ -74,10 +101,24 @@ function wireSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
       if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
       if (io === 'output') delete part.additionalProperties; // a later version may add fields to answers
       delete part.title;
+      if (part.default === null) delete part.default; // Java’s generator sends it as the text “null”
+      mergeAlternatives(part);
       delete part.readOnly;
     },
   });
   return whole;
+}
+
+/** One schema instead of `anyOf` where generators know no other: something or null, and a day or a time. */
+function mergeAlternatives(part: Schema): void {
+  const [one, other, ...more] = (part.anyOf ?? []) as Schema[];
+  if (one === undefined || other === undefined || more.length > 0) return;
+  if (other.type === 'null' && typeof one.type === 'string')
+    Object.assign(part, one, { type: [one.type, 'null'] });
+  else if (one.format === 'date' && other.format === 'date-time')
+    Object.assign(part, TEXT, { pattern: `${one.pattern}|${other.pattern}` });
+  else return;
+  delete part.anyOf;
 }
 
 /** The schemas that answers have in common, by name. */
@@ -128,7 +169,7 @@ const CONFIRM = {
 
 function parametersOf(place: Place, fields: Fields, required: readonly string[]) {
   const isQuery = place.method === 'GET' || place.method === 'DELETE';
-  return Object.entries(fields).flatMap(([name, { description, ...schema }]) => {
+  return Object.entries(withFacets(fields, place, false)).flatMap(([name, { description, ...schema }]) => {
     const { isId = false } = place.fields.get(name) ?? {};
     if (!isId && !isQuery) return [];
     const said = { name, in: isId ? 'path' : 'query', ...(description !== undefined && { description }) };
@@ -143,7 +184,7 @@ function bodyOf(place: Place, fields: Fields, required: readonly string[], whyNo
   const needed = required.filter((name) => own.some(([other]) => other === name));
   const schema = {
     type: 'object',
-    properties: Object.fromEntries(own),
+    properties: withFacets(Object.fromEntries(own), place, true),
     ...(needed.length > 0 && { required: needed }),
     ...(needed.length === 0 && whyNotEmpty !== undefined && { minProperties: 1 }),
     additionalProperties: false,
@@ -198,7 +239,7 @@ function componentsOf() {
   const things = [...THINGS].map(([schema, name]) => [name, JSON.parse(schema)]);
   const statuses = Object.keys(REFUSALS).map((status) => [status, refusal(Number(status))]);
   return {
-    securitySchemes: { operator: { type: 'http', scheme: 'bearer' } },
+    securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     responses: Object.fromEntries(statuses),
     schemas: { ...Object.fromEntries(things), Problem: PROBLEM },
   };
@@ -228,7 +269,7 @@ export function openApi(version: string) {
         variables: { address: { default: '127.0.0.1:3002', description: '`ADMIN_HOST` and `ADMIN_PORT`' } },
       },
     ],
-    security: [{ operator: [] }],
+    security: [{ bearer: [] }],
     tags: tags.map((name) => ({ name, description: NOUNS[name]?.[0] })),
     paths: Object.fromEntries(paths) as Record<string, Record<string, ReturnType<typeof operationOf>>>,
     components: componentsOf(),

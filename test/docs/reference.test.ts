@@ -61,10 +61,13 @@ function commandSections(): string {
   const program = new Command('assent');
   addCommands(program, COMMANDS, {} as Shell);
   const leaves = (command: Command, path: string): string[] => {
+    if (path === 'resource secret')
+      // the same schemas
+      return ['- **`assent resource secret …`**: as `assent client secret …`'];
     const own = command.registeredArguments.length > 0 || command.commands.length === 0 || path === 'audit';
-    const isImport = command.name() === 'import';
-    const among = isImport ? program.commands.flatMap(({ commands }) => commands) : command.parent?.commands;
-    const first = among?.find((other) => other.name() === (isImport ? 'import' : 'create'));
+    const isAlike = ['import', 'list'].includes(command.name());
+    const among = isAlike ? program.commands.flatMap(({ commands }) => commands) : command.parent?.commands;
+    const first = among?.find((other) => other.name() === (isAlike ? command.name() : 'create'));
     const earlier = first === command ? undefined : first;
     const inner = command.commands.flatMap((sub) => leaves(sub, `${path} ${sub.name()}`));
     return own ? [describeCommand(command, path, earlier), ...inner] : inner;

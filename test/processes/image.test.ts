@@ -29,7 +29,7 @@ const assent = async (command: string, variables = {}, stdin = '') => {
 describe('the container image', () => {
   it('has few code files, and no documents, type declarations or sources of packages', () => {
     const parts = [...new Set(files.map((file) => file.split('/')[0]))];
-    const expected = ['bin', 'demo', 'dist', 'migrations', 'node_modules', 'package.json', 'views'];
+    const expected = ['bin', 'demo', 'dist', 'docs', 'migrations', 'node_modules', 'package.json', 'views'];
     expect(parts.toSorted()).toEqual(expected);
     const others = files.filter((file) => /\.(md|markdown|ya?ml|[cm]?ts)$/.test(file));
     expect(others.filter((file) => !/licen[cs]e\.md$/i.test(file))).toEqual([]);
@@ -72,7 +72,11 @@ describe('the container image', () => {
     const shop = JSON.parse(await assent(`client create --json --name Shop --redirect-uri ${redirectUri}`));
     const ADMIN_PORT = String(await freePort());
     const server = await spawnServer({ ...settings, ADMIN_PORT }, 'ready', executable);
-    expect((await fetch(`http://localhost:${ADMIN_PORT}/v1/clients`)).status).toBe(401);
+    const token = JSON.parse(await assent('operator create reader --role reads --json')).operator_token;
+    const document = await fetch(`http://localhost:${ADMIN_PORT}/v1/openapi.json`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(await document.text()).toBe(JSON.stringify(JSON.parse(read('docs/openapi.json'))));
 
     const scope = 'payment.to-account("79161234567","phone").limit(30,200)';
     const request = requestOf({ clientId: shop.client_id, clientSecret: null, redirectUri }, { scope });

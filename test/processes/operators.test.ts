@@ -129,6 +129,39 @@ describe('--json', () => {
     expect(await assent(none)).toEqual({ code: 0, stdout: '', stderr });
   });
 
+  it('takes existing secrets from standard input, ids, and an id at the provider instead of a password', async () => {
+    const { client_id: id } = await create('Kettle shop', '--verified');
+    const { resource_id } = await json('resource create --name Till --id till-1');
+    expect(resource_id).toBe('till-1');
+    for (const owner of [`client secret add ${id}`, 'resource secret add till-1']) {
+      const secret = newSecret();
+      ledger.note('client secret', secret);
+      const added = await assent(`${owner} --secret-stdin --json`, `${secret}\n`);
+      expect([added.code, added.stdout.includes(secret)]).toEqual([0, false]);
+      expect(Object.keys(JSON.parse(added.stdout))).toEqual([expect.stringMatching(/_id$/), 'secret_id']);
+      const again = await assent(`${owner} --secret-stdin`, secret);
+      expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('has or had this secret') });
+      const weak = await assent(`${owner} --secret-stdin`, 'a'.repeat(40));
+      expect(weak).toMatchObject({ code: 1, stderr: expect.stringMatching(/has about \d+ bits.*--force/) });
+    }
+    const made = await json('user create nadia --name Nadia --external-id sub-77');
+    expect(await json('user show nadia')).toMatchObject({ ...made, external_id: 'sub-77' });
+  });
+
+  it('is a line per application without it, in the order of their ids', async () => {
+    for (const id of ['line-b', 'line-a']) await json(`${CREATE} "Line ${id}" --id ${id}`);
+    await json('client block line-b');
+    const list = (how: string) => assent(`client list --name line ${how}`).then(({ stdout }) => stdout);
+    const [first, second] = [
+      /^line-a +active +Line line-a\n/.source,
+      /line-b +blocked +Line line-b\n$/.source,
+    ];
+    expect(await list('')).toMatch(new RegExp(first + second));
+    expect(await list('--limit 1')).toMatch(new RegExp(`${first}$`));
+    expect(await list('--after line-a')).toMatch(new RegExp(`^${second}`));
+    expect(await list('--status blocked')).toMatch(new RegExp(`^${second}`));
+  });
+
   it.each([
     ['', 2, /^missing command/],
     ['nothing', 2, /^unknown command 'nothing'/],

@@ -14,6 +14,9 @@ describe('scopes.md: the maximum that an application may request', () => {
     ['30,5000', { days: 30, sum: '5000' }],
     ['9999,999999999999.99', { days: 9999, sum: '999999999999.99' }],
     ['1,0.01', { days: 1, sum: '0.01' }],
+    ['30,5000.00', { days: 30, sum: '5000' }],
+    ['30,5000.50', { days: 30, sum: '5000.5' }],
+    ['30,500.0', { days: 30, sum: '500' }],
   ])('is parsed from %j as %o', (text, ceiling) => {
     expect(parseCeiling(text)).toEqual(ceiling);
   });

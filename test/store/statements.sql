@@ -211,17 +211,17 @@ select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri"
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from unnest($1::text[]) with ordinality as input (client_id, n) join clients using (client_id);
 
+-- client-find-all() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
+select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients order by client_id;
+
 -- client-insert(text, text, text, boolean, text[], json, text, text, boolean, boolean, boolean) → nothing
 insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
                        user_limits, oauth21)
   values ($1, $2, $3, $4, $5, ($6::json ->> 'days')::int, ($6::json ->> 'sum')::numeric, $7, $8, $9,
           $10, $11)
   on conflict do nothing;
-
--- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
-select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
-  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients order by created_at, client_id;
 
 -- client-lock(text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, oauth21 boolean, revision integer, createdAt timestamp with time zone, most json
 select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
@@ -240,7 +240,8 @@ insert into client_logos (client_id, file, body) values ($1, $2, $3)
   on conflict (client_id) do update set file = excluded.file, body = excluded.body;
 
 -- client-secret-insert(text, text, bytea) → nothing
-insert into client_secrets (client_id, secret_id, secret_hash) values ($1, $2, $3);
+insert into client_secrets (client_id, secret_id, secret_hash) values ($1, $2, $3)
+      on conflict (client_id, secret_hash) do nothing;
 
 -- client-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
 select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
@@ -868,23 +869,22 @@ select c.n, case when c.user_id is not null and fields <> '{name}' then w.user_i
 -- imported-token-find(bytea[]) → n integer, grantId uuid
 select n::int as n, grant_id as "grantId" from unnest($1::bytea[]) with ordinality as input (token_hash, n) join imported_tokens using (token_hash);
 
--- operator-find(bytea) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+-- operator-find(bytea) → name text, status text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 with used as (
   update operators set last_used_on = current_date
    where token_hash = $1 and last_used_on is distinct from current_date)
-select name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
-  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators
- where token_hash = $1 and retired_at is null and expires_at > clock_timestamp();
+select name, case when retired_at is not null then 'retired' when expires_at <= clock_timestamp() then 'expired' else 'active' end as status, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators where token_hash = $1;
 
--- operator-insert(text, text, bytea, integer, timestamp with time zone) → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+-- operator-find-all() → name text, status text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
+select name, case when retired_at is not null then 'retired' when expires_at <= clock_timestamp() then 'expired' else 'active' end as status, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators order by name;
+
+-- operator-insert(text, text, bytea, integer, timestamp with time zone) → name text, status text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
 insert into operators (name, role, token_hash, expires_at)
   values ($1, $2, $3, least(clock_timestamp() + $4::int * interval '1 day', $5))
-  on conflict (name) do nothing returning name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+  on conflict (name) do nothing returning name, case when retired_at is not null then 'retired' when expires_at <= clock_timestamp() then 'expired' else 'active' end as status, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn";
-
--- operator-list() → name text, role text, createdAt timestamp with time zone, expiresAt timestamp with time zone, retiredAt timestamp with time zone, lastUsedOn text
-select name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
-  to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn" from operators order by created_at, name;
 
 -- operator-retire(text) → nothing
 update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null;
@@ -916,13 +916,11 @@ delete from resources where resource_id = $1 returning resource_id;
 select resource_id as "resourceId", name, status from resources where resource_id = $1;
 
 -- resource-insert(text, text) → nothing
-insert into resources (resource_id, name) values ($1, $2);
-
--- resource-list() → resourceId text, name text, status text
-select resource_id as "resourceId", name, status from resources order by created_at, resource_id;
+insert into resources (resource_id, name) values ($1, $2) on conflict do nothing;
 
 -- resource-secret-insert(text, text, bytea) → nothing
-insert into resource_secrets (resource_id, secret_id, secret_hash) values ($1, $2, $3);
+insert into resource_secrets (resource_id, secret_id, secret_hash) values ($1, $2, $3)
+      on conflict (resource_id, secret_hash) do nothing;
 
 -- resource-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
 select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
@@ -1149,12 +1147,6 @@ with made as (
   select 'user_created', user_id, '{"by": "provider"}'::jsonb, $6, $7 from made
 )
 select user_id as "userId", login, name, status, external_id as "externalId" from made;
-
--- user-list(text, text, text, text, bigint) → userId uuid, login text, name text, status text, externalId text
-select user_id as "userId", login, name, status, external_id as "externalId" from users
-    where login_key > $1 and position($2 in login_key) > 0 and position(lower($3) in lower(name)) > 0
-      and ($4::text is null or external_id = $4)
-    order by login_key limit $5;
 
 -- user-lock(uuid) → nothing
 select from users where user_id = $1 for no key update;

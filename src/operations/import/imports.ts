@@ -5,7 +5,7 @@ import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
 import { keptScope } from '../../rules/scope/scope.ts';
-import { listClients } from '../../store/common/clients.ts';
+import { findClients } from '../../store/common/clients.ts';
 import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { OPTIONAL_FLAG } from '../fields.ts';
@@ -177,7 +177,7 @@ async function judgeFor(
 ) {
   const [hasEnded, names] = [await store.findEnded(db, subject === 'grant'), namesByLook()];
   const own = subject === 'client' && serviceNames();
-  if (own) for (const { name } of await listClients(db)) names.add(name);
+  if (own) for (const { name } of await findClients(db)) names.add(name);
   return (row: Row) => {
     const { name = '' } = row;
     const [unknown] = unknownIn(row);

@@ -45,10 +45,10 @@ export function checkExternalId(id: string): void {
   ensure('external_id', fits && isClear, `the external id must have ${rule}`);
 }
 
-/** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {Refusal} */
-export function checkClientId(id: string): void {
+/** An id from elsewhere: characters that need no escape in a form, a header or a path. @throws {Refusal} */
+export function checkClientId(id: string, what = 'client id'): void {
   const isPlain = /^[A-Za-z0-9._~-]{1,128}$/.test(id) && !isDots(id);
-  ensure('id', isPlain, 'the client id must have 1 to 128 characters: letters, digits and . _ ~ -');
+  ensure('id', isPlain, `the ${what} must have 1 to 128 characters: letters, digits and . _ ~ -`);
 }
 
 /** RFC 6749 section 10.10: guessing a secret must be hopeless. */

@@ -60,7 +60,7 @@ export class OAuthError extends Error {
 /** Why a request of an operator is refused, and the HTTP status that says so. */
 export const REFUSALS = {
   ...each(400, 'usage', 'unreadable_request', 'unknown_after'),
-  no_operator: 401,
+  ...each(401, 'no_operator', 'invalid_token'),
   not_permitted: 403,
   ...each(404, 'not_found', 'no_address'),
   wrong_method: 405,

@@ -43,15 +43,15 @@ export function covers(limit: Limit, other: Limit): boolean {
 /** The longest period and the largest sum that an application may request for a right that spends, in the service's currency. */
 export interface Ceiling {
   readonly days: number;
-  /** An exact decimal, as the operator wrote it. */
+  /** An exact decimal, without zeros at its end. */
   readonly sum: string;
 }
 
-/** Parses `DAYS,SUM`, as in a scope. @returns undefined for other text */
+/** Parses `DAYS,SUM`, as in a scope; 5000.00 is 5000. @returns undefined for other text */
 export function parseCeiling(text: string): Ceiling | undefined {
   const [, days, sum] = /^([1-9]\d{0,3}),((?:0|[1-9]\d{0,11})(?:\.\d{1,2})?)$/.exec(text) ?? [];
   if (days === undefined || sum === undefined || hundredths({ sum }) === 0n) return undefined;
-  return { days: Number(days), sum };
+  return { days: Number(days), sum: sum.replace(/(?<=\.\d*)0+$|\.0*$/, '') };
 }
 
 /** A one-time payment has only a sum to compare. */

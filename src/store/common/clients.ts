@@ -4,6 +4,7 @@ import { type Client, type ClientSettings, effectiveChange } from '../../rules/r
 import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, findRow, write } from '../database/query.ts';
+import { listedBy } from './conditions.ts';
 
 export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", oauth21, revision, created_at as "createdAt",
@@ -12,8 +13,11 @@ export const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "r
 export const findClient = findBatched<string, Client>('client-find', { client_id: asciiOnly })`
   select n::int as n, ${CLIENT_COLUMNS} from @input(client_id text) join clients using (client_id)`;
 
-export const listClients = findAll<void, Client>('client-list')`
-  select ${CLIENT_COLUMNS} from clients order by created_at, client_id`;
+export const listClients = listedBy<Client>('client_id', CLIENT_COLUMNS, 'clients');
+
+/** For rules about the names of all. */
+export const findClients = findAll<void, Client>('client-find-all')`
+  select ${CLIENT_COLUMNS} from clients order by client_id`;
 
 /** The ceiling `most` takes two columns; both are null without one. */
 const [MOST_DAYS, MOST_SUM] = [`(@most::json ->> 'days')::int`, `(@most::json ->> 'sum')::numeric`];

@@ -1,3 +1,7 @@
+import type pg from 'pg';
+import { queryPages } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
+
 /** A `where` condition of only the given filters, so that its plan fits them. Null and undefined ones are ignored. */
 export function whereOf<Name extends string>(
   conditions: Readonly<Record<Name, string>>,
@@ -5,6 +9,28 @@ export function whereOf<Name extends string>(
 ): string {
   const asked = Object.entries(filter).filter(([, value]) => value != null);
   return asked.map(([name]) => conditions[name as Name]).join(' and ') || 'true';
+}
+
+const LISTED = {
+  name: 'position(lower(@name) in lower(name)) > 0',
+  login: 'position(@login in login_key) > 0',
+  externalId: 'external_id = @externalId',
+};
+
+export type ListFilter = Partial<
+  Record<keyof typeof LISTED | 'after' | 'status', string | undefined> & Record<'limit', number | undefined>
+>;
+
+/** Lists the matching rows by a key with an index, from the one `after` on, in pages. */
+export function listedBy<Row extends object>(key: string, columns: string, table: string, status = 'status') {
+  const conditions = { ...LISTED, status: `${status} = @status`, after: `${key} > @after` };
+  return (pool: pg.Pool, { limit, ...filter }: ListFilter) => {
+    const rest = `where ${whereOf(conditions, filter)} order by ${key} limit ${limit ?? null}`;
+    return queryPages<Row>(
+      pool,
+      statement<ListFilter>('', `select ${columns} from ${table} ${rest}`)(filter),
+    );
+  };
 }
 
 /** SQL for microseconds since 1970: rows of one statement may be less than a millisecond apart. */

@@ -44,8 +44,10 @@ export const SECRET_IS_WRONG = 'c.verified and s.secret_hash is null';
 function statementsOf(owner: SecretOwner) {
   const [table, id] = [`${owner}_secrets`, `${owner}_id`];
   return {
+    /** @returns the number inserted: none if the owner has or had the secret */
     insert: write<{ ownerId: string; secretId: string; secretHash: Digest }>(`${owner}-secret-insert`)`
-      insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
+      insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)
+      on conflict (${id}, secret_hash) do nothing`,
     /** An owner's secrets, accepted and retired, oldest first. */
     list: findAll<{ ownerId: string }, Secret>(`${owner}-secret-list`)`
       select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",

@@ -3,9 +3,9 @@ import { loginKey } from '../../rules/account/loginKey.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Database } from '../database/database.ts';
-import { findOne, queryPages, write } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { findOne, write } from '../database/query.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import { type ListFilter, listedBy } from './conditions.ts';
 
 export interface User {
   readonly userId: string;
@@ -75,24 +75,11 @@ with renamed as (
 )
 select ${USER_COLUMNS} from renamed`;
 
-/** Users after a login, with these texts in login and name, or with this external id, and their maximal number. */
-type UserFilter = Partial<Record<'after' | 'login' | 'name', string>> &
-  Partial<{ externalId: string | null; limit: number | null }>;
-
-const list = statement<Required<UserFilter>>(
-  'user-list',
-  `select ${USER_COLUMNS} from users
-    where login_key > @after and position(@login in login_key) > 0 and position(lower(@name) in lower(name)) > 0
-      and (@externalId::text is null or external_id = @externalId)
-    order by login_key limit @limit`,
-);
+const list = listedBy<User>('login_key', USER_COLUMNS, 'users');
 
 /** The matching users, ordered by login, in pages. */
-export const listUsers = (
-  pool: pg.Pool,
-  { after = '', login = '', name = '', externalId = null, limit = null }: UserFilter,
-): AsyncGenerator<User[]> =>
-  queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, externalId, limit }));
+export const listUsers = (pool: pg.Pool, { after, login, ...filter }: ListFilter): AsyncGenerator<User[]> =>
+  list(pool, { ...filter, after: after && loginKey(after), login: login && loginKey(login) });
 
 export const updateLanguage = write<{ userId: string; language: string }>('user-set-language')`
   update users set language = @language where user_id = @userId and language is distinct from @language`;

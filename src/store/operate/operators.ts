@@ -1,5 +1,6 @@
 import type { Effect } from '../../rules/account/role.ts';
 import type { Digest } from '../../secrets/digest.ts';
+import { listedBy } from '../common/conditions.ts';
 import { findAll, findOne, write } from '../database/query.ts';
 
 /** A program with a token for the operators' API. */
@@ -11,9 +12,12 @@ export interface Operator {
   /** The day, as `2026-11-20`; null before the first. */
   readonly lastUsedOn: string | null;
   readonly retiredAt: Date | null;
+  readonly status: 'active' | 'expired' | 'retired';
 }
 
-const COLUMNS = `name, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
+const STATUS = `case when retired_at is not null then 'retired' when expires_at <= clock_timestamp() then 'expired' else 'active' end`;
+
+const COLUMNS = `name, ${STATUS} as status, role, created_at as "createdAt", expires_at as "expiresAt", retired_at as "retiredAt",
   to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn"`;
 
 /** `tokenHash` is the SHA-256 of the token, which ends after `days` and by `until`. @returns null if the name is or was another's */
@@ -25,16 +29,17 @@ export const insertOperator = findOne<
   values (@name, @role, @tokenHash, least(clock_timestamp() + @days::int * interval '1 day', @until))
   on conflict (name) do nothing returning ${COLUMNS}`;
 
-export const listOperators = findAll<void, Operator>('operator-list')`
-  select ${COLUMNS} from operators order by created_at, name`;
+export const listOperators = listedBy<Operator>('name', COLUMNS, 'operators', STATUS);
 
-/** Notes the day of the use. @returns null if the token is unknown, expired or retired */
+export const findOperators = findAll<void, Operator>('operator-find-all')`
+  select ${COLUMNS} from operators order by name`;
+
+/** Notes the day of the use. @returns null if the token is unknown */
 export const findOperator = findOne<{ tokenHash: Digest }, Operator>('operator-find')`
 with used as (
   update operators set last_used_on = current_date
    where token_hash = @tokenHash and last_used_on is distinct from current_date)
-select ${COLUMNS} from operators
- where token_hash = @tokenHash and retired_at is null and expires_at > clock_timestamp()`;
+select ${COLUMNS} from operators where token_hash = @tokenHash`;
 
 export const retireOperator = write<Pick<Operator, 'name'>>('operator-retire')`
   update operators set retired_at = clock_timestamp() where name = @name and retired_at is null`;

@@ -1,6 +1,7 @@
 import type { Status } from '../../rules/request/client.ts';
+import { listedBy } from '../common/conditions.ts';
 import type { Database } from '../database/database.ts';
-import { findAll, findLong, findOne, write } from '../database/query.ts';
+import { findLong, findOne, write } from '../database/query.ts';
 
 // What operators register has some statements alike; clients and users have files in `../common/`.
 
@@ -37,8 +38,8 @@ const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';
 export const findResource = findOne<Pick<Resource, 'resourceId'>, Resource>('resource-find')`
   select ${RESOURCE_COLUMNS} from resources where resource_id = @resourceId`;
 
-export const listResources = findAll<void, Resource>('resource-list')`
-  select ${RESOURCE_COLUMNS} from resources order by created_at, resource_id`;
+export const listResources = listedBy<Resource>('resource_id', RESOURCE_COLUMNS, 'resources');
 
+/** @returns the number inserted: none if the id is taken */
 export const insertResource = write<Pick<Resource, 'resourceId' | 'name'>>('resource-insert')`
-  insert into resources (resource_id, name) values (@resourceId, @name)`;
+  insert into resources (resource_id, name) values (@resourceId, @name) on conflict do nothing`;
