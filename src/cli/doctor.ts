@@ -22,7 +22,9 @@ const ADDRESS_TIMEOUT_MS = 5_000;
 const DAY_MS = 86_400_000;
 /** With fewer days left, a certificate should have been renewed. */
 const RENEWED_DAYS = 21;
-const UNCHECKED = 'not checked: certificate, /metrics, /health/ready';
+const UNCHECKED = 'not checked: certificate, /metrics, /health/ready, proxy';
+/** From a network for documentation: no caller has it. */
+const FORGED = { 'x-forwarded-for': '203.0.113.113' };
 const CORRECT = 'correct the configuration first';
 
 export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
@@ -55,13 +57,15 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   });
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
   else verdicts.push(wrong('not checked: address, provider', CORRECT));
+  // First, because servers then note refusals in the database.
+  const { findings = [], references = [] } = config ? await examineAddress(config) : {};
   return [
     ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
     ...(await checkStore(shell, async (context) => {
-      const findings = await perform(checkDatabase, context, {});
-      return config === null ? findings : [...findings, ...(await examineSettings(context, config))];
+      const ofDatabase = await perform(checkDatabase, context, { references });
+      return config === null ? ofDatabase : [...ofDatabase, ...(await examineSettings(context, config))];
     })),
-    ...(config === null ? [] : await examineAddress(config)),
+    ...findings,
     ...(config?.provider ? await examineProvider(config.provider) : []),
   ];
 }
@@ -103,7 +107,8 @@ async function examineSettings({ db }: Pick<OperationContext, 'db'>, config: Con
   }));
 }
 
-async function examineAddress({ baseUrl, trustProxy }: Config): Promise<Finding[]> {
+/** @returns also the references of a refused request, and of one with a forged address */
+async function examineAddress({ baseUrl, trustProxy }: Config) {
   const { protocol, hostname } = new URL(baseUrl);
   const isHttps = protocol === 'https:';
   const plainHttp = isLoopback(hostname)
@@ -119,7 +124,7 @@ async function examineAddress({ baseUrl, trustProxy }: Config): Promise<Finding[
     { check: 'cookies', ...cookies },
     { check: 'address', ...address },
   ];
-  if (address.level !== 'ok') return findings;
+  if (address.level !== 'ok') return { findings };
   if (isHttps) findings.push({ check: 'certificate', ...(await checkCertificate(baseUrl)) });
   // Without TLS and a proxy, BASE_URL is the address of a trial.
   if (isHttps || trustProxy !== false)
@@ -127,12 +132,16 @@ async function examineAddress({ baseUrl, trustProxy }: Config): Promise<Finding[
       { check: 'metrics', ...(await checkPrivate(`${baseUrl}/metrics`, wrong)) },
       { check: 'readiness', ...(await checkPrivate(`${baseUrl}/health/ready`, advice)) },
     );
-  return findings;
+  const asked = [{}, trustProxy === false ? {} : FORGED].map((headers) =>
+    ask(`${baseUrl}/oauth/authorize`, headers).catch(() => null),
+  );
+  const references = (await Promise.all(asked)).map((answer) => answer?.headers.get('x-request-id') ?? '');
+  return { findings, references };
 }
 
 /** Requests something as a stranger, without following a redirect. */
-const ask = (url: string) =>
-  fetch(url, { signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS), redirect: 'error' });
+const ask = (url: string, headers = {}) =>
+  fetch(url, { headers, signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS), redirect: 'error' });
 
 async function checkPrivate(url: string, judge: typeof wrong) {
   const answer = await ask(url).catch(() => null);

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { z } from 'zod';
 import { redirectUriDoubt } from '../rules/request/redirectUri.ts';
@@ -34,11 +35,16 @@ export const wrong = (text: string, remedy: string): Verdict => ({ level: 'error
 
 export const checkDatabase = operation({
   summary: 'check the database as a server sees it',
-  input: z.strictObject({}),
+  input: z.strictObject({
+    references: z
+      .array(z.string())
+      .optional()
+      .describe('of two requests that the server refused, one with a forged address'),
+  }),
   output: z.array(FINDING),
   effect: 'reads',
-  async run({ db }) {
-    const facts = await transaction(db, findDatabaseFacts);
+  async run({ db }, { references = [] }) {
+    const facts = { ...(await transaction(db, findDatabaseFacts)), references };
     return [{ check: 'database', ...ok('PostgreSQL answers') }, ...(await carryOut(facts, db))];
   },
 });
@@ -65,7 +71,7 @@ export const checkInvariants = operation({
 const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof notRead>) => ({ level, text, remedy });
 
 /** A check that fails, such as on an unreadable table, is a finding: the others still run. */
-async function carryOut(facts: DatabaseFacts, pool: pg.Pool): Promise<Finding[]> {
+async function carryOut(facts: Facts, pool: pg.Pool): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, judge] of Object.entries(OF_DATABASE)) {
     const verdicts = await judge(facts, pool).catch(({ message }: Error) =>
@@ -77,7 +83,8 @@ async function carryOut(facts: DatabaseFacts, pool: pg.Pool): Promise<Finding[]>
   return findings;
 }
 
-type Judge = (facts: DatabaseFacts, pool: pg.Pool) => Promise<Verdict | Verdict[]>;
+type Facts = DatabaseFacts & { readonly references: readonly string[] };
+type Judge = (facts: Facts, pool: pg.Pool) => Promise<Verdict | Verdict[]>;
 
 /** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
@@ -185,7 +192,20 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     return advice(`${text}; for example ${some.join(', ')}`, 'assent client update ID --redirect-uri URI');
   },
 
-  async proxy(_facts, pool) {
+  async proxy({ references }, pool) {
+    const [plain, forged] = await Promise.all(references.map((reference) => findRefusal(pool, reference)));
+    if (references.length > 0 && !plain)
+      return advice(
+        'the database has no trace of a request that the server at BASE_URL refused',
+        'give doctor and that server one DATABASE_URL, and let the proxy pass X-Request-Id',
+      );
+    if (plain?.network !== forged?.network) {
+      const text = 'the server believes a forged X-Forwarded-For, so passwords can be guessed without limit';
+      return wrong(
+        text,
+        'let the proxy replace it, and TRUST_PROXY name only that proxy, see docs/operate/proxy.md#duties',
+      );
+    }
     const [noted] = await findRefusals(pool, { reference: FORWARDED, clientId: null });
     if (noted === undefined || noted.at.getTime() < Date.now() - HOUR_MS) return [];
     return advice(noted.rule, 'set TRUST_PROXY, see docs/operate/proxy.md#duties');
@@ -208,6 +228,16 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     });
   },
 };
+
+/** Servers write refusals after a second. */
+async function findRefusal(pool: pg.Pool, reference: string) {
+  for (let tries = 0; tries < 20; tries++) {
+    const [refusal] = await findRefusals(pool, { reference, clientId: null });
+    if (refusal) return refusal;
+    await setTimeout(200);
+  }
+  return undefined;
+}
 
 /** The operator may let a role read more than a server needs. */
 async function judgePrivileges(pool: pg.Pool): Promise<Verdict[]> {

@@ -24,11 +24,15 @@ const certificateFor = (host: string, days: number) => {
 };
 
 let isOpen = false;
+/** Whether the proxy passes a stranger's `X-Forwarded-For` on, instead of replacing it. */
+let passesOn = false;
 
 const proxy = createServer(certificateFor('localhost', 90), (asked, answer) => {
   const { url: path = '', method, headers } = asked;
   if (!isOpen && /^\/(metrics|health)/.test(path)) return void answer.writeHead(404).end();
-  request({ port: server.port, path, method, headers, agent: false }, (received) => {
+  const forwarded = passesOn ? {} : { 'x-forwarded-for': asked.socket.remoteAddress };
+  const sent = { ...headers, ...forwarded };
+  request({ port: server.port, path, method, headers: sent, agent: false }, (received) => {
     answer.writeHead(received.statusCode ?? 500, received.headers);
     received.pipe(answer);
   }).end();
@@ -36,15 +40,19 @@ const proxy = createServer(certificateFor('localhost', 90), (asked, answer) => {
 afterAll(() => void proxy.close());
 const BASE_URL = `https://localhost:${await listen(proxy)}`;
 
-const behindProxy = { ...onDatabase(database.url), BASE_URL, TRUST_PROXY: '127.0.0.1' };
+const behindProxy: Record<string, string> = {
+  ...onDatabase(database.url),
+  BASE_URL,
+  TRUST_PROXY: '127.0.0.1',
+};
 const running = await spawnServer(behindProxy);
 const server = new URL(running.baseUrl);
 afterAll(async () => void (await running.stop()));
 afterEach(() => proxy.setSecureContext(certificateFor('localhost', 90)));
 
 /** @returns the findings without those of the tests' PostgreSQL */
-async function examine() {
-  const { found, troubles } = await doctor({ ...behindProxy, NODE_EXTRA_CA_CERTS: `${folder}/proxy.crt` });
+async function examine(variables = behindProxy) {
+  const { found, troubles } = await doctor({ ...variables, NODE_EXTRA_CA_CERTS: `${folder}/proxy.crt` });
   const { role: _role, durability: _durability, ...others } = troubles;
   return { found, troubles: others };
 }
@@ -65,6 +73,34 @@ describe('assent doctor at BASE_URL', () => {
     const { found, troubles } = await examine();
     expect(troubles).toEqual({ metrics: 'error', readiness: 'advice' });
     expect(found.metrics?.text).toBe(`${BASE_URL}/metrics answers to strangers`);
+  });
+
+  it('finds a server that believes a forged X-Forwarded-For, behind a proxy or without one', async () => {
+    passesOn = true;
+    onTestFinished(() => {
+      passesOn = false;
+    });
+    const { found, troubles } = await examine();
+    expect(troubles).toEqual({ proxy: 'error' });
+    expect(found.proxy?.text).toContain('believes a forged X-Forwarded-For');
+    const { BASE_URL: _, ...others } = behindProxy;
+    const direct = await spawnServer({ ...others, TRUST_PROXY: '1' });
+    onTestFinished(async () => void (await direct.stop()));
+    const variables = { ...behindProxy, BASE_URL: direct.baseUrl };
+    expect((await examine(variables)).troubles).toMatchObject({ proxy: 'error', metrics: 'error' });
+  });
+
+  it('finds another database behind BASE_URL', async () => {
+    const { found } = await examine({ ...behindProxy, DATABASE_URL: (await ownDatabase()).url });
+    expect(found.proxy).toMatchObject({ level: 'advice', remedy: expect.stringContaining('DATABASE_URL') });
+  });
+
+  it('causes no finding by its own requests', async () => {
+    const { TRUST_PROXY: _trust, BASE_URL: _address, ...plain } = behindProxy;
+    const direct = await spawnServer(plain);
+    onTestFinished(async () => void (await direct.stop()));
+    const unaware = { ...plain, BASE_URL: direct.baseUrl };
+    for (const _time of [1, 2]) expect((await examine(unaware)).troubles).toEqual({ cookies: 'advice' });
   });
 
   it.each([

@@ -889,8 +889,8 @@ insert into operators (name, role, token_hash, expires_at)
 -- operator-retire(text) → nothing
 update operators set retired_at = clock_timestamp() where name = $1 and retired_at is null;
 
--- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
-select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
+-- refusal-find(text, text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text, network text
+select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName", network::text
     from refusals r left join clients using (client_id)
    where ($1::text is null or reference = $1) and ($2::text is null or client_id = $2)
      and at > clock_timestamp() - interval '7 days'

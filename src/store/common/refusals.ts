@@ -42,9 +42,9 @@ export const MAX_FOUND = 50;
 /** The newest refusals with this reference and of this application; null is any. */
 export const findRefusals = findAll<
   Record<'reference' | 'clientId', string | null>,
-  KeptRefusal & { clientName: string | null }
+  KeptRefusal & { clientName: string | null; network: string }
 >('refusal-find')`
-  select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
+  select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName", network::text
     from refusals r left join clients using (client_id)
    where (@reference::text is null or reference = @reference) and (@clientId::text is null or client_id = @clientId)
      and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'
