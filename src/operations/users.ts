@@ -5,6 +5,7 @@ import { checkExternalId, checkLogin, checkName, checkPassword } from '../rules/
 import { Refusal } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
+import { endWaits, findWait } from '../store/account/throttles.ts';
 import { type Act, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
 import * as store from '../store/common/users.ts';
@@ -74,9 +75,14 @@ export const list = listing({
 export const show = operation({
   summary: 'show a user',
   input: BY_LOGIN,
-  output: USER,
+  output: USER.extend({
+    waitSeconds: z.int().describe('the longest wait after wrong passwords; 0 for none'),
+  }),
   effect: 'reads',
-  run: ({ db }, { login }) => requireUser(db, login),
+  async run({ db }, { login }) {
+    const user = await requireUser(db, login);
+    return { ...user, waitSeconds: (await findWait(db, user)).seconds };
+  },
 });
 
 /** Another external id ends sessions, which it proves at the provider. The trail names fields only: it outlives the user. */
@@ -121,7 +127,11 @@ const toStatus = (status: store.User['status'], summary: string) =>
     async run({ db: pool, operator }, { login }) {
       const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
       const { setStatus } = REGISTERED.user;
-      const done = await changeUser(pool, login, act, (db, id) => setStatus(db, { id, status }));
+      const done = await changeUser(pool, login, act, async (db, id) => {
+        const set = await setStatus(db, { id, status });
+        const ended = status === 'active' && (await endWaits(db, { userId: id })) > 0;
+        return set && { changed: set.changed || ended };
+      });
       return { ...done, status };
     },
   });
@@ -131,7 +141,10 @@ export const block = toStatus(
   'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
 );
 
-export const unblock = toStatus('active', 'unblock a user: sign-in and unrevoked tokens work again');
+export const unblock = toStatus(
+  'active',
+  'unblock a user: sign-in and unrevoked tokens work again, and waits after wrong passwords end',
+);
 
 export const signOut = operation({
   summary: 'end a user’s sessions; authorizations stay',

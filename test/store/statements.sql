@@ -1028,24 +1028,34 @@ insert into settings (name, value) select key, value from json_each_text($1::jso
    where settings.name <> 'currency' and settings.value <> excluded.value
   returning name;
 
+-- throttle-end-waits(uuid) → nothing
+update throttles set level = 0, free_at = clock_timestamp() where slot in (
+  select slot from throttles where user_id = $1 and level > 0 order by slot for update);
+
 -- throttle-find(integer[]) → slot integer, level double precision, countedAt timestamp with time zone, freeAt timestamp with time zone, now timestamp with time zone
 with clock as materialized (select clock_timestamp() as now)
 select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now
   from unnest($1::int[]) as input (slot) cross join clock left join throttles using (slot);
+
+-- throttle-find-wait(uuid) → seconds integer
+select coalesce(ceil(extract(epoch from max(free_at) - clock_timestamp())), 0)::int as seconds
+  from throttles where user_id = $1 and free_at > clock_timestamp();
 
 -- throttle-lock(integer[]) → slot integer, level double precision, countedAt timestamp with time zone, freeAt timestamp with time zone, now timestamp with time zone
 insert into throttles as t (slot) select input.slot from unnest($1::int[]) as input (slot) order by input.slot
 on conflict (slot) do update set level = t.level
 returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now;
 
--- throttle-note-guess(integer, text, uuid, text, text) → nothing
-with due as (
-  update throttles set noted_at = clock_timestamp()
-   where slot = $1 and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
-  returning slot
+-- throttle-note-guess(integer, integer[], uuid, text, text, text) → nothing
+with waiting as (
+  select slot, slot = $1 and coalesce(noted_at < clock_timestamp() - interval '1 hour', true) as is_due
+    from throttles where slot = any ($2::int[]) order by slot for update
+), noted as (
+  update throttles t set user_id = $3, noted_at = case when is_due then clock_timestamp() else noted_at end
+    from waiting where t.slot = waiting.slot returning is_due
 )
 insert into audit_events (kind, user_id, address, reference)
-  select $2, $3, $4, $5 from due where $3::uuid is not null;
+  select $4, $3, $5, $6 from noted where is_due and $3::uuid is not null;
 
 -- throttle-update(integer[], double precision[], timestamp with time zone[], timestamp with time zone[]) → nothing
 update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at

@@ -65,8 +65,11 @@ export async function attemptPassword(
     },
   );
   if (userId === null || right === null) {
+    // A network's counter is of all its users.
+    const slots = counters.attempt.flatMap(({ kind, slot }) => (kind === 'network' ? [] : slot));
+    const kind = GUESSED[guarded];
     if (slotToReport !== null)
-      await recordGuessing(context.db, { slot: slotToReport, kind: GUESSED[guarded], userId, ...caller });
+      await recordGuessing(context.db, { slot: slotToReport, slots, kind, userId, ...caller });
     return { outcome: 'wrong', ...(isUnreadable && { unreadableOf: userId }) } as const;
   }
   await takeBackAttempt(context.db, { counters, right: true });

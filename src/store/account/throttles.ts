@@ -1,7 +1,7 @@
 import type { CounterState } from '../../rules/account/throttle.ts';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
-import { findAll, write, writeEach } from '../database/query.ts';
+import { findAll, findRow, write, writeEach } from '../database/query.ts';
 
 /** The counters in these slots. Writes and locks nothing. */
 export const findThrottles = findAll<{ slots: readonly number[] }, CounterState>('throttle-find')`
@@ -24,13 +24,27 @@ update throttles t set level = input.level, counted_at = input.counted_at, free_
   from @input(slot int, level float8, counted_at timestamptz, free_at timestamptz) where t.slot = input.slot`;
 
 // A separate statement, not part of counting: an attempt that is cleared again must not use up the hour's event.
-/** Records guessing of a password, at most hourly for each counter; nothing for a null `userId`, in nearly the same time. */
+/** Notes whose password was guessed at these slots. Records it at most hourly for each `slot`; not for a null `userId`, in nearly the same time. */
 export const recordGuessing = write<
-  RequestMeta & { slot: number; kind: Extract<AuditKind, `${string}_guessed`>; userId: string | null }
+  RequestMeta & { slot: number; slots: readonly number[]; userId: string | null } & {
+    kind: Extract<AuditKind, `${string}_guessed`>;
+  }
 >('throttle-note-guess')`
-with due as (
-  update throttles set noted_at = clock_timestamp()
-   where slot = @slot and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
-  returning slot
+with waiting as (
+  select slot, slot = @slot and coalesce(noted_at < clock_timestamp() - interval '1 hour', true) as is_due
+    from throttles where slot = any (@slots::int[]) order by slot for update
+), noted as (
+  update throttles t set user_id = @userId, noted_at = case when is_due then clock_timestamp() else noted_at end
+    from waiting where t.slot = waiting.slot returning is_due
 )
-${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'due where @userId::uuid is not null')}`;
+${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'noted where is_due and @userId::uuid is not null')}`;
+
+/** The seconds of a user's longest wait after wrong passwords; 0 for none. */
+export const findWait = findRow<{ userId: string }, { seconds: number }>('throttle-find-wait')`
+select coalesce(ceil(extract(epoch from max(free_at) - clock_timestamp())), 0)::int as seconds
+  from throttles where user_id = @userId and free_at > clock_timestamp()`;
+
+/** Forgets the attempts that made a user wait, in the order of locks. @returns at how many counters */
+export const endWaits = write<{ userId: string }>('throttle-end-waits')`
+update throttles set level = 0, free_at = clock_timestamp() where slot in (
+  select slot from throttles where user_id = @userId and level > 0 order by slot for update)`;

@@ -18,6 +18,8 @@ import {
 import { Agent, type Answer } from '../../support/http/agent.ts';
 import { newSecret } from '../../support/ledger.ts';
 import { setPasswords } from '../../support/operators.ts';
+import { commandsOn } from '../../support/process/commands.ts';
+import { onDatabase } from '../../support/process/process.ts';
 import { type TestUser, useServer } from '../../support/server.ts';
 import { setUserStatus } from '../../support/state.ts';
 
@@ -329,6 +331,41 @@ describe('guessing a payment password', () => {
     const right = user.paymentPassword ?? '';
     expect(await tryConfirm(thief, page, right)).toBe('wait');
     expect(await tryConfirm(home, await reachPayment(home, user), right)).toBe('right');
+  });
+});
+
+describe('the waits of a user', () => {
+  const assent = commandsOn(onDatabase(server.database.url));
+  const waitOf = async ({ login }: TestUser) =>
+    (await assent.json<{ wait_seconds: number }>(`user show ${login}`)).wait_seconds;
+
+  it('are shown to operators, who end them: on a known device, and in its network', async () => {
+    const [user, bystander, place] = [await server.createUser(), await server.createUser(), newPlace()];
+    const known = at(newPlace());
+    expect(await trySignIn(known, user.login, user.password)).toBe('right');
+    known.cookies.delete('assent_session');
+    await guessTimes(FREE_TRIES, place, bystander.login);
+    for (const attempt of [
+      (password: string) => trySignIn(known, user.login, password),
+      (password: string) => guess(place, user.login, password),
+    ]) {
+      expect(await waitOf(user)).toBe(0);
+      for (let n = 0; n < FREE_TRIES; n += 1) expect(await attempt('wrong')).toBe('wrong');
+      await lengthenWaits();
+      expect(await attempt(user.password)).toBe('wait');
+      expect(await waitOf(user)).toBeGreaterThan(20);
+      expect(await assent.json(`user unblock ${user.login}`)).toMatchObject({ status: 'active' });
+      expect(await waitOf(user)).toBe(0);
+      for (let n = 0; n < FREE_TRIES - 1; n += 1) expect(await attempt('wrong')).toBe('wrong');
+      expect(await attempt(user.password)).toBe('right');
+      known.cookies.delete('assent_session');
+    }
+    expect(await waitOf(bystander)).toBeGreaterThan(20);
+    const trail = await assent.json<{ outcome: string }[]>(`audit --login ${user.login}`);
+    expect(trail.filter(({ outcome }) => outcome === 'user_unblocked')).toHaveLength(2);
+    await assent.assent(`user unblock ${user.login}`); // forgets the last four attempts
+    const { stderr } = await assent.assent(`user unblock ${user.login}`);
+    expect(stderr).toContain('was already active');
   });
 });
 
