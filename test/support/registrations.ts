@@ -3,6 +3,7 @@ import type pg from 'pg';
 import * as clients from '../../src/operations/clients.ts';
 import { perform } from '../../src/operations/operation.ts';
 import * as users from '../../src/operations/users.ts';
+import { write } from '../../src/store/database/query.ts';
 import { ledger } from './ledger.ts';
 import { type NewClient, registerResource } from './operators.ts';
 
@@ -40,6 +41,11 @@ export async function createUser(
   return { ...user, userId };
 }
 
+/** The revisions of a client, which begin at random otherwise: tests name them. */
+const countFromOne = write<{ clientId: string }>(
+  '',
+)`update clients set revision = 1 where client_id = @clientId`;
+
 export async function createClient(pool: pg.Pool, given: Partial<NewClient> = {}): Promise<TestClient> {
   const client = {
     name: 'Test Shop',
@@ -51,8 +57,7 @@ export async function createClient(pool: pg.Pool, given: Partial<NewClient> = {}
   const as = { db: pool, operator: 'tests' };
   const { clientId, redirectUri, clientSecret = null } = await perform(clients.create, as, client);
   ledger.note('client secret', clientSecret);
-  // At random otherwise: tests count the changes.
-  await pool.query('update clients set revision = 1 where client_id = $1', [clientId]);
+  await countFromOne(pool, { clientId });
   return { clientId, redirectUri, clientSecret };
 }
 
