@@ -47,12 +47,11 @@ describe('the command line', () => {
       PORT: '70000',
       SECRETS: 'hidden',
       CODE_LIFETIME_SECONDS: '60',
-      WORKERS: '1',
     });
     const lines = stderr.trim().split('\n');
     expect([code, ...lines.map((line) => line.split(' ')[0])]).toEqual([
       1,
-      ...['WORKERS', 'BASE_URL', 'DATABASE_URL', 'PORT', 'SECRETS', 'CODE_LIFETIME_SECONDS'],
+      ...['BASE_URL', 'DATABASE_URL', 'PORT', 'SECRETS', 'CODE_LIFETIME_SECONDS'],
     ]);
     expect(stderr).not.toContain('hidden');
   });

@@ -245,9 +245,12 @@ describe('a user', () => {
       ...about,
       name: 'Ida',
       status: 'active',
+      wait_seconds: 0,
       external_id: null,
     });
-    expect((await assent('user show Ida')).stdout).toMatch(/^status +active\npayment_password +set\n$/m);
+    expect((await assent('user show Ida')).stdout).toMatch(
+      /^status +active\nwait_seconds +0\npayment_password +set\n$/m,
+    );
     const twice = { code: 1, stderr: 'the login IDA is taken\n' };
     expect(await assent('user create IDA --name Ida --password-stdin', input)).toMatchObject(twice);
     for (const named of [id, id.toUpperCase(), 'IDA']) {
@@ -301,7 +304,7 @@ describe('assent user update', () => {
     expect(await introspect(server, resource, token)).not.toHaveProperty('external_id');
     const updated = await json(`user update ${user.login} --external-id wallet:1001`);
     expect(updated).toMatchObject({ user_id: user.userId, login: user.login, external_id: 'wallet:1001' });
-    expect(await json(`user show ${user.login}`)).toEqual(updated);
+    expect(await json(`user show ${user.login}`)).toEqual({ ...updated, wait_seconds: 0 });
     expect(await json('user list --external-id wallet:1001')).toEqual([updated]);
     expect(await json('user list --external-id wallet:100')).toEqual([]);
     const said = await introspect(server, resource, token);

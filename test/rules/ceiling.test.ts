@@ -15,7 +15,7 @@ describe('scopes.md: the maximum that an application may request', () => {
     ['9999,999999999999.99', { days: 9999, sum: '999999999999.99' }],
     ['1,0.01', { days: 1, sum: '0.01' }],
     ['30,5000.00', { days: 30, sum: '5000' }],
-    ['30,5000.50', { days: 30, sum: '5000.5' }],
+    ['30,5000.50', { days: 30, sum: '5000.50' }],
     ['30,500.0', { days: 30, sum: '500' }],
   ])('is parsed from %j as %o', (text, ceiling) => {
     expect(parseCeiling(text)).toEqual(ceiling);
@@ -43,7 +43,7 @@ describe('scopes.md: the maximum that an application may request', () => {
     ['30,5000', 'payment-p2p', '31,1'],
     ['30,5000', 'payment.to-account("1")', '1,5000.01'],
     ['30,5000', 'payment-shop', ',5000.01'],
-    ['30,5000.5', 'payment-shop', '30,5000.51'],
+    ['30,5000.50', 'payment-shop', '30,5000.51'],
     ['9999,999999999999.98', 'payment-shop', '1,999999999999.99'], // as floats they would be equal in other places
     ['30,9', 'payment-shop', '30,10'], // and as texts the other way round
     ['1,2999.99', 'payment-shop', null],

@@ -46,7 +46,7 @@ it('bytea and timestamps are read correctly under any setting of the database', 
     `select sha256('₽') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`,
   );
   const time = new Date('2026-11-02T23:30:00.250Z');
-  expect(rows).toEqual([{ digest: sha256('₽'), time, zone: 'Asia/Kolkata' }]);
+  expect(rows).toEqual([{ digest: sha256('₽'), time, zone: 'UTC' }]);
 });
 
 it('a connection overrides settings of URL and database that Assent relies on, and no others', async () => {

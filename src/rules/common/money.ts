@@ -51,7 +51,7 @@ export interface Ceiling {
 export function parseCeiling(text: string): Ceiling | undefined {
   const [, days, sum] = /^([1-9]\d{0,3}),((?:0|[1-9]\d{0,11})(?:\.\d{1,2})?)$/.exec(text) ?? [];
   if (days === undefined || sum === undefined || hundredths({ sum }) === 0n) return undefined;
-  return { days: Number(days), sum: sum.replace(/(?<=\.\d*)0+$|\.0*$/, '') };
+  return { days: Number(days), sum: moneyOf(hundredths({ sum }), '').sum };
 }
 
 /** A one-time payment has only a sum to compare. */
