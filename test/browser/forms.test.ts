@@ -229,7 +229,11 @@ describe('a wrong password', () => {
       await signIn();
       await allowIt();
       await mistype('payment_password');
-      expect(await described()).toEqual(['payment-password', 'true', 'The payment password is wrong.']);
+      expect(await described()).toEqual([
+        'payment-password',
+        'true',
+        'The payment password is wrong. It is not the one you sign in with.',
+      ]);
       expect(await page.title()).toMatch(/^Error: /);
     },
   );

@@ -69,8 +69,8 @@ const SAMPLES = {
     person(queryOf(receipt), 200, { ...session, ...OF_DECISION, gives: /refresh: 0; url=\/oauth\/return/ }),
   'GET /oauth/return': ({ receipt, session }) =>
     person(queryOf(receipt), 302, { ...session, ...OF_DECISION, gives: /[?&]code=/ }),
-  'GET /oauth/account': ({ session }) =>
-    person({ older: 'x' }, 200, {
+  'GET /oauth/account': ({ look, session }) =>
+    person({ older: 'x', application: look.client_id ?? '', search: 'x' }, 200, {
       ...session,
       gives: /action="\/oauth\/account\/disconnect"/,
       needs: ['header cookie'],
