@@ -1,3 +1,4 @@
+import { inflateRawSync } from 'node:zlib';
 import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor, parseToken } from '../../src/secrets/tokens.ts';
 import type { Answer } from '../support/http/agent.ts';
@@ -68,8 +69,9 @@ function decisionOn(fields: URLSearchParams, userId: string): What {
 /** The page of a token: of its own, or the one that a signed decision was made on. */
 function pageOf(token: string): string {
   const payload = Buffer.from(token, 'base64url').subarray(KEY_ID_BYTES, -HMAC_BYTES);
-  const page = /^\["\w+",\d+,\d+,"\\\\x([0-9a-f]{64})"/.exec(payload.toString())?.[1];
-  return page ?? hexOf(sha256(payload));
+  if (payload[0] === '['.charCodeAt(0)) return hexOf(sha256(payload));
+  const decision = inflateRawSync(payload).toString();
+  return /^\["\w+",\d+,\d+,"\\\\x([0-9a-f]{64})"/.exec(decision)?.[1] ?? '';
 }
 
 type Reading = Pick<Entry, 'told' | 'code' | 'token' | 'active' | 'why'>;

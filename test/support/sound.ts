@@ -30,8 +30,8 @@ export function expectSound(server: TestServer, answer: RawAnswer, reader: Reade
 
 /** Redirects, Node's own answers, and missing pictures. */
 function expectEmpty({ status, headers }: RawAnswer): void {
-  expect(headers.has('location')).toBe(status === 302 || status === 303);
-  expect([302, 303, 400, 404, 417]).toContain(status);
+  expect(headers.has('location')).toBe([302, 303, 307].includes(status));
+  expect([302, 303, 307, 400, 404, 417]).toContain(status);
 }
 
 function expectPage({ headers, body }: RawAnswer, reader: Reader): void {

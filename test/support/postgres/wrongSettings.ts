@@ -36,7 +36,7 @@ export const WRONG_SETTINGS: readonly (readonly [name: string, value: string])[]
   ['row_security', 'off'],
   ['check_function_bodies', 'off'],
   ['exit_on_error', 'on'],
-  ['statement_timeout', '50'],
+  ['statement_timeout', '1000'],
   ['lock_timeout', '1'],
   ['idle_session_timeout', '50'],
   ['client_min_messages', 'debug5'],
