@@ -76,8 +76,13 @@ describeWith([KC, 'python3'], 'Assent with Keycloak', async () => {
     const ask = async (fields = {}, by = client) =>
       goOn(await ours.post('/oauth/authorize', requestOf(by, fields)));
     const enter = async (form: Answer, who: Person) => goOn(await type(form, who));
-    /** Presses Allow on the consent page, which leads to Keycloak's form if a right spends. */
-    const allow = async (page: Answer) => goOn(await ours.submit(page, 'decision', { decision: 'allow' }));
+    /** Presses Allow for a payment, and the button of the page that shows it. @returns Keycloak's form */
+    async function allow(page: Answer): Promise<Answer> {
+      const shown = await goOn(await ours.submit(page, 'decision', { decision: 'allow' }));
+      expect([shown.page, shown.text]).toEqual(['confirm', expect.stringContaining('RUB 5,000')]);
+      const href = /href="(\/oauth\/sign-in\?[^"]*)"/.exec(shown.body)?.[1] ?? 'none:';
+      return open(href.replaceAll('&amp;', '&'));
+    }
     return { ours, theirs, goOn, open, ask, type, enter, allow };
   }
 
