@@ -9,7 +9,7 @@ import { actorsAt } from '../support/account.ts';
 import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { changeClient } from '../support/operators.ts';
 import { createRole, ownDatabase, ownPool, useDatabase } from '../support/postgres/database.ts';
-import { setFor, WRONG_SETTINGS } from '../support/postgres/wrongSettings.ts';
+import { SLOW_SETTINGS, setFor, WRONG_SETTINGS } from '../support/postgres/wrongSettings.ts';
 import { startServer } from '../support/server.ts';
 
 const database = await useDatabase();
@@ -65,7 +65,9 @@ const seen = async () => {
 };
 const expected = await seen();
 
-it.each(WRONG_SETTINGS)('the database’s setting %s = %s changes no answer', async (name, value) => {
+const ALL = [...WRONG_SETTINGS, ...SLOW_SETTINGS];
+
+it.each(ALL)('the database’s setting %s = %s changes no answer', async (name, value) => {
   await setFor(database, WHOSE, name, value);
   try {
     expect(await seen()).toEqual(expected);
@@ -77,7 +79,7 @@ it.each(WRONG_SETTINGS)('the database’s setting %s = %s changes no answer', as
 it('with all of them set for the role of Assent, it migrates the schema, answers, and proves its data', async () => {
   const role = await createRole();
   const own = await ownDatabase(`owner ${role.name}`);
-  for (const [name, value] of WRONG_SETTINGS) await setFor(own, `role ${role.name}`, name, value);
+  for (const [name, value] of ALL) await setFor(own, `role ${role.name}`, name, value);
   const pool = ownPool(role.urlOf(own));
   await migrate(pool);
   const { levels, ...answers } = await seenOn(pool);

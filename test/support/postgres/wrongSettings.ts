@@ -1,12 +1,29 @@
 import type { TestDatabase } from './database.ts';
 
+type Setting = readonly [name: string, value: string];
+
+/** The same of settings that may only take time. */
+export const SLOW_SETTINGS: readonly Setting[] = [
+  ['plan_cache_mode', 'force_custom_plan'],
+  ['jit', 'on'],
+  ['jit_above_cost', '0'],
+  ['client_min_messages', 'debug5'],
+  ['constraint_exclusion', 'on'],
+  ['enable_indexscan', 'off'],
+  ['enable_seqscan', 'off'],
+  ['enable_partition_pruning', 'off'],
+  ['join_collapse_limit', '1'],
+  ['debug_parallel_query', 'on'],
+  ['work_mem', '64'],
+];
+
 /**
  * Settings of a session that other programs may want for their database or role, and that must not change what Assent does. Not
  * among them: what decides where Assent works (`role`, `search_path`), and an operator's limits (`default_transaction_read_only`,
  * `transaction_timeout`, `idle_in_transaction_session_timeout`, `temp_file_limit`), which lead to 503; `synchronous_commit` and
  * `session_replication_role`.
  */
-export const WRONG_SETTINGS: readonly (readonly [name: string, value: string])[] = [
+export const WRONG_SETTINGS: readonly Setting[] = [
   ['standard_conforming_strings', 'off'],
   ['backslash_quote', 'off'],
   ['escape_string_warning', 'on'],
@@ -30,23 +47,12 @@ export const WRONG_SETTINGS: readonly (readonly [name: string, value: string])[]
   ['default_transaction_isolation', 'serializable'],
   ['default_transaction_isolation', 'repeatable read'],
   ['default_transaction_deferrable', 'on'],
-  ['plan_cache_mode', 'force_custom_plan'],
-  ['jit', 'on'],
-  ['jit_above_cost', '0'],
   ['row_security', 'off'],
   ['check_function_bodies', 'off'],
   ['exit_on_error', 'on'],
   ['statement_timeout', '1000'],
   ['lock_timeout', '1'],
   ['idle_session_timeout', '50'],
-  ['client_min_messages', 'debug5'],
-  ['constraint_exclusion', 'on'],
-  ['enable_indexscan', 'off'],
-  ['enable_seqscan', 'off'],
-  ['enable_partition_pruning', 'off'],
-  ['join_collapse_limit', '1'],
-  ['debug_parallel_query', 'on'],
-  ['work_mem', '64'],
 ];
 
 /** @param whose such as `database x` or `role x` */
