@@ -27,6 +27,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   lock_timeout: String(LOCK_MS),
   // The pool closes them.
   idle_session_timeout: '0',
+  // An error ends its statement, not the session.
+  exit_on_error: 'off',
 };
 
 /** The same for one transaction, behind a pooler. No value contains quotes. */
