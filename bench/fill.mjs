@@ -12,8 +12,8 @@ import {
 } from './people.mjs';
 
 const INSERT_CLIENTS = `
-insert into clients (client_id, name, redirect_uri, verified)
-select client_id, 'Shop ' || n, $2, true from unnest($1::text[]) with ordinality as c (client_id, n)`;
+insert into clients (client_id, name, redirect_uri, verified, revision)
+select client_id, 'Shop ' || n, $2, true, 1 from unnest($1::text[]) with ordinality as c (client_id, n)`;
 const INSERT_SECRETS = `
 insert into client_secrets (client_id, secret_id, secret_hash)
 select client_id, 'first', secret_hash from unnest($1::text[], $2::bytea[]) as s (client_id, secret_hash)`;

@@ -89,8 +89,8 @@ function verdict({ name, figures, value, target, met }) {
 
 /** @param {number | null | undefined} value */
 const fixed = (value) => (isNumber(value) ? value.toFixed(2) : '');
-/** @param {number} value */
-const short = (value) => (value < 1_000 ? value.toFixed(2) : whole(value));
+/** @param {number | null} value of a line without answers: null */
+const short = (value) => ((value ?? 0) < 1_000 ? fixed(value) : whole(value));
 /** @param {number | null | undefined} value */
 const whole = (value) => (isNumber(value) ? String(Math.round(value)) : '');
 /** @param {number | null | undefined} value @returns {value is number} */

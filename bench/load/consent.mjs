@@ -1,4 +1,4 @@
-import { form, get, hiddenFields, locationOf, post, require } from './message.mjs';
+import { form, formTo, get, locationOf, post, require } from './message.mjs';
 
 /**
  * A signed-in browser and its application: `item` has the session's cookie, the user's login, the canonical query of the
@@ -32,8 +32,8 @@ export const approval = {
 export const flow = {
   prepare: asked,
   async ask(connection, item, { tokenShape }) {
-    const fields = await seeConsent(connection, item);
-    const code = await allow(connection, item, allowRequest(item, fields));
+    const shown = await seeConsent(connection, item);
+    const code = await allow(connection, item, allowRequest(item, shown));
     const answer = await connection.send(post('/oauth/token', form({ ...item.tokenRequest, code })));
     require(answer.status === 200 && tokenShape.test(answer.body), 'no token', answer);
   },
@@ -50,7 +50,7 @@ function pageRequest({ query, cookie }) {
 }
 
 /**
- * @returns the hidden fields of the consent form
+ * @returns the consent form
  *
  * @param {import('./connection.mjs').Connection} connection @param {{ request: Buffer, login: string }} item
  */
@@ -58,12 +58,12 @@ async function seeConsent(connection, { request, login }) {
   const answer = await connection.send(request);
   const isConsent = answer.status === 200 && answer.body.includes('data-page="consent"');
   require(isConsent && answer.body.includes(login), 'no consent page of this user', answer);
-  return hiddenFields(answer, '/oauth/consent');
+  return formTo(answer, '/consent');
 }
 
-/** @param {{ cookie: string }} item @param {Record<string, string>} fields */
-function allowRequest({ cookie }, fields) {
-  return post('/oauth/consent', form({ ...fields, decision: 'allow' }), {
+/** @param {{ cookie: string }} item @param {ReturnType<typeof formTo>} shown */
+function allowRequest({ cookie }, { action, fields }) {
+  return post(action, form({ ...fields, decision: 'allow' }), {
     cookie,
     'sec-fetch-site': 'same-origin',
   });

@@ -56,13 +56,20 @@ export function redirectOf(answer) {
   return locationOf(answer, answer.status === 303 ? 303 : 302);
 }
 
-/** The hidden fields of the form on a page that posts to `action`. @param {Answer} answer @param {string} action */
-export function hiddenFields(answer, action) {
-  const start = answer.body.indexOf(`action="${action}"`);
-  require(start >= 0, `no form to ${action}`, answer);
+/**
+ * The address of the form on a page whose `action` ends so, and its hidden fields. Earlier builds have no `/oauth` in it.
+ *
+ * @param {Answer} answer @param {string} ending
+ */
+export function formTo(answer, ending) {
+  const end = answer.body.indexOf(`${ending}">`);
+  require(end >= 0, `no form to ${ending}`, answer);
+  const start = answer.body.lastIndexOf('"', end) + 1;
+  const action = answer.body.slice(start, end + ending.length);
   const formText = answer.body.slice(start, answer.body.indexOf('</form>', start));
   const inputs = formText.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
-  return Object.fromEntries([...inputs].map(([, name, value = '']) => [name, unescapeHtml(value)]));
+  const fields = Object.fromEntries([...inputs].map(([, name, value = '']) => [name, unescapeHtml(value)]));
+  return { action, fields };
 }
 
 /** @type {Record<string, string>} */

@@ -1,4 +1,4 @@
-import { cookieHeader, cookiesAfter, form, get, hiddenFields, post, require } from './message.mjs';
+import { cookieHeader, cookiesAfter, form, formTo, get, post, require } from './message.mjs';
 
 /**
  * A password guess over the real form: the page first, then the post with the page's hidden fields and cookies. Each guess
@@ -13,9 +13,10 @@ export const signIn = {
     const shown = await connection.send(get(`/oauth/authorize?${query}`, from));
     require(shown.status === 200 && shown.body.includes('data-page="sign-in"'), 'no sign-in page', shown);
     const cookie = cookieHeader(cookiesAfter(shown));
-    const fields = { ...hiddenFields(shown, '/oauth/sign-in'), login, password: 'a wrong guess' };
+    const { action, fields } = formTo(shown, '/sign-in');
+    const typed = { ...fields, login, password: 'a wrong guess' };
     const headers = { ...from, 'sec-fetch-site': 'same-origin', ...(cookie === '' ? {} : { cookie }) };
-    const answer = await connection.send(post('/oauth/sign-in', form(fields), headers));
+    const answer = await connection.send(post(action, form(typed), headers));
     const isSignedIn = Object.keys(cookiesAfter(answer)).some((name) => name.endsWith('session'));
     require([303, 503].includes(answer.status) && !isSignedIn, 'a wrong password was not refused', answer);
     return String(answer.status);

@@ -46,7 +46,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const { context, log, trustProxy, maxConnections, metrics } = dependencies;
   const app = fastify({
     loggerInstance: log,
-    logController: new RequestLog({ disableRequestLogging: true, requestIdLogLabel: 'ref' }),
+    logController: new RequestLog(trustProxy !== false),
     // Fastify treats a bare number as no trust: it can't know, as the operator does, that only so many proxies reach us.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     ...BOUNDS,

@@ -29,6 +29,16 @@ const NAME_RULE =
   'must have 1 to 64 characters of a-z, 0-9 and :._-, begin with a letter, not end with .limit, and not be payment';
 const LIFTS = z.enum(LIFTABLE, `must be one of ${LIFTABLE.join(', ')}`);
 const SENTENCE = perLanguage(300);
+const SOURCE = perLanguage(100);
+
+/** `money-source`: its text, or an object that names the sources, too, as a bank has accounts. */
+const SOURCES = z.preprocess(
+  (value) => (Object.hasOwn(Object(value), 'text') ? value : { text: value }),
+  z.strictObject({
+    text: SENTENCE,
+    sources: z.strictObject({ wallet: SOURCE, card: SOURCE }, 'must name both wallet and card').optional(),
+  }),
+);
 
 /** A right of the operator's own. Without `lifts` no page promises what it can't do, as far as it spends or sees. */
 const OWN = z
@@ -50,7 +60,7 @@ const OWN = z
 /** The schema of one right in a file. The user must see the receiver of a payment, so its sentence has the target. */
 function schemaOf(name: string) {
   const kind = BUILT_IN_RIGHTS.get(name);
-  const builtIn = SENTENCE.transform((text) => ({ text }));
+  const builtIn = name === 'money-source' ? SOURCES : SENTENCE.transform((text) => ({ text }));
   const schema = kind ? builtIn : isRightName(name) ? OWN : z.never(NAME_RULE);
   return schema.transform((right, context): OfferedRight => {
     const offered = { lifts: [], ...right, ...kind };

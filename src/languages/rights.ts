@@ -1,7 +1,8 @@
 import type { Limit } from '../rules/common/money.ts';
 import { type Directory, nameOfTarget } from '../rules/face/directory.ts';
 import { moneySources } from '../rules/scope/rightData.ts';
-import { type MoneySource, type Right, spends } from '../rules/scope/scope.ts';
+import type { MoneySource } from '../rules/scope/rights.ts';
+import { type Right, spends } from '../rules/scope/scope.ts';
 import { targetParts } from '../rules/scope/targetFormat.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './catalogue.ts';
 import type { Language, Texts } from './languages.ts';
@@ -26,9 +27,10 @@ export function describeRights(rights: readonly Right[], words: RightWords): Des
 }
 
 /** For example "your wallet or your linked card". */
-export function namesOfSources(names: readonly MoneySource[], { texts }: RightWords): string {
-  const { sources, formats } = texts;
-  return formats.oneOf(names.map((name) => sources[name]));
+export function namesOfSources(names: readonly MoneySource[], words: RightWords): string {
+  const { catalogue, language, texts } = words;
+  const own = catalogue.get('money-source')?.sources;
+  return texts.formats.oneOf(names.map((name) => own?.[name][language] ?? texts.sources[name]));
 }
 
 /** One right: the application's permission and, if it spends, its limit. */

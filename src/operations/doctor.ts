@@ -208,7 +208,10 @@ const OF_DATABASE: Readonly<Record<string, Judge>> = {
     }
     const [noted] = await findRefusals(pool, { reference: FORWARDED, clientId: null });
     if (noted === undefined || noted.at.getTime() < Date.now() - HOUR_MS) return [];
-    return advice(noted.rule, 'set TRUST_PROXY, see docs/operate/proxy.md#duties');
+    return advice(
+      noted.rule,
+      'let the proxy set it and TRUST_PROXY name the proxy, see docs/operate/proxy.md#duties',
+    );
   },
 
   async operators(_facts, pool) {

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { BUILT_IN_CATALOGUE, parseCatalogue } from '../../src/languages/catalogue.ts';
 import { s256, sha256 } from '../../src/secrets/digest.ts';
 import { copyOf, follow, signedIn } from '../support/account.ts';
 import { codeOf, leadsTo, linkTo, press, requestOf } from '../support/flow.ts';
@@ -137,18 +138,38 @@ describe('an invalid confirmation of the provider', () => {
     expect(sessionOf(agent)).toBe(session);
   });
 
-  it('is refused if the session that started it has ended or was replaced by another', async () => {
+  it('is refused if the session that started it has ended', async () => {
     const ended = await confirming();
     const cookie = sessionOf(agent) ?? '';
     await pool.query('delete from sessions where session_hash = $1', [sha256(cookie)]);
     await refuse(ended, 'sign_in_lost', /session/);
+  });
 
-    await goOn(wallet, agent, '/oauth/account');
+  it('allows nothing in another session of the user: the request is shown again', async () => {
     const callback = await confirming();
     const other = new Agent(server.baseUrl);
     await passWallet(wallet, other, '/oauth/account');
     agent.cookies.set('assent_session', sessionOf(other) ?? '');
-    await refuse(callback, 'sign_in_lost', /session/);
+    const answer = await agent.get(callback);
+    expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
+    expect((await follow(agent, answer)).text).toContain('was not accepted');
+    expect(await approvals()).toEqual([]);
+  });
+
+  it.each([
+    ['the words of a right', { 'payment-shop': 'Buy anything' }, null],
+    ['the default limit', {}, { days: 1, sum: '9' }],
+  ])('allows nothing after a change of %s: the request is shown again', async (_what, file, defaultLimit) => {
+    const catalogue = new Map([...BUILT_IN_CATALOGUE, ...parseCatalogue(JSON.stringify(file))]);
+    const offer = { catalogue, ...(defaultLimit && { defaultLimit }) };
+    const { database } = server;
+    const changed = await useServer({ database, provider: wallet.settings, offer });
+    const callback = await confirming(spending({ scope: 'payment-shop' }));
+    const other = copyOf(agent, changed.baseUrl);
+    const answer = await other.get(callback.replace(server.baseUrl, changed.baseUrl));
+    expect(leadsTo(answer, '/oauth/authorize')).toBe(true);
+    expect((await follow(other, answer)).text).toContain('was not accepted');
+    expect(await approvals()).toEqual([]);
   });
 
   it('is refused if the session ends while the provider’s code is exchanged', async () => {

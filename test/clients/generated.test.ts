@@ -123,6 +123,14 @@ print(json.dumps({
 }))
 `;
 
+const MUST = `func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+`;
+
 /** Go programs of the two generators: what differs is how a value is given and an answer is read. */
 const GO = {
   'oapi-codegen': `package main
@@ -136,13 +144,7 @@ import (
 	"example.com/shop/assent"
 )
 
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
+${MUST}
 func main() {
 	ctx := context.Background()
 	bearer := func(_ context.Context, r *http.Request) error {
@@ -180,13 +182,7 @@ func (token) Bearer(context.Context, assent.OperationName) (assent.Bearer, error
 	return assent.Bearer{Token: os.Getenv("ASSENT_TOKEN")}, nil
 }
 
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
+${MUST}
 func main() {
 	ctx := context.Background()
 	api := must(assent.NewClient(os.Getenv("ASSENT_URL"), token{}))

@@ -97,7 +97,7 @@ describe('assent doctor', () => {
     expect((await doctor(good)).found.proxy).toMatchObject({
       level: 'advice',
       text: expect.stringContaining('TRUST_PROXY does not name'),
-      remedy: expect.stringContaining('set TRUST_PROXY'),
+      remedy: expect.stringContaining('TRUST_PROXY name the proxy'),
     });
     await postgres.run(`update refusals set at = at - interval '1 hour'`);
     expect((await doctor(good)).found.proxy).toBeUndefined();

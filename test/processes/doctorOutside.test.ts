@@ -24,14 +24,15 @@ const certificateFor = (host: string, days: number) => {
 };
 
 let isOpen = false;
-/** Whether the proxy passes a stranger's `X-Forwarded-For` on, instead of replacing it. */
-let passesOn = false;
+/** What the proxy does with a stranger's `X-Forwarded-For`. */
+let forwarding: 'replaces' | 'passes on' | 'drops' = 'replaces';
 
 const proxy = createServer(certificateFor('localhost', 90), (asked, answer) => {
   const { url: path = '', method, headers } = asked;
   if (!isOpen && /^\/(metrics|health)/.test(path)) return void answer.writeHead(404).end();
-  const forwarded = passesOn ? {} : { 'x-forwarded-for': asked.socket.remoteAddress };
-  const sent = { ...headers, ...forwarded };
+  const sent = { ...headers };
+  if (forwarding === 'replaces') sent['x-forwarded-for'] = asked.socket.remoteAddress;
+  if (forwarding === 'drops') delete sent['x-forwarded-for'];
   request({ port: server.port, path, method, headers: sent, agent: false }, (received) => {
     answer.writeHead(received.statusCode ?? 500, received.headers);
     received.pipe(answer);
@@ -76,9 +77,9 @@ describe('assent doctor at BASE_URL', () => {
   });
 
   it('finds a server that believes a forged X-Forwarded-For, behind a proxy or without one', async () => {
-    passesOn = true;
+    forwarding = 'passes on';
     onTestFinished(() => {
-      passesOn = false;
+      forwarding = 'replaces';
     });
     const { found, troubles } = await examine();
     expect(troubles).toEqual({ proxy: 'error' });
@@ -88,6 +89,19 @@ describe('assent doctor at BASE_URL', () => {
     onTestFinished(async () => void (await direct.stop()));
     const variables = { ...behindProxy, BASE_URL: direct.baseUrl };
     expect((await examine(variables)).troubles).toMatchObject({ proxy: 'error', metrics: 'error' });
+  });
+
+  it('finds a proxy that drops X-Forwarded-For', async () => {
+    forwarding = 'drops';
+    onTestFinished(async () => {
+      forwarding = 'replaces';
+      await database.pool.query('delete from refusals');
+    });
+    const { found, troubles } = await examine();
+    expect(troubles).toEqual({ proxy: 'advice' });
+    expect(found.proxy?.text).toBe(
+      'TRUST_PROXY is set, but X-Forwarded-For is missing: users behind a proxy count as one',
+    );
   });
 
   it('finds another database behind BASE_URL', async () => {

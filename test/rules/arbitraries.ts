@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { Limit } from '../../src/rules/common/money.ts';
 import { findUnclear } from '../../src/rules/common/text.ts';
+import type { MoneySource } from '../../src/rules/scope/rights.ts';
 import { BUILT_IN_RIGHTS, isRightName, LIFTABLE, type RightKind } from '../../src/rules/scope/rights.ts';
-import type { MoneySource, Right } from '../../src/rules/scope/scope.ts';
+import type { Right } from '../../src/rules/scope/scope.ts';
 import { DEFAULT, rubles } from './rubles.ts';
 
 /** Checks a property of any values of these kinds. */

@@ -23,7 +23,7 @@ const SPENDING = { spends: true, names: 'shop' };
 describe('a catalogue with custom rights', () => {
   it('accepts the example files in scopes.md, whose table has all values of `lifts`', () => {
     const files = find('docs/integrate/scopes.md', /^```json\n(.*?)^```$/gms);
-    const builtIn = ['account-info', 'payment.to-pattern'];
+    const builtIn = ['account-info', 'payment.to-pattern', 'money-source'];
     const names = files.map((file) => [...parseCatalogue(file).keys()]);
     expect(names).toEqual([builtIn, [...BANK.keys()], [...SHOP.keys()]]);
     expect(read('docs/integrate/scopes.md')).toContain(LIFTABLE.map((bound) => `\`${bound}\``).join(', '));
@@ -89,6 +89,11 @@ describe('a catalogue with custom rights', () => {
         'payment-shop.ru must be a string',
         'payment-shop.spends is unknown',
       ],
+    ],
+    [
+      'words for one of the two sources of money',
+      { 'money-source': { text: 'Paid from {target}', sources: { wallet: 'your account' } } },
+      ['money-source.sources.card must be a string, or an object with a string for each of en and ru'],
     ],
     ['51 rights', many(51), ['may define at most 50 rights']],
     ['a part_of cycle', { a: own({ part_of: 'b' }), b: own({ text: 'It', part_of: 'a' }) }, [`a.${EARLIER}`]],

@@ -1,4 +1,4 @@
-import { form, hiddenFields, require } from '../../load/message.mjs';
+import { form, formTo, require } from '../../load/message.mjs';
 import { PASSWORD } from '../../people.mjs';
 import { askedWithBasic } from './adapter.mjs';
 
@@ -16,7 +16,7 @@ export const ours = {
     const page = await browser.page(`/oauth/authorize?${query}`);
     await browser.send(
       '/oauth/sign-in',
-      form({ ...hiddenFields(page, '/oauth/sign-in'), login, password: PASSWORD }),
+      form({ ...formTo(page, '/sign-in').fields, login, password: PASSWORD }),
       OWN,
     );
   },
@@ -27,7 +27,7 @@ export const ours = {
     require(isConsent, 'no consent page of this user', page);
     return browser.send(
       '/oauth/consent',
-      form({ ...hiddenFields(page, '/oauth/consent'), decision: 'allow' }),
+      form({ ...formTo(page, '/consent').fields, decision: 'allow' }),
       OWN,
     );
   },

@@ -65,7 +65,8 @@ export function decisionForm(pending: PendingAuthorization, action: 'decision' |
 const wordsIn = kept(({ catalogue, directory, currency }: Context) =>
   kept((scope: string) => {
     const words = (right: Right) => [catalogue.get(right.name), nameOfTarget(directory, right)];
-    return hexOf(sha256(JSON.stringify([currency, keptScope(scope, currency).map(words)])));
+    const said = keptScope(scope, currency).map(words);
+    return hexOf(sha256(JSON.stringify([currency, catalogue.get('money-source'), said])));
   }),
 );
 

@@ -101,12 +101,14 @@ export async function finishSignIn(
     const opened = isSame ? null : await openFor(context, provider, claims, cookies, caller);
     return { outcome: 'signed_in', opened } as const;
   }
-  const pending = session && authorizationRequest && { authorizationRequest, session };
-  const pressed = pending && verifyDecision(context, pending, decision);
-  if (pending === null || pressed === null)
+  if (session === null || authorizationRequest === null)
     throw refused('sign_in_lost', 'the session that requested the confirmation has ended');
   if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not that of the signed-in user');
+  const pending = { authorizationRequest, session };
+  const pressed = verifyDecision(context, pending, decision);
   const proof = { paymentPasswordHash: null, externalId: claims.sub };
-  const decided = await carryOut(context, pending, pressed, proof, caller);
-  return { outcome: 'decided', request: pending.authorizationRequest, decided } as const;
+  const decided = pressed
+    ? await carryOut(context, pending, pressed, proof, caller)
+    : ({ outcome: 'stale' } as const);
+  return { outcome: 'decided', request: authorizationRequest, decided } as const;
 }

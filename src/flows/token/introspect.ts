@@ -1,7 +1,8 @@
 import { tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
 import { limitsAmong, moneySources, type RightData, rightData } from '../../rules/scope/rightData.ts';
-import { grantedRights, type MoneySource } from '../../rules/scope/scope.ts';
+import type { MoneySource } from '../../rules/scope/rights.ts';
+import { grantedRights } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
 import { findToken } from '../../store/token/introspection.ts';

@@ -6,6 +6,7 @@ import { loggedPathOf, namedClient } from './parameters.ts';
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
 export class RequestLog extends LogController {
+  readonly #trustsProxy: boolean;
   readonly #warned = new Set<string>();
   readonly #noteForwarded = onceAMinute((rule: string, { socket, server }: FastifyRequest) => {
     if (!this.#warned.has(rule)) server.log.warn({ sender: socket.remoteAddress }, rule);
@@ -14,14 +15,27 @@ export class RequestLog extends LogController {
     server.refusals.note({ ...note, clientId: null }, '');
   });
 
+  constructor(trustsProxy: boolean) {
+    super({ disableRequestLogging: true, requestIdLogLabel: 'ref' });
+    this.#trustsProxy = trustsProxy;
+  }
+
+  /** Why the request's address may be a proxy's; null if it is the caller's. */
+  #whyUnforwarded({ headers, ips, routeOptions }: FastifyRequest, address: string): string | null {
+    if ('x-forwarded-for' in headers) {
+      if ((ips?.length ?? 0) < 2)
+        return 'X-Forwarded-For is ignored, as TRUST_PROXY does not name its sender';
+      return address === 'unknown' ? 'X-Forwarded-For is ignored, as it has no address' : null;
+    }
+    // Programs beside the server, such as health checks, need no proxy; of HTTP that can't be read nothing is known.
+    const isExpected = this.#trustsProxy && routeOptions.url?.startsWith('/oauth/') && headers.host;
+    return isExpected ? 'TRUST_PROXY is set, but X-Forwarded-For is missing' : null;
+  }
+
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply) {
     const line = lineOf(request, reply);
-    if ('x-forwarded-for' in request.headers) {
-      const isUsed = (request.ips?.length ?? 0) > 1;
-      const why = isUsed ? 'it has no address' : 'TRUST_PROXY does not name its sender';
-      const text = `X-Forwarded-For is ignored, as ${why}: users behind a proxy count as one`;
-      if (!isUsed || line.address === 'unknown') this.#noteForwarded(text, request);
-    }
+    const why = this.#whyUnforwarded(request, line.address);
+    if (why !== null) this.#noteForwarded(`${why}: users behind a proxy count as one`, request);
     // A refused form is answered by a 303; the page that says so, perhaps with 429, is no refusal of its own.
     if (request.logFields !== null || reply.statusCode >= 500) noteRefusal(request, reply.statusCode);
     if (error) request.log.warn({ ...line, err: error }, 'response aborted before completion');

@@ -1,4 +1,5 @@
-import { type MoneySource, type Right, spends } from './scope.ts';
+import type { MoneySource } from './rights.ts';
+import { type Right, spends } from './scope.ts';
 
 /** The rights of a scope as data, so that resource servers need no scope parser. JSON omits undefined fields. */
 export function rightData(rights: readonly Right[]) {

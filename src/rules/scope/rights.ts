@@ -1,5 +1,9 @@
+import type { PerLanguage } from '../common/perLanguage.ts';
+
 /** Promises ("it can't …") about what an application doesn't request: {@link Bound}s that a right may break. */
 export const LIFTABLE = ['pay_others', 'transfer', 'see_operations', 'see_balance'] as const;
+
+export type MoneySource = 'wallet' | 'card';
 
 /** Properties of a right for grammar, checks and pages; its sentence is in the catalogue. */
 export interface RightKind {
@@ -9,6 +13,8 @@ export interface RightKind {
   readonly names?: 'shop' | 'account' | 'sources' | undefined;
   /** Is one of those that this right contains all of: the two contradict each other. */
   readonly isPartOf?: string | undefined;
+  /** The service's own words for the sources of money. */
+  readonly sources?: Readonly<Record<MoneySource, PerLanguage>> | undefined;
   /** May be requested together with a one-time payment. */
   readonly goesWithOneTime?: true;
   /** Those that no page may promise along with this right. */

@@ -2,13 +2,11 @@ import { OAuthError } from '../common/error.ts';
 import { kept } from '../common/kept.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
 import { defaultLimit, type Limit } from '../common/money.ts';
-import { BUILT_IN_RIGHTS, isRightName, NAME } from './rights.ts';
+import { BUILT_IN_RIGHTS, isRightName, type MoneySource, NAME } from './rights.ts';
 
 // The grammar of a scope. `scopeRules.ts` has the rules for requests, `rightData.ts` the form for programs and pages.
 
 export const NOT_A_RIGHT = 'The parameter scope has a value that is not a right of this service.';
-
-export type MoneySource = 'wallet' | 'card';
 
 /** One element of a scope (contract 2.2). */
 export interface Right {

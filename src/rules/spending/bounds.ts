@@ -23,7 +23,9 @@ const MAX_NOT_ASKED = 2;
 export function boundsOf(rights: readonly Right[], catalogue: Kinds): Bound[] {
   const spending = spends(rights);
   const sources = moneySources(rights);
-  const choosesSource = spending && catalogue.has('money-source');
+  const source = catalogue.get('money-source');
+  // The sentences of these bounds name our sources, not the service's own.
+  const choosesSource = spending && source !== undefined && source.sources === undefined;
   const isLifted = (bound: Bound) =>
     rights.some(({ name }) => (kindOf(name, catalogue)?.lifts ?? LIFTABLE).some((one) => one === bound));
   const notAsked: readonly (readonly [Bound, boolean])[] = [

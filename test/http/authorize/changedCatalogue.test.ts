@@ -36,6 +36,12 @@ const builtIn = await useServer({ database, maxInstances: 2_000 });
 /** The same rights, and other words for them. */
 const CLOSING = parseCatalogue(JSON.stringify({ 'statements:read': { text: 'Close your account' } }));
 const reworded = await useServer({ database, offer: { catalogue: new Map([...catalogue, ...CLOSING]) } });
+const SOURCES = {
+  text: 'Paid from {target}',
+  sources: { wallet: 'your current account', card: 'your credit' },
+};
+const SOURCED = parseCatalogue(JSON.stringify({ 'money-source': SOURCES }));
+const banking = await useServer({ database, offer: { catalogue: new Map([...catalogue, ...SOURCED]) } });
 const shop = (name: string) => ({ shop: new Map([['42', { en: name, ru: name }]]), account: new Map() });
 const renamed = await useServer({ database, directory: shop('Casino'), offer: { catalogue } });
 const inEuros = await useServer({ database, currency: 'EUR', offer: { catalogue } });
@@ -68,6 +74,7 @@ describe('a page loaded before the operator changed the catalogue', () => {
 
   it.each([
     ['the words of a right', 'statements:read', reworded, 'lose your account'],
+    ['the words for a source of money', 'payment-shop.limit(7,100)', banking, 'your current account'],
     ['the name of a shop', 'payment.to-pattern("42").limit(7,100)', renamed, 'Casino'],
     ['the currency', 'payment-shop.limit(7,100)', inEuros, 'EUR 100'],
   ])('grants nothing after a change of %s', async (_what, scope, after, words) => {

@@ -75,6 +75,23 @@ describe('a custom payment right', () => {
     expect(await approved()).toEqual([]);
   });
 
+  it('is paid from what the service calls its sources of money, on all pages', async () => {
+    const sources = { wallet: 'your current account', card: { en: 'your credit', ru: 'кредита' } };
+    const file = { 'money-source': { text: 'Paid from {target}', sources } };
+    const named = new Map([...catalogue, ...parseCatalogue(JSON.stringify(file))]);
+    const bank = await useServer({ database: server.database, offer: { catalogue: named } });
+    const { client, user, agent } = await actorsAt(bank);
+    const pageOf = (scope: string) => reachConsent(agent, requestOf(client, { scope }), user);
+    const { text } = await pageOf('transfer.limit(7,5)');
+    expect([text.includes('Paid from your current account'), /wallet|card/.test(text)]).toEqual([
+      true,
+      false,
+    ]);
+    const asked = await pageOf('transfer.limit(7,5) money-source("card","wallet")');
+    const pages = [asked, await follow(agent, await press(agent, asked, 'allow'))];
+    for (const page of pages) expect(page.text).toMatch(/paid from your credit or your current account/i);
+  });
+
   it('gets its default limit in the token response, introspection, audit trail, account and history', async () => {
     const { access_token, scope } = await obtain(ASKED);
     expect([scope, await approved()]).toEqual([COMPLETE, [{ scope: COMPLETE }]]);

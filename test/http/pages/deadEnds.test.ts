@@ -55,6 +55,15 @@ it.each<[how: string, Reach]>([
   expect(answer.text).toContain(TEXTS.en.errors.reasons.wrong_parameter);
 });
 
+it.each(['/oauth/confirm', '/oauth/receipt', '/oauth/return'])(
+  '%s without a request says that only buttons lead there',
+  async (path) => {
+    const answer = await new Agent(server.baseUrl).get(path);
+    expect([answer.status, answer.page]).toEqual([400, 'error']);
+    expect(answer.text).toContain(TEXTS.en.errors.causes.notAllowed.title);
+  },
+);
+
 /** The main part, without the reference, the port, and the request of each link. */
 function mainOf(html: string): string {
   const main = cheerio.load(html)('main').prop('outerHTML') ?? '';

@@ -16,9 +16,9 @@ async function addressOf(server: Server, forwarded: string): Promise<string> {
 }
 
 // Comes before the tests that send invalid addresses: a server warns once.
-it('an ignored X-Forwarded-For header causes one warning; a used or missing one causes none', async () => {
+it('X-Forwarded-For causes one warning if it is ignored or dropped; a used one, and a health check, cause none', async () => {
   const warnings = (server: Server) =>
-    server.logLines.filter((line) => line.includes('X-Forwarded-For is ignored'));
+    server.logLines.filter((line) => /X-Forwarded-For is (ignored|missing)/.test(line));
   for (let n = 0; n < 5; n += 1) await addressOf(direct, `203.0.113.${n}`);
   expect(warnings(direct)).toEqual([expect.stringMatching(/"level":40.*TRUST_PROXY does not name/)]);
   for (let n = 0; n < 5; n += 1) await addressOf(behindOne, 'unknown');
@@ -26,6 +26,8 @@ it('an ignored X-Forwarded-For header causes one warning; a used or missing one 
   for (const used of ['127.0.0.1', '203.0.113.7:1']) await addressOf(behindNetworks, used);
   await fetch(`${behindNetworks.baseUrl}/health/live`);
   expect(warnings(behindNetworks)).toEqual([]);
+  for (let n = 0; n < 5; n += 1) await fetch(`${behindNetworks.baseUrl}/oauth/authorize`);
+  expect(warnings(behindNetworks)).toEqual([expect.stringMatching(/"level":40.*is missing/)]);
   const noted = `select rule from refusals where reference = 'x-forwarded-for'`;
   const rules = async () => (await direct.database.pool.query(noted)).rows;
   await expect.poll(rules).toEqual([{ rule: expect.stringContaining('TRUST_PROXY does not name') }]);
