@@ -11,7 +11,7 @@ import {
   findBinaries,
   openBinaries,
 } from '../../dist/trial/postgres/cluster.js';
-import { findPlace } from '../../dist/trial/postgres/place.js';
+import { findClusterFolder } from '../../dist/trial/postgres/clusterFolder.js';
 import { freePort } from '../program.mjs';
 
 const POLL_MS = 50;
@@ -26,7 +26,7 @@ const HOST = '127.0.0.1';
  */
 export function postgresOnTcp(programs) {
   return async (dataDir) => {
-    const place = findPlace(dataDir);
+    const place = findClusterFolder(dataDir);
     const binaries = programs ? installed(programs) : await openBinaries(findBinaries(), place.runAs);
     const cluster = { place, binaries, log: console.error, cancelled: new AbortController().signal };
     await createCluster(cluster);

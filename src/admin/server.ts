@@ -22,17 +22,17 @@ import { lineOf } from '../http/request/requestLog.ts';
 import { limitAnswerTime } from '../http/server/answerTime.ts';
 import { RETRY_AFTER_SECONDS } from '../http/server/errors.ts';
 import { addResponseHeaders } from '../http/server/responseHeaders.ts';
-import { OverloadedError, REFUSALS, Refusal } from '../rules/common/error.ts';
+import { OperatorError, OverloadedError, STATUS_BY_REASON } from '../rules/common/error.ts';
 import { networkOf } from '../rules/common/network.ts';
 import { ANSWER_MS, STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { FairQueue } from '../secrets/fairQueue.ts';
 import { isOperatorToken } from '../secrets/tokens.ts';
-import { HAPPENINGS, tell } from '../signals/happenings.ts';
+import { EVENTS, emit } from '../signals/events.ts';
 import { IMPATIENT } from '../store/database/query.ts';
 import { findOperator, type Operator } from '../store/operate/operators.ts';
-import { carryOut, type Surroundings } from './carryOut.ts';
-import { PLACES } from './places.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { type AdminDependencies, handle } from './handle.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,7 +45,7 @@ declare module 'fastify' {
 /** Operations that run at once, of those that read as of the others: a flood leaves users the threads for passwords, and PostgreSQL. */
 const MAX_AT_ONCE = 2;
 /** To PostgreSQL: one for each operation, and one that finds the operators of others. */
-export const CONNECTIONS = 2 * MAX_AT_ONCE + 1;
+export const ADMIN_POOL_SIZE = 2 * MAX_AT_ONCE + 1;
 /** After this time no statement of a list begins, so that the last one ends with the answer. */
 const READING_MS = ANSWER_MS - STATEMENT_MS;
 /** Requests of one network without the token of an operator. */
@@ -54,7 +54,11 @@ const MAX_OPERATOR_FAILURES_PER_MINUTE = 20;
 const DOCUMENT = new URL('../../docs/openapi.json', import.meta.url);
 
 /** The operators' API as a Fastify instance, ready to listen. */
-export function buildAdminApp(surroundings: Surroundings, maxConnections: number, log: FastifyBaseLogger) {
+export function buildAdminApp(
+  surroundings: AdminDependencies,
+  maxConnections: number,
+  log: FastifyBaseLogger,
+) {
   const app = fastify({
     ...BOUNDS,
     loggerInstance: log,
@@ -80,7 +84,7 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>(JSON_IN_UTF_8, { parseAs: 'buffer' }, (request, body, done) => {
     if (body.length === 0) return done(null); // generated clients send its type without a body
-    if (!isUtf8(body)) return done(new Refusal('unreadable_request', 'The body is not UTF-8.'));
+    if (!isUtf8(body)) return done(new OperatorError('unreadable_request', 'The body is not UTF-8.'));
     const text = body.toString();
     parse(request, text, (error, value) => done(error ?? refuseDoubled(text, value), value));
   });
@@ -92,12 +96,15 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
     const waitSeconds = noteFailure(networkOf(addressOf(request)));
     if (waitSeconds === 0) throw refusal;
     reply.header('retry-after', waitSeconds);
-    throw new Refusal('too_many_failures', 'Too many requests from this network had no operator’s token.');
+    throw new OperatorError(
+      'too_many_failures',
+      'Too many requests from this network had no operator’s token.',
+    );
   });
   app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
   app.setErrorHandler(answerProblem);
   app.setNotFoundHandler(() => {
-    throw new Refusal(
+    throw new OperatorError(
       'no_address',
       `There is no such address: /v1/openapi.json has all, such as /v1/clients.`,
     );
@@ -105,15 +112,15 @@ export function buildAdminApp(surroundings: Surroundings, maxConnections: number
   app.get('/v1/openapi.json', (_request, reply) =>
     sendJson(reply, 200, JSON.parse(readFileSync(DOCUMENT, 'utf8'))),
   );
-  const turns = { reading: takingTurns(MAX_AT_ONCE), acting: takingTurns(MAX_AT_ONCE) };
-  for (const path of new Set(PLACES.map((place) => place.path))) addRoutes(app, path, surroundings, turns);
+  const turns = { reading: limitConcurrency(MAX_AT_ONCE), acting: limitConcurrency(MAX_AT_ONCE) };
+  for (const path of new Set(ENDPOINTS.map((place) => place.path))) addRoutes(app, path, surroundings, turns);
   return app;
 }
 
 const JSON_IN_UTF_8 = /^application\/json *(; *charset="?utf-?8"? *)?$/i;
 
 /** RFC 8259 section 4. Of two passwords the last would be set. @param text the JSON of `value` */
-function refuseDoubled(text: string, value: unknown): Refusal | null {
+function refuseDoubled(text: string, value: unknown): OperatorError | null {
   const strings = text.match(/"(?:[^"\\]|\\.)*"(\s*:)?/g) ?? [];
   let fields = strings.filter((string) => string.endsWith(':')).length;
   const left = [value]; // without recursion: it may be deep
@@ -123,23 +130,26 @@ function refuseDoubled(text: string, value: unknown): Refusal | null {
     if (!Array.isArray(one)) fields -= values.length;
     left.push(...values);
   }
-  return fields === 0 ? null : new Refusal('unreadable_request', 'The body has a field twice.');
+  return fields === 0 ? null : new OperatorError('unreadable_request', 'The body has a field twice.');
 }
 
 /** Notes the operator, by the `Authorization` header alone (RFC 6750 section 2.1). @returns why there is none (section 3.1) */
-async function authenticate(request: FastifyRequest, { db }: Surroundings): Promise<Refusal | null> {
+async function authenticate(
+  request: FastifyRequest,
+  { db }: AdminDependencies,
+): Promise<OperatorError | null> {
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined)
-    return new Refusal('no_operator', 'Send an operator’s token as Authorization: Bearer.');
+    return new OperatorError('no_operator', 'Send an operator’s token as Authorization: Bearer.');
   const found = isOperatorToken(token) ? await findOperator(db, { tokenHash: sha256(token) }) : null;
   if (found?.status !== 'active')
-    return new Refusal('invalid_token', `The operator token is ${found?.status ?? 'unknown'}.`);
+    return new OperatorError('invalid_token', `The operator token is ${found?.status ?? 'unknown'}.`);
   request.operator = found;
   return null;
 }
 
 /** Runs at most so many works at once, and one of each operator. A work gets a function to await where others may have their turns. */
-function takingTurns(most: number) {
+function limitConcurrency(most: number) {
   const waiting = new FairQueue<{ operator: string; start: (end: () => void) => void }>(Infinity);
   const busy = new Set<string>();
   const startNext = () => {
@@ -169,12 +179,12 @@ function takingTurns(most: number) {
   };
 }
 
-type Turns = Record<'reading' | 'acting', ReturnType<typeof takingTurns>>;
+type Turns = Record<'reading' | 'acting', ReturnType<typeof limitConcurrency>>;
 
 /** The routes of one path; its other methods get 405. */
-function addRoutes(app: FastifyInstance, path: string, surroundings: Surroundings, turns: Turns): void {
+function addRoutes(app: FastifyInstance, path: string, surroundings: AdminDependencies, turns: Turns): void {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
-  const places = PLACES.filter((place) => place.path === path);
+  const places = ENDPOINTS.filter((place) => place.path === path);
   for (const place of places) {
     app.route({
       method: place.method,
@@ -188,7 +198,7 @@ function addRoutes(app: FastifyInstance, path: string, surroundings: Surrounding
             if (isLate || request.socket.destroyed) throw new OverloadedError('no answer in time');
           };
           await requireTime();
-          const document = await carryOut(place, request, surroundings, isRead ? requireTime : pause);
+          const document = await handle(place, request, surroundings, isRead ? requireTime : pause);
           return sendJson(reply, place.isMade ? 201 : 200, document);
         });
       },
@@ -197,7 +207,7 @@ function addRoutes(app: FastifyInstance, path: string, surroundings: Surrounding
   const allowed: readonly string[] = places.map(({ method }) => method);
   const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
     reply.header('allow', allowed.join(', '));
-    throw new Refusal('wrong_method', `Method not allowed: use ${allowed.join(' or ')}.`);
+    throw new OperatorError('wrong_method', `Method not allowed: use ${allowed.join(' or ')}.`);
   };
   const method = app.supportedMethods.filter((one) => !allowed.includes(one));
   app.route({ method, url, onRequest: refuse, handler: refuse });
@@ -218,8 +228,8 @@ function answerProblem(error: FastifyError, request: FastifyRequest, reply: Fast
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   const why = rule === 'invalid_token' ? `, error="${rule}", error_description="${said.detail}"` : '';
   if (status === 401) reply.header('www-authenticate', `Bearer realm="operators"${why}`);
-  const failure = HAPPENINGS.operatorFailure.find((one) => one === `${status}`);
-  if (failure !== undefined) tell('operatorFailure', failure);
+  const failure = EVENTS.operatorFailure.find((one) => one === `${status}`);
+  if (failure !== undefined) emit('operatorFailure', failure);
   request.brokenRule = rule;
   const problem = { title: STATUS_CODES[status], status, ...said, rule, reference: request.id };
   return sendJson(reply, status, problem, 'application/problem+json');
@@ -231,8 +241,8 @@ const OURS = 'Internal error: the log has the cause under the reference.';
 
 function verdictOn(error: FastifyError) {
   const { message: detail, statusCode = 500 } = error;
-  if (error instanceof Refusal)
-    return { status: REFUSALS[error.reason], detail, rule: error.reason, field: error.field };
+  if (error instanceof OperatorError)
+    return { status: STATUS_BY_REASON[error.reason], detail, rule: error.reason, field: error.field };
   const unavailable = whyUnavailable(error);
   if (unavailable !== null) return { status: 503, detail: LATER, rule: unavailable };
   const said = statusCode === 415 ? 'Send JSON, with Content-Type: application/json.' : detail;

@@ -13,7 +13,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Option } from 'commander';
 import { FORCE, type Imported, type NotedLine } from '../operations/import/imports.ts';
 import { setV8Flags } from '../process/v8Flags.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import type { Arguments, Options } from './commands.ts';
 import { inOptions, type Shell } from './shell.ts';
 
@@ -29,7 +29,7 @@ export const IMPORTING = {
     // Checked before the first line: a report that can't be opened would end the import after its first batch.
     if (file !== undefined) accessSync(dirname(file), constants.W_OK);
     if (file !== undefined && lstatSync(file, { throwIfNoEntry: false }) && !isReport(file))
-      throw new Refusal('usage', `${file} already exists: pass --bad a new file name`);
+      throw new OperatorError('usage', `${file} already exists: pass --bad a new file name`);
     setV8Flags(); // half the memory
     setFlagsFromString('--semi-space-growth-factor=1'); // or V8's young generation grows with each batch that survives
     let report: number | undefined;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { EXIT_USAGE, inOptions, Shell, type Streams } from './shell.ts';
 
 const EXIT_FAILED = 1;
@@ -21,6 +21,6 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   } catch (error) {
     const { explainTrouble } = await import('../store/database/errors.ts');
     shell.complain(inOptions(explainTrouble(error)));
-    return error instanceof Refusal && USAGE.includes(error.reason) ? EXIT_USAGE : EXIT_FAILED;
+    return error instanceof OperatorError && USAGE.includes(error.reason) ? EXIT_USAGE : EXIT_FAILED;
   }
 }

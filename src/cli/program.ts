@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { addCommands } from './commands.ts';
 import { EXIT_USAGE, type Shell } from './shell.ts';
 import { COMMANDS } from './table.ts';
@@ -47,7 +47,7 @@ function refuseIgnored(command: Command): void {
     (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
   );
   if (ignored !== undefined)
-    throw new Refusal('usage', `${parent.name()} ${command.name()} does not accept ${ignored.long}`);
+    throw new OperatorError('usage', `${parent.name()} ${command.name()} does not accept ${ignored.long}`);
 }
 
 /** Commander has already printed usage errors, help and the version for people. */

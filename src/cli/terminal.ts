@@ -3,14 +3,14 @@ import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { Option } from 'commander';
 import type { Loss } from '../operations/operation.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import type { Shell } from './shell.ts';
 
 const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !inJson;
 
-/** Asks before a loss. Without a terminal `--yes` is needed even for none, so that scripts always say it. @throws {Refusal} */
+/** Asks before a loss. Without a terminal `--yes` is needed even for none, so that scripts always say it. @throws {OperatorError} */
 export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
-  if (!canAsk(shell)) throw new Refusal('usage', `nothing was done: pass --yes to ${deed}`);
+  if (!canAsk(shell)) throw new OperatorError('usage', `nothing was done: pass --yes to ${deed}`);
   if (count === 0) return;
   const answer = await atTerminal(shell, { output: shell.streams.stderr }, (terminal) => {
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
@@ -30,14 +30,17 @@ export const ASKING = {
     ],
     paymentPassword: () => [],
   },
-  /** Passwords are never arguments: every process on the machine can list those. @throws {Refusal} without a terminal */
+  /** Passwords are never arguments: every process on the machine can list those. @throws {OperatorError} without a terminal */
   async read(
     { passwordStdin = false, externalId }: { passwordStdin?: boolean; externalId?: string },
     shell: Shell,
   ) {
     if (externalId !== undefined && !passwordStdin) return {}; // of a new user, who signs in at a provider
     if (!passwordStdin && !canAsk(shell))
-      throw new Refusal('usage', 'prompts for passwords need a terminal and no --json: use --password-stdin');
+      throw new OperatorError(
+        'usage',
+        'prompts for passwords need a terminal and no --json: use --password-stdin',
+      );
     const [password = '', paymentPassword] = passwordStdin
       ? (await readAll(shell.streams.stdin)).split(/\r?\n/)
       : await askWithoutEcho(shell);
@@ -62,10 +65,11 @@ function askWithoutEcho(shell: Shell): Promise<string[]> {
       return answer;
     };
     const password = await ask('Password: ');
-    if (password !== (await ask('Password again: '))) throw new Refusal('usage', 'the two passwords differ');
+    if (password !== (await ask('Password again: ')))
+      throw new OperatorError('usage', 'the two passwords differ');
     const paymentPassword = await ask('Payment password (empty for none): ');
     if (paymentPassword !== '' && paymentPassword !== (await ask('Payment password again: ')))
-      throw new Refusal('usage', 'the two payment passwords differ');
+      throw new OperatorError('usage', 'the two payment passwords differ');
     return [password, paymentPassword];
   });
 }

@@ -8,7 +8,7 @@ import {
 import type { OperationContext } from '../operations/operation.ts';
 import { checkSchema, migrateAndTell, openStore } from '../process/openStore.ts';
 import type { Effect } from '../rules/account/role.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { differing, findSettings, keepSettings } from '../store/schema/settings.ts';
 import type { Shell } from './shell.ts';
 import { confirm } from './terminal.ts';
@@ -38,7 +38,7 @@ export async function withStore(
         const own = settingsOf(offer);
         const others = differing(own, stored);
         if (others.length > 0)
-          throw new Refusal(
+          throw new OperatorError(
             'state',
             `${others.join(' and ')} must be as the servers of this database have it`,
           );

@@ -1,7 +1,7 @@
 import { readOffer } from '../config/config.ts';
 import { inSentence } from '../languages/formats.ts';
 import { TEXTS } from '../languages/languages.ts';
-import { describeLimit, describeRights, type RightWords } from '../languages/rights.ts';
+import { describeLimit, describeRights, type RightLanguage } from '../languages/rights.ts';
 import type { Ceiling } from '../rules/common/money.ts';
 import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
 import { parseScope } from '../rules/scope/scope.ts';
@@ -16,7 +16,7 @@ export async function inWordsOf({ streams }: Shell, db: Database): Promise<(thin
   return (thing) => inWords(thing, currency, words);
 }
 
-function inWords(thing: object, currency: string, words: RightWords): object {
+function inWords(thing: object, currency: string, words: RightLanguage): object {
   const rightsIn = (scope: string) =>
     describeRights(parseScope(scope, currency), words).map(({ before, target, after, limit, quotes }) => {
       const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;

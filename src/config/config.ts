@@ -7,9 +7,9 @@ import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
 import { EMPTY_DIRECTORY, parseDirectory } from '../rules/face/directory.ts';
 import { BUILT_IN_OFFER } from '../rules/request/scopeRules.ts';
 import { hexOf, sha256 } from '../secrets/digest.ts';
-import { shownUrl } from '../store/database/databaseUrl.ts';
+import { redactUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
-import { gathering, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
+import { collectProblems, MAX_DIRECTORY_BYTES, readBrand, readText } from './operatorFiles.ts';
 import { DEFAULT_PORT, VARIABLES } from './variables.ts';
 
 /** Prefix of the public secret in docker-compose.yml. */
@@ -172,13 +172,13 @@ function readValues(environment: Environment) {
 /** Each variable with its origin and value; secrets are masked. @throws {ConfigError} */
 export function describeVariables(environment: Environment = process.env) {
   return Object.entries(readValues(environment)).map(([variable, value = null]) => {
-    return { variable, value: told(variable, value), origin: originOf(variable, environment) };
+    return { variable, value: redacted(variable, value), origin: originOf(variable, environment) };
   });
 }
 
-function told(variable: string, value: unknown): unknown {
+function redacted(variable: string, value: unknown): unknown {
   if (variable === 'SECRETS' && Array.isArray(value)) return `${value.length} set`;
-  if (variable === 'DATABASE_URL' && typeof value === 'string') return shownUrl(value);
+  if (variable === 'DATABASE_URL' && typeof value === 'string') return redactUrl(value);
   return /^PGPASSWORD$|_TOKEN$|_SECRET$/.test(variable) && value !== null ? 'set' : value;
 }
 
@@ -189,7 +189,9 @@ function readFiles(given: Environment) {
     const file = given[variable];
     const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
     const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
-    return file === undefined ? undefined : gathering(problems, () => readFile(inCheckout(file)), worded);
+    return file === undefined
+      ? undefined
+      : collectProblems(problems, () => readFile(inCheckout(file)), worded);
   };
   const readDirectory = (file: string) => parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
   const contents = {

@@ -16,16 +16,16 @@ export function readBrand(file: string): Brand {
   const json = readText(file);
   const logoName = logoNameIn(json);
   const problems: string[] = [];
-  const brand = gathering(problems, () => parseBrand(json));
+  const brand = collectProblems(problems, () => parseBrand(json));
   const readOwn = (name: string) => readLogo(resolve(dirname(file), name));
   const worded = (problem: string) => `logo ${logoName} ${problem}`;
-  const logo = logoName === null ? null : gathering(problems, () => readOwn(logoName), worded);
+  const logo = logoName === null ? null : collectProblems(problems, () => readOwn(logoName), worded);
   if (brand === undefined || logo === undefined) throw new FileError(problems);
   return { ...brand, logo: logo && { ...logo, path: `/oauth/brand/logo-${logo.file}` } };
 }
 
 /** Adds the {@link FileError} of `read` to `problems`, reworded. @returns the content; undefined after an error */
-export function gathering<Content>(
+export function collectProblems<Content>(
   problems: string[],
   read: () => Content,
   worded = (problem: string) => problem,

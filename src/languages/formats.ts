@@ -1,4 +1,4 @@
-import { kept, onFirstUse } from '../rules/common/kept.ts';
+import { lazy, memoize } from '../rules/common/memoize.ts';
 import type { Money } from '../rules/common/money.ts';
 
 /** The forms of a phrase by its language's CLDR plural categories. `#` stands for the number. */
@@ -12,20 +12,20 @@ const DECIMALS = {
 
 /** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay the readers' usual form */
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
-  const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
-  const plain = onFirstUse(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
-  const lists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
-  const listOf = kept((lines: string) => lists().format(lines.split('\n')));
-  const wholeLists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'conjunction' }));
-  const currencies = kept(
+  const numbers = lazy(() => new Intl.NumberFormat(tag));
+  const plain = lazy(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
+  const lists = lazy(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
+  const listOf = memoize((lines: string) => lists().format(lines.split('\n')));
+  const wholeLists = lazy(() => new Intl.ListFormat(tag, { type: 'conjunction' }));
+  const currencies = memoize(
     (currency: string) =>
       new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay, ...DECIMALS }),
   );
   // Node formats the decimal exactly; the type of `format` here allows only numbers.
-  const amountsIn = kept((currency: string) =>
-    kept((sum: string) => currencies(currency).format(sum as `${number}`)),
+  const amountsIn = memoize((currency: string) =>
+    memoize((sum: string) => currencies(currency).format(sum as `${number}`)),
   );
-  const calendarIn = kept((timeZone: string) => calendarOf(tag, timeZone));
+  const calendarIn = memoize((timeZone: string) => calendarOf(tag, timeZone));
   return {
     number: (value: number) => numbers().format(value),
     amount: ({ sum, currency }: Money) => amountsIn(currency)(sum),
@@ -62,7 +62,7 @@ function calendarOf(tag: string, timeZone: string) {
   const zoneOf = (time: Date, by = zones) => partOf(by.formatToParts(time), 'timeZoneName') ?? '';
   const times = format({ dateStyle: 'long', timeStyle: 'short' });
   const hours = format({ timeStyle: 'short' });
-  const dayIn = kept((quarter: number) => unbroken(days.format(quarter * QUARTER_HOUR_MS)));
+  const dayIn = memoize((quarter: number) => unbroken(days.format(quarter * QUARTER_HOUR_MS)));
   const now = new Date();
   return {
     day: (time: Date) => dayIn(Math.floor(time.getTime() / QUARTER_HOUR_MS)),
@@ -80,8 +80,8 @@ function partOf(parts: readonly { readonly type: string; readonly value: string 
 
 /** A phrase with a number, in that number's plural form. @param tag BCP 47 */
 export function pluralOf(tag: string): (count: number, forms: PluralForms) => string {
-  const rules = onFirstUse(() => new Intl.PluralRules(tag));
-  const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
+  const rules = lazy(() => new Intl.PluralRules(tag));
+  const numbers = lazy(() => new Intl.NumberFormat(tag));
   return (count, forms) =>
     unbroken((forms[rules().select(count)] ?? forms.other).replace('#', numbers().format(count)));
 }

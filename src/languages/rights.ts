@@ -10,7 +10,7 @@ import type { Language, Texts } from './languages.ts';
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A language with its texts, and the operator's own words for rights and targets. */
-export interface RightWords {
+export interface RightLanguage {
   readonly catalogue: Catalogue;
   readonly directory: Directory;
   readonly language: Language;
@@ -18,7 +18,7 @@ export interface RightWords {
 }
 
 /** Contract 1.2: "sees the requested rights and the payment limits". Default limits and sources are shown like written ones. */
-export function describeRights(rights: readonly Right[], words: RightWords): DescribedRight[] {
+export function describeRights(rights: readonly Right[], words: RightLanguage): DescribedRight[] {
   const named = rights.some((right) => right.name === 'money-source');
   const source: Right = { name: 'money-source', sources: moneySources(rights) };
   const isShown = spends(rights) && !named && words.catalogue.has('money-source');
@@ -27,14 +27,14 @@ export function describeRights(rights: readonly Right[], words: RightWords): Des
 }
 
 /** For example "your wallet or your linked card". */
-export function namesOfSources(names: readonly MoneySource[], words: RightWords): string {
+export function namesOfSources(names: readonly MoneySource[], words: RightLanguage): string {
   const { catalogue, language, texts } = words;
   const own = catalogue.get('money-source')?.sources;
   return texts.formats.oneOf(names.map((name) => own?.[name][language] ?? texts.sources[name]));
 }
 
 /** One right: the application's permission and, if it spends, its limit. */
-export function describeRight(right: Right, words: RightWords) {
+export function describeRight(right: Right, words: RightLanguage) {
   const { limit } = right;
   const { before, target, after } = sentenceOf(right, words);
   return {
@@ -51,7 +51,7 @@ export function describeRight(right: Right, words: RightWords) {
 }
 
 /** The sentence around a target: the application's words, set apart from ours; digits of a number are grouped. */
-function sentenceOf(right: Right, words: RightWords) {
+function sentenceOf(right: Right, words: RightLanguage) {
   const { catalogue, language, texts } = words;
   const { name, type, sources } = right;
   // A grant may contain a right that the operator's catalogue no longer offers.

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { each } from '../rules/common/each.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
+import { recordOf } from '../rules/common/recordOf.ts';
 import { STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { isUuid } from '../secrets/tokens.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
@@ -12,7 +12,7 @@ import { findAuditEvents, findTrailPart, type TrailCursor } from '../store/opera
 import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
 import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
-import { found, listing, type OperationContext, operation } from './operation.ts';
+import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 
 /** Makes an operator's change, under the operator's name, and records an effective one in the same transaction. */
 export function audited<Result extends boolean | number | null>(
@@ -33,16 +33,19 @@ const EVENT = z.object({
   id: z.string(),
   at: z.date(),
   outcome: z.string().describe('may be a kind that only a newer build knows'),
-  ...each(TEXT, 'userId', 'login', 'externalId', 'clientId', 'clientName', 'resourceId', 'instanceName'),
-  ...each(TEXT, 'grantId', 'scope'),
+  ...recordOf(
+    ['userId', 'login', 'externalId', 'clientId', 'clientName', 'resourceId', 'instanceName'],
+    TEXT,
+  ),
+  ...recordOf(['grantId', 'scope'], TEXT),
   limits: z.unknown(),
-  ...each(TEXT, 'address', 'reference', 'operator'),
+  ...recordOf(['address', 'reference', 'operator'], TEXT),
   detail: z.unknown(),
 });
 
 const uuid = (error: string) => ID.toLowerCase().refine(isUuid, error);
 
-export const show = listing({
+export const show = listOperation({
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',
   input: z
     .strictObject({
@@ -70,14 +73,14 @@ export const show = listing({
     .refine((filter) => Object.keys(filter).length > 0, 'missing filter: pass at least one of {fields}'),
   output: EVENT,
   async run({ db, token }, { login, limit = null, ...filter }) {
-    const user = login === undefined ? null : found(await findUser(db, login), 'user', login);
+    const user = login === undefined ? null : ensureFound(await findUser(db, login), 'user', login);
     // The trail is indexed by users, not by grants.
     const owner = filter.grantId === undefined ? null : await findListedGrant(db, filter.grantId);
     const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;
     const { clientId, grantId, resourceId, reference, since, after } = filter;
     // No index has these: only a command may take the time to read the whole trail.
     if (token && !(userId ?? since ?? after) && (clientId ?? grantId ?? resourceId ?? reference))
-      throw new Refusal('invalid_field', 'since: is missing, which such a search needs', 'since');
+      throw new OperatorError('invalid_field', 'since: is missing, which such a search needs', 'since');
     // So that PostgreSQL need not sort what a page of the API leaves out.
     const [first, most] = token && limit === null ? [{ after: '0.0,0' }, MAX_NEXT] : [{}, limit];
     return findAuditEvents(db, { ...filter, userId, ...first }, most);
@@ -109,7 +112,7 @@ export const next = operation({
   effect: 'reads',
   async run({ db }, { after = null }) {
     const part = await findTrailPart(db, after, MAX_NEXT);
-    if (part === null) throw new Refusal('unknown_after', NOT_OURS, 'after');
+    if (part === null) throw new OperatorError('unknown_after', NOT_OURS, 'after');
     const { from, since, at, by, installation } = part.cursor;
     const cursor = [from, since, at, by, installation].join('.');
     // An event is at most a statement older than its transaction, which gets its number at its first lock.
@@ -133,7 +136,7 @@ export const prune = operation({
     const { months, busy } = await pruneAuditPartitions(context.db, keep, context.operator);
     if (!busy) return { months };
     const dropped = months.map((month) => `dropped ${month}\n`).join('');
-    throw new Refusal('state', `${dropped}${BUSY}`);
+    throw new OperatorError('state', `${dropped}${BUSY}`);
   },
 });
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { checkClientId, checkClientSettings } from '../rules/account/registration.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
 import { type Ceiling, parseCeiling } from '../rules/common/money.ts';
 import type { Logo } from '../rules/face/logo.ts';
@@ -21,8 +21,15 @@ import { transaction } from '../store/database/database.ts';
 import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { FLAG, ID, LISTED, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
-import { lossOf, revokeAll } from './grants.ts';
-import { found, listing, type OperationContext, operation, snake, snakeCase } from './operation.ts';
+import { lossOf, revokeMatching } from './grants.ts';
+import {
+  ensureFound,
+  listOperation,
+  type OperationContext,
+  operation,
+  snake,
+  snakeCase,
+} from './operation.ts';
 import { blockOperations, makeSecret, SECRET, secretOperations } from './registered.ts';
 
 const parsed = ({ days, sum }: Ceiling) => parseCeiling(`${days},${sum}`);
@@ -54,7 +61,7 @@ const SETTINGS = {
 const CLIENT_ID = z.strictObject({ clientId: ID });
 const { name: NAME, redirectUri: REDIRECT_URI, ...FURTHER } = SETTINGS;
 
-const CLIENT = z.object({
+const CLIENT_VIEW = z.object({
   clientId: ID,
   name: NAME,
   redirectUri: REDIRECT_URI,
@@ -83,7 +90,9 @@ export const create = operation({
     secret: SECRET,
     force: OPTIONAL_FLAG.describe('accept a look-alike name, a weak secret and an unsafe redirect URI'),
   }),
-  output: CLIENT.extend({ clientSecret: z.string().optional().describe('the new secret, shown only once') }),
+  output: CLIENT_VIEW.extend({
+    clientSecret: z.string().optional().describe('the new secret, shown only once'),
+  }),
   async run(context, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = context;
     const verified = given.verified || known !== undefined;
@@ -93,7 +102,7 @@ export const create = operation({
     const detail = snakeCase(settings);
     const secret = await transaction(context.db, async (db) => {
       if ((await insertClient(db, { clientId, ...settings })) === 0)
-        throw new Refusal('state', `the client id ${clientId} is taken`);
+        throw new OperatorError('state', `the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
       const made = verified && (await makeSecret(db, 'client', clientId, { operator, known, force }));
@@ -104,10 +113,10 @@ export const create = operation({
   },
 });
 
-export const list = listing({
+export const list = listOperation({
   summary: 'list the applications',
   input: z.strictObject(LISTED),
-  output: CLIENT,
+  output: CLIENT_VIEW,
   run: async ({ db }, filter) => listClients(db, filter),
   after: ({ clientId }) => clientId,
 });
@@ -115,7 +124,7 @@ export const list = listing({
 export const show = operation({
   summary: 'show an application',
   input: CLIENT_ID,
-  output: CLIENT,
+  output: CLIENT_VIEW,
   effect: 'reads',
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
@@ -129,12 +138,12 @@ export const update = operation({
       force: OPTIONAL_FLAG.describe('accept a look-alike name and an unsafe redirect URI'),
     })
     .refine(({ clientId, force, ...change }) => force || Object.keys(change).length > 0, NOTHING_TO_CHANGE),
-  output: CLIENT,
+  output: CLIENT_VIEW,
   async run(context, { clientId, force, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
     const warnings = await checkSettings(context, settings, force, clientId);
     const client = await transaction(context.db, async (db) => {
-      const { before, after } = found(await updateClient(db, clientId, settings), 'client', clientId);
+      const { before, after } = ensureFound(await updateClient(db, clientId, settings), 'client', clientId);
       if (logo !== undefined) await writeLogo(db, clientId, logo);
       const changes = (Object.keys(SETTINGS) as (keyof ClientSettings)[])
         .map((name) => [snake(name), { from: before[name], to: after[name] }] as const)
@@ -165,7 +174,7 @@ export const remove = operation({
     const { name } = await requireClient(db, clientId);
     await confirm(() => lossOf(db, { clientId }, `delete the application ${name} and `));
     await block.run(context, { clientId });
-    const revoked = await revokeAll(context, { clientId });
+    const revoked = await revokeMatching(context, { clientId });
     const act = { kind: 'client_deleted', operator, clientId } as const;
     await audited(db, act, (connection) => REGISTERED.client.remove(connection, { id: clientId }));
     return { clientId, status: 'deleted' as const, revoked };
@@ -174,14 +183,14 @@ export const remove = operation({
 
 export const secret = secretOperations('client', requireClient, (client) => {
   const why = 'is a public client, registered without `verified`, so it has no secrets';
-  if (!client.verified) throw new Refusal('state', `${client.clientId} ${why}`);
+  if (!client.verified) throw new OperatorError('state', `${client.clientId} ${why}`);
 });
 
 async function requireClient(db: pg.Pool, clientId: string) {
-  return found(await findClient(db, clientId), 'client', clientId);
+  return ensureFound(await findClient(db, clientId), 'client', clientId);
 }
 
-/** @returns warnings about accepted settings @throws {Refusal} */
+/** @returns warnings about accepted settings @throws {OperatorError} */
 async function checkSettings(
   { db, serviceNames, offer }: OperationContext,
   settings: Partial<ClientSettings>,
@@ -193,13 +202,13 @@ async function checkSettings(
   const doubt = redirectUriDoubt(redirectUri);
   const fix = 'choose another, or pass `force`';
   if (doubt && !force)
-    throw new Refusal('refused_value', `the redirect URI ${doubt}: ${fix}`, 'redirect_uri');
+    throw new OperatorError('refused_value', `the redirect URI ${doubt}: ${fix}`, 'redirect_uri');
   const warnings = doubt ? [`the redirect URI ${doubt}`] : [];
   if (name === undefined) return warnings;
   const others = (await findClients(db)).filter((client) => client.clientId !== clientId);
   const names = others.map((client) => client.name);
   const problem = force ? undefined : lookAlikeProblem(name, names, serviceNames());
-  if (problem !== undefined) throw new Refusal('refused_value', `the name ${problem}: ${fix}`, 'name');
+  if (problem !== undefined) throw new OperatorError('refused_value', `the name ${problem}: ${fix}`, 'name');
   if (names.includes(name))
     warnings.push(`another application has the name “${name}”, too: users can’t tell them apart`);
   return warnings;

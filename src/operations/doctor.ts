@@ -45,7 +45,7 @@ export const checkDatabase = operation({
   effect: 'reads',
   async run({ db }, { references = [] }) {
     const facts = { ...(await transaction(db, findDatabaseFacts)), references };
-    return [{ check: 'database', ...ok('PostgreSQL answers') }, ...(await carryOut(facts, db))];
+    return [{ check: 'database', ...ok('PostgreSQL answers') }, ...(await runChecks(facts, db))];
   },
 });
 
@@ -71,7 +71,7 @@ export const checkInvariants = operation({
 const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof notRead>) => ({ level, text, remedy });
 
 /** A check that fails, such as on an unreadable table, is a finding: the others still run. */
-async function carryOut(facts: Facts, pool: pg.Pool): Promise<Finding[]> {
+async function runChecks(facts: Facts, pool: pg.Pool): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, judge] of Object.entries(OF_DATABASE)) {
     const verdicts = await judge(facts, pool).catch(({ message }: Error) =>

@@ -1,32 +1,32 @@
 import { z } from 'zod';
-import { each } from '../rules/common/each.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
+import { recordOf } from '../rules/common/recordOf.ts';
 import { remedyFor } from '../rules/common/refusals.ts';
 import { findClient } from '../store/common/clients.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
 import { findRefusals, MAX_FOUND } from '../store/common/refusals.ts';
 import { locateToken } from '../store/token/introspection.ts';
 import { ID, text } from './fields.ts';
-import { describeGrant, GRANT } from './grants.ts';
-import { found, listing, operation } from './operation.ts';
+import { describeGrant, GRANT_VIEW } from './grants.ts';
+import { ensureFound, listOperation, operation } from './operation.ts';
 
 export const explain = operation({
   summary: 'explain the reference on an error page: the broken rule and the remedy',
   input: z.strictObject({ reference: text('reference') }),
   output: z.object({
     at: z.date(),
-    ...each(z.string(), 'reference', 'method', 'path'),
+    ...recordOf(['reference', 'method', 'path'], z.string()),
     status: z.int(),
-    ...each(z.string(), 'error', 'rule'),
-    ...each(z.string().nullable(), 'ruleId', 'clientId', 'clientName'),
+    ...recordOf(['error', 'rule'], z.string()),
+    ...recordOf(['ruleId', 'clientId', 'clientName'], z.string().nullable()),
     remedy: z.string(),
   }),
   effect: 'reads',
   async run({ db }, { reference }) {
     const [refusal] = await findRefusals(db, { reference: reference.trim().toLowerCase(), clientId: null });
     if (refusal === undefined)
-      throw new Refusal(
+      throw new OperatorError(
         'not_found',
         `no refusal is stored under ${reference}. If it is new, try again in two seconds: refusals are written in batches. Those older than ${REFUSALS_KEPT_DAYS} days, or beyond the number that is kept for one network, are only in the log. A request that succeeded (assent audit --ref ${reference}) or showed its form again has none`,
       );
@@ -34,12 +34,12 @@ export const explain = operation({
   },
 });
 
-export const refusals = listing({
+export const refusals = listOperation({
   summary: `list an application’s last ${MAX_FOUND} refusals with their remedies, newest first`,
   input: z.strictObject({ clientId: ID }),
   output: explain.output.omit({ method: true, clientId: true, clientName: true }),
   async run({ db }, { clientId }) {
-    found(await findClient(db, clientId), 'client', clientId);
+    ensureFound(await findClient(db, clientId), 'client', clientId);
     const kept = await findRefusals(db, { reference: null, clientId });
     return [kept.map((refusal) => ({ ...refusal, remedy: remedyFor(refusal.ruleId, refusal) }))];
   },
@@ -53,11 +53,11 @@ export const showToken = operation({
     login: z.string().nullable(),
     userId: z.string(),
     clientName: z.string().nullable(),
-    ...GRANT.shape,
+    ...GRANT_VIEW.shape,
   }),
   effect: 'reads',
   async run({ db }, { token }) {
-    const grant = found(
+    const grant = ensureFound(
       await findGrantOfToken(db, await locateToken(db, token.trim())),
       'authorization',
       'of this token: pass an access token of this installation (assent_at_ and 64 characters; assent_ac_ is a code); its user and application must still exist',

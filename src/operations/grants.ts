@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { grantState } from '../rules/account/grantState.ts';
-import { each } from '../rules/common/each.ts';
 import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
-import { DECISION_MS } from '../rules/common/timeouts.ts';
+import { recordOf } from '../rules/common/recordOf.ts';
+import { DECIDE_WITHIN_MS } from '../rules/common/timeouts.ts';
 import type { Digest } from '../secrets/digest.ts';
 import { isUuid } from '../secrets/tokens.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
@@ -13,25 +13,32 @@ import { findUser } from '../store/common/users.ts';
 import * as store from '../store/operate/liveGrants.ts';
 import { MAX_GRANTS_A_STATEMENT, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, placeAfter, text, timeThat } from './fields.ts';
-import { found, type Loss, listing, type OperationContext, operation, type Pages } from './operation.ts';
+import {
+  ensureFound,
+  type Loss,
+  listOperation,
+  type OperationContext,
+  operation,
+  type Pages,
+} from './operation.ts';
 
-export const GRANT = z.object({
-  ...each(z.string(), 'grantId', 'clientId'),
+export const GRANT_VIEW = z.object({
+  ...recordOf(['grantId', 'clientId'], z.string()),
   instanceName: z.string().nullable(),
-  ...each(z.string(), 'scope', 'state'),
+  ...recordOf(['scope', 'state'], z.string()),
   confirmedAt: z.date(),
-  ...each(z.date().nullable(), 'issuedAt', 'expiresAt'),
+  ...recordOf(['issuedAt', 'expiresAt'], z.date().nullable()),
   lastUsedOn: z.string().nullable(),
 });
 
-/** The fields of {@link GRANT}, plus those of the row. */
+/** The fields of {@link GRANT_VIEW}, plus those of the row. */
 export function describeGrant<Row extends Grant>(grant: Row) {
   const issuedAt = grant.tokenIssuedAt;
   const expiresAt = issuedAt && tokenExpiresAt(issuedAt);
   return { ...grant, state: grantState(grant, grant.now), issuedAt, expiresAt };
 }
 
-export const list = listing({
+export const list = listOperation({
   summary: 'list the authorizations of a user or an application, newest first',
   input: z
     .strictObject({
@@ -43,7 +50,7 @@ export const list = listing({
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'pass `login`, `client_id` or both'),
   output: z.object({
     login: z.string().optional().describe('only if the request named no user'),
-    ...GRANT.shape,
+    ...GRANT_VIEW.shape,
     clientName: z.string(),
   }),
   async run({ db }, { limit = null, ...which }) {
@@ -62,8 +69,8 @@ export const show = operation({
   summary: 'show an authorization and its user',
   input: z.strictObject({ grantId: text('grant-id') }),
   output: z.object({
-    ...GRANT.shape,
-    ...each(z.string(), 'clientName', 'userId', 'login'),
+    ...GRANT_VIEW.shape,
+    ...recordOf(['clientName', 'userId', 'login'], z.string()),
     externalId: z.string().nullable(),
   }),
   effect: 'reads',
@@ -72,7 +79,7 @@ export const show = operation({
 
 async function requireGrant(db: pg.Pool, grantId: string) {
   const grant = isUuid(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null;
-  return found(grant, 'grant', grantId);
+  return ensureFound(grant, 'grant', grantId);
 }
 
 const LINES = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
@@ -99,9 +106,9 @@ export const revoke = operation({
       'a file can’t be combined with other filters',
     ),
   output: z.object({
-    ...each(z.string().optional(), 'grantId', 'login', 'clientId'),
-    ...each(z.date().optional(), 'since', 'until'),
-    ...each(z.string().optional(), 'trail', 'hashes'),
+    ...recordOf(['grantId', 'login', 'clientId'], z.string().optional()),
+    ...recordOf(['since', 'until'], z.date().optional()),
+    ...recordOf(['trail', 'hashes'], z.string().optional()),
     revoked: z.int(),
   }),
   effect: 'destroys',
@@ -126,7 +133,7 @@ export const revoke = operation({
     }
     const which = await filterOf(context.db, input);
     await context.confirm(() => lossOf(context.db, which));
-    return { ...input, revoked: await revokeAll(context, which) };
+    return { ...input, revoked: await revokeMatching(context, which) };
   },
 });
 
@@ -183,8 +190,8 @@ const END = z
   });
 
 async function filterOf(db: pg.Pool, { login, ...rest }: store.GrantFilter & { login?: string | undefined }) {
-  const user = login === undefined ? undefined : found(await findUser(db, login), 'user', login);
-  if (rest.clientId !== undefined) found(await findClient(db, rest.clientId), 'client', rest.clientId);
+  const user = login === undefined ? undefined : ensureFound(await findUser(db, login), 'user', login);
+  if (rest.clientId !== undefined) ensureFound(await findClient(db, rest.clientId), 'client', rest.clientId);
   return { ...rest, userId: user?.userId };
 }
 
@@ -201,7 +208,7 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 
 type Revoker = Pick<OperationContext, 'db' | 'operator' | 'progress'>;
 
-export function revokeAll(context: Revoker, filter: store.GrantFilter): Promise<number> {
+export function revokeMatching(context: Revoker, filter: store.GrantFilter): Promise<number> {
   return revokePages(context, store.findLiveGrants(context.db, filter));
 }
 
@@ -211,7 +218,7 @@ async function revokePages({ db, operator, progress }: Revoker, pages: Pages<{ i
   for await (const page of pages) {
     for (let from = 0; from < page.length; from += MAX_GRANTS_A_STATEMENT) {
       const grantIds = page.slice(from, from + MAX_GRANTS_A_STATEMENT).map(({ id }) => id);
-      const decideBy = performance.now() + DECISION_MS;
+      const decideBy = performance.now() + DECIDE_WITHIN_MS;
       revoked += (await revokeGrants(db, { grantIds, operator, decideBy })).revoked;
       await progress(revoked);
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { EXPIRING_TABLES, removeAllExpired } from '../store/common/expired.ts';
 import {
   analyzeTrail,
@@ -36,7 +36,7 @@ export const maintain = operation({
   async run(context, { keep }) {
     const { db: pool, operator, warn } = context;
     const { version, known, text, remedy } = await schemaState(pool);
-    if (version !== known) throw new Refusal('state', `${text}: ${remedy}`);
+    if (version !== known) throw new OperatorError('state', `${text}: ${remedy}`);
     if (keep !== undefined) await confirmPruning(context, keep);
     const expired = { sessions: 0, rejections: 0, refusals: 0, throttles: 0 };
     for (const table of EXPIRING_TABLES) expired[table] = await removeAllExpired(pool, table);

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { z } from 'zod';
 import type { Effect } from '../rules/account/role.ts';
-import { Refusal } from '../rules/common/error.ts';
-import { kept } from '../rules/common/kept.ts';
+import { OperatorError } from '../rules/common/error.ts';
+import { memoize } from '../rules/common/memoize.ts';
 import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
 import type { Operator } from '../store/operate/operators.ts';
 
@@ -22,7 +22,7 @@ export interface OperationContext {
   readonly serviceNames: () => readonly string[];
   /** The names that commands write into the audit trail, as far as they are known. */
   readonly commandNames: readonly string[];
-  /** The rights on offer, as the servers have them. @param keeps stores them for a later first start @throws {Refusal} */
+  /** The rights on offer, as the servers have them. @param keeps stores them for a later first start @throws {OperatorError} */
   readonly offer: (keeps?: boolean) => Promise<Offer>;
   /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
@@ -56,22 +56,24 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
 // biome-ignore lint/suspicious/noExplicitAny: the operation's schema checks an input
 export type AnyOperation = Operation<z.ZodObject, z.ZodType, any>;
 
-type Said<Whole extends { effect: Effect }> = Omit<Whole, 'effect'> & { readonly effect?: Effect };
+type OperationDefinition<Whole extends { effect: Effect }> = Omit<Whole, 'effect'> & {
+  readonly effect?: Effect;
+};
 
 /** An operation that `changes`, unless it says otherwise. */
 export function operation<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   Result extends z.input<Output>,
->(said: Said<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
+>(said: OperationDefinition<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
   return { effect: 'changes', ...said };
 }
 
-export function listing<
+export function listOperation<
   Input extends z.ZodObject,
   Output extends z.ZodType,
   Result extends Pages<z.input<Output>>,
->(said: Said<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
+>(said: OperationDefinition<Operation<Input, Output, Result>>): Operation<Input, Output, Result> {
   return { effect: 'reads', ...said, isList: true };
 }
 
@@ -80,7 +82,7 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** @param fields those that may be given, by their names at the surface @throws {Refusal} */
+/** @param fields those that may be given, by their names at the surface @throws {OperatorError} */
 export function readInput<Input extends z.ZodObject>(
   { input }: { readonly input: Input },
   given: unknown,
@@ -91,7 +93,7 @@ export function readInput<Input extends z.ZodObject>(
     const [issue] = read.error.issues;
     const [field] = issue?.code === 'unrecognized_keys' ? issue.keys : (issue?.path ?? []);
     if (field === undefined)
-      throw new Refusal('invalid_field', `${issue?.message}`.replace('{fields}', OR.format(fields)));
+      throw new OperatorError('invalid_field', `${issue?.message}`.replace('{fields}', OR.format(fields)));
     const isMissing = (given as Row)[String(field)] === undefined;
     throw invalid(String(field), isMissing ? 'is missing' : (issue?.message ?? ''));
   }
@@ -102,9 +104,9 @@ export function readInput<Input extends z.ZodObject>(
 }
 
 const invalid = (field: string, why: string) =>
-  new Refusal('invalid_field', `${snake(field)}: ${why}`, snake(field));
+  new OperatorError('invalid_field', `${snake(field)}: ${why}`, snake(field));
 
-/** Runs an operation without warnings or progress. @throws {Refusal} before a loss, unless `confirm` allows it */
+/** Runs an operation without warnings or progress. @throws {OperatorError} before a loss, unless `confirm` allows it */
 export function perform<Input extends z.ZodObject, Result>(
   operation: Operation<Input, z.ZodType, Result>,
   context: Pick<OperationContext, 'db' | 'operator'> & Partial<OperationContext>,
@@ -112,7 +114,7 @@ export function perform<Input extends z.ZodObject, Result>(
   fields?: readonly string[],
 ): Promise<Result> {
   const confirm: OperationContext['confirm'] = async (loss) => {
-    throw new Refusal('not_confirmed', `not confirmed: it would ${(await loss()).deed}`);
+    throw new OperatorError('not_confirmed', `not confirmed: it would ${(await loss()).deed}`);
   };
   const silent = {
     serviceNames: () => [],
@@ -125,16 +127,20 @@ export function perform<Input extends z.ZodObject, Result>(
   return operation.run({ ...silent, ...context }, readInput(operation, given, fields));
 }
 
-/** The thing named by an input. @throws {Refusal} */
-export function found<Thing extends NonNullable<unknown>>(thing: Thing | null, kind: string, name: string) {
-  if (thing === null) throw new Refusal('not_found', `there is no ${kind} ${name}`);
+/** The thing named by an input. @throws {OperatorError} */
+export function ensureFound<Thing extends NonNullable<unknown>>(
+  thing: Thing | null,
+  kind: string,
+  name: string,
+) {
+  if (thing === null) throw new OperatorError('not_found', `there is no ${kind} ${name}`);
   return thing;
 }
 
 /** A thing by the names that users and programs see, such as `client_id`. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export const snake = kept((name: string) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`));
+export const snake = memoize((name: string) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`));
 
 /** A thing by these names, and so those in its lists. */
 export function snakeCase(thing: object): Row {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkOperatorName } from '../rules/account/registration.ts';
 import { EFFECTS, permits } from '../rules/account/role.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { newOperatorToken } from '../secrets/tokens.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
@@ -9,7 +9,7 @@ import { transaction } from '../store/database/database.ts';
 import { findOperators, insertOperator, listOperators, retireOperator } from '../store/operate/operators.ts';
 import { audited } from './audit.ts';
 import { LISTED, text, upTo } from './fields.ts';
-import { found, listing, operation } from './operation.ts';
+import { ensureFound, listOperation, operation } from './operation.ts';
 
 // Programs that call the operators' HTTP API (`admin/`).
 
@@ -38,13 +38,13 @@ export const create = operation({
     const others = (await findOperators(pool)).map((one) => one.name);
     checkOperatorName(name, others, commandNames);
     if (token && !permits(token.role, role))
-      throw new Refusal('not_permitted', `this requires an operator with the role ${role}`);
+      throw new OperatorError('not_permitted', `this requires an operator with the role ${role}`);
     const operatorToken = newOperatorToken();
     return transaction(pool, async (db) => {
       const given = { name, role, days, until: token?.expiresAt ?? null, tokenHash: sha256(operatorToken) };
       const made = await insertOperator(db, given);
       if (made === null)
-        throw new Refusal('state', `there is or was an operator ${name}: choose another name`);
+        throw new OperatorError('state', `there is or was an operator ${name}: choose another name`);
       const detail = { name, role, expires_at: made.expiresAt };
       await recordAct(db, { kind: 'operator_created', operator, detail });
       return { ...made, operatorToken };
@@ -52,7 +52,7 @@ export const create = operation({
   },
 });
 
-export const list = listing({
+export const list = listOperation({
   summary: 'list the operators of the HTTP API',
   input: z.strictObject({
     ...LISTED,
@@ -81,7 +81,7 @@ export const retire = operation({
   effect: 'destroys',
   async run({ db, operator, confirm }, { name }) {
     const isLive = (await findOperators(db)).some((one) => one.name === name && one.status !== 'retired');
-    found(isLive || null, 'live operator', name);
+    ensureFound(isLive || null, 'live operator', name);
     const deed = `retire the operator ${name}, whose token is then refused`;
     await confirm(async () => ({ deed, count: 1 }));
     const act = { kind: 'operator_retired', operator, detail: { name } } as const;

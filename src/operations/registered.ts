@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { checkIssued } from '../rules/account/registration.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import type { Status } from '../rules/request/client.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomHex } from '../secrets/random.ts';
@@ -11,7 +11,7 @@ import { transaction } from '../store/database/database.ts';
 import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { ID, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
-import { found, listing, operation } from './operation.ts';
+import { ensureFound, listOperation, operation } from './operation.ts';
 
 // Operations that applications and resource servers have alike.
 
@@ -29,7 +29,7 @@ export function blockOperations(owner: SecretOwner, summaries: { block: string; 
         const changed = await audited(db, act, async (connection) => {
           return (await REGISTERED[owner].setStatus(connection, { id, status }))?.changed ?? null;
         });
-        return { [key]: id, status, changed: found(changed, owner, id) };
+        return { [key]: id, status, changed: ensureFound(changed, owner, id) };
       },
     });
   return [to('block', 'blocked'), to('unblock', 'active')] as const;
@@ -62,7 +62,7 @@ export function secretOperations<Owner>(
         return { [key]: id, secretId, [`${owner}Secret`]: known === undefined ? secret : undefined };
       },
     }),
-    list: listing({
+    list: listOperation({
       summary: 'list the secrets, with id, creation and last use',
       input: named,
       output: z.object({
@@ -93,7 +93,7 @@ export function secretOperations<Owner>(
           });
         const retired = await retire(false);
         if (retired === null)
-          throw new Refusal('not_found', `the ${owner} ${id} has no live secret ${secretId}`);
+          throw new OperatorError('not_found', `the ${owner} ${id} has no live secret ${secretId}`);
         if (!retired) {
           const deed = `retire the last live secret of ${id}, which is refused until it has another`;
           await confirm(async () => ({ deed, count: 1 }));
@@ -112,7 +112,7 @@ export const SECRET = z
 
 /**
  * Stores a secret, by default a new one, shown only once; the others stay valid until retired.
- * @throws {Refusal} if the known one is weak, without `force`
+ * @throws {OperatorError} if the known one is weak, without `force`
  */
 export async function makeSecret(
   db: pg.PoolClient,
@@ -121,10 +121,10 @@ export async function makeSecret(
   { operator, known, force }: { operator: string; known?: string | undefined; force?: boolean | undefined },
 ) {
   const weak = known !== undefined && checkIssued('secret', known);
-  if (weak && !force) throw new Refusal('refused_value', weak, 'secret');
+  if (weak && !force) throw new OperatorError('refused_value', weak, 'secret');
   const [secretId, secret] = [randomHex(4), known ?? randomHex(32)];
   if ((await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) })) === 0)
-    throw new Refusal('state', `${id} has or had this secret: add another one`);
+    throw new OperatorError('state', `${id} has or had this secret: add another one`);
   const detail = { secret_id: secretId };
   await recordAct(db, { kind: `${owner}_secret_added`, operator, [`${owner}Id`]: id, detail });
   return { secretId, secret };

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import { checkClientId, checkName } from '../rules/account/registration.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/common/auditEvents.ts';
 import { transaction } from '../store/database/database.ts';
 import { findResource, insertResource, listResources, REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { ID, LISTED, STATUS, text } from './fields.ts';
-import { found, listing, operation } from './operation.ts';
+import { ensureFound, listOperation, operation } from './operation.ts';
 import { blockOperations, makeSecret, secretOperations } from './registered.ts';
 
 const RESOURCE_ID = z.strictObject({ resourceId: ID });
@@ -26,7 +26,7 @@ export const create = operation({
     checkClientId(resourceId, 'id');
     return transaction(pool, async (db) => {
       if ((await insertResource(db, { resourceId, name })) === 0)
-        throw new Refusal('state', `the id ${resourceId} is taken`);
+        throw new OperatorError('state', `the id ${resourceId} is taken`);
       await recordAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
       const { secret } = await makeSecret(db, 'resource', resourceId, { operator });
       return { resourceId, resourceSecret: secret };
@@ -34,7 +34,7 @@ export const create = operation({
   },
 });
 
-export const list = listing({
+export const list = listOperation({
   summary: 'list the resource servers',
   input: z.strictObject(LISTED),
   output: RESOURCE,
@@ -72,5 +72,5 @@ export const remove = operation({
 export const secret = secretOperations('resource', requireResource);
 
 async function requireResource(db: pg.Pool, id: string) {
-  return found(await findResource(db, { resourceId: id }), 'resource', id);
+  return ensureFound(await findResource(db, { resourceId: id }), 'resource', id);
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { loginKey } from '../rules/account/loginKey.ts';
 import { checkExternalId, checkLogin, checkName, checkPassword } from '../rules/account/registration.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { endWaits, findWait } from '../store/account/throttles.ts';
@@ -13,8 +13,8 @@ import { type Database, transaction } from '../store/database/database.ts';
 import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { LISTED, LOGIN, LOGIN_OR_ID, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
-import { lossOf, revokeAll } from './grants.ts';
-import { found, listing, operation } from './operation.ts';
+import { lossOf, revokeMatching } from './grants.ts';
+import { ensureFound, listOperation, operation } from './operation.ts';
 
 const PASSWORDS = {
   password: z.string().describe('the password'),
@@ -26,7 +26,7 @@ type Passwords = Record<'password' | 'paymentPassword', string | null> & { allow
 
 const BY_LOGIN = z.strictObject({ login: LOGIN_OR_ID });
 const ABOUT = { userId: z.string(), login: z.string() };
-const USER = z.object({ ...ABOUT, name: z.string(), status: STATUS, externalId: z.string().nullable() });
+const USER_VIEW = z.object({ ...ABOUT, name: z.string(), status: STATUS, externalId: z.string().nullable() });
 const NAME = text('name').describe('the name that pages show');
 
 export const create = operation({
@@ -45,29 +45,29 @@ export const create = operation({
     checkLogin(login);
     if (externalId !== null) checkExternalId(externalId);
     else if (user.password === null)
-      throw new Refusal('invalid_field', 'pass `password`, `external_id` or both', 'password');
+      throw new OperatorError('invalid_field', 'pass `password`, `external_id` or both', 'password');
     const hashes = await hashPasswords(user, user, serviceNames());
     return transaction(pool, async (db) => {
       const made = await store.insertUser(db, { login, key: loginKey(login), name, ...hashes });
-      if (made === null) throw new Refusal('state', `the login ${login} is taken`);
+      if (made === null) throw new OperatorError('state', `the login ${login} is taken`);
       const { userId } = made;
       const others = { login: null, key: null, name: null, externalId };
       if ((await store.updateUser(db, { userId, ...others })) === null)
-        throw new Refusal('state', 'another user has the external id');
+        throw new OperatorError('state', 'another user has the external id');
       await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
       return { userId, login };
     });
   },
 });
 
-export const list = listing({
+export const list = listOperation({
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
     ...LISTED,
     login: text('text').exactOptional().describe('list only users whose login contains this text'),
     externalId: text('id').exactOptional().describe('list only the user with this external id'),
   }),
-  output: USER,
+  output: USER_VIEW,
   run: async ({ db }, filter) => store.listUsers(db, filter),
   after: ({ login }) => login,
 });
@@ -75,7 +75,7 @@ export const list = listing({
 export const show = operation({
   summary: 'show a user',
   input: BY_LOGIN,
-  output: USER.extend({
+  output: USER_VIEW.extend({
     waitSeconds: z.int().describe('the longest wait after wrong passwords; 0 for none'),
   }),
   effect: 'reads',
@@ -99,7 +99,7 @@ export const update = operation({
         .describe('the user’s id in another system, which introspection shows, or "" for none'),
     })
     .refine(({ login, ...change }) => Object.keys(change).length > 0, NOTHING_TO_CHANGE),
-  output: USER,
+  output: USER_VIEW,
   async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
     if (newLogin !== null) checkLogin(newLogin);
     if (name !== null) checkName(name);
@@ -108,7 +108,7 @@ export const update = operation({
     return transaction(pool, async (db) => {
       const { userId, ...before } = await requireUser(db, login);
       const user = await store.updateUser(db, { userId, login: newLogin, key, name, externalId });
-      if (user === null) throw new Refusal('state', 'another user has the login or the external id');
+      if (user === null) throw new OperatorError('state', 'another user has the login or the external id');
       if (externalId !== null) await deleteSessionsOfUser(db, { userId });
       const changed = Object.entries({ login: newLogin, name, external_id: externalId });
       const fields = changed.flatMap(([field, value]) => (value === null ? [] : [field]));
@@ -182,7 +182,7 @@ export const remove = operation({
     const { userId, login, externalId } = await requireUser(db, input.login);
     await confirm(() => lossOf(db, { userId }, `erase the user ${login} for good and `));
     await block.run(context, { login: userId });
-    const revoked = await revokeAll(context, { userId });
+    const revoked = await revokeMatching(context, { userId });
     const detail = { names: digestsOf(login, externalId) };
     const act = { kind: 'user_deleted', operator, userId, detail } as const;
     await audited(db, act, (connection) => REGISTERED.user.remove(connection, { id: userId }));
@@ -197,10 +197,10 @@ const digestsOf = (login: string | null, externalId: string | null) =>
   );
 
 async function requireUser(db: Database, login: string) {
-  return found(await store.findUser(db, login), 'user', login);
+  return ensureFound(await store.findUser(db, login), 'user', login);
 }
 
-/** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {Refusal} */
+/** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {OperatorError} */
 function changeUser(
   pool: pg.Pool,
   named: string,
@@ -209,7 +209,7 @@ function changeUser(
 ) {
   return transaction(pool, async (db) => {
     const { userId, login } = await requireUser(db, named);
-    const { changed = true } = found(await change(db, userId), 'user', named);
+    const { changed = true } = ensureFound(await change(db, userId), 'user', named);
     if (act.kind !== 'user_unblocked') await deleteSessionsOfUser(db, { userId });
     if (changed) await recordAct(db, { ...act, userId });
     return { userId, login, changed };
@@ -244,7 +244,11 @@ async function hashPasswords(
       (isWeak(paymentPassword) && `the payment password ${weak}`) ||
       (isSame && 'password and payment password are the same');
     if (problem)
-      throw new Refusal('refused_value', `${problem}: use another one, or pass \`allow_weak\``, 'password');
+      throw new OperatorError(
+        'refused_value',
+        `${problem}: use another one, or pass \`allow_weak\``,
+        'password',
+      );
   }
   return { passwordHash, paymentPasswordHash: paymentHash };
 }

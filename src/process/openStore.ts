@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Config, ConfigError, type DatabaseConfig, settingsOf } from '../config/config.ts';
-import { Refusal } from '../rules/common/error.ts';
+import { OperatorError } from '../rules/common/error.ts';
 import { type Gate, gateOf, openDatabase } from '../store/database/database.ts';
 import { passesByWaiting } from '../store/database/errors.ts';
 import { migrate } from '../store/schema/migrate.ts';
@@ -62,10 +62,10 @@ export async function migrateAndTell(pool: pg.Pool, log: StoreLog, beside = fals
   return applied;
 }
 
-/** Changes nothing, and logs a newer schema. @throws {Refusal} unless it serves this build */
+/** Changes nothing, and logs a newer schema. @throws {OperatorError} unless it serves this build */
 export async function checkSchema(pool: pg.Pool, log: StoreLog) {
   const { version, known, serves, text, remedy } = await schemaState(pool);
-  if (version < known || !serves) throw new Refusal('state', `${text}: ${remedy}`);
+  if (version < known || !serves) throw new OperatorError('state', `${text}: ${remedy}`);
   if (version > known) log.warn(`${text}; this build supports the newer one`);
   return { version };
 }

@@ -82,7 +82,7 @@ async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promi
 
 /** Loaded only where it is wanted. */
 async function openAdmin(config: Config, port: number, { pool }: Store, log: Logger): Promise<void> {
-  const { buildAdminApp, CONNECTIONS } = await import('../admin/server.ts');
+  const { buildAdminApp, ADMIN_POOL_SIZE: CONNECTIONS } = await import('../admin/server.ts');
   pool.options.max = CONNECTIONS;
   const names = { serviceNames: () => readServiceNames(), commandNames: [readOperator()] };
   const surroundings = { db: pool, ...names, offer: async () => config };

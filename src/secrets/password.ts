@@ -2,8 +2,8 @@ import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
 import { OverloadedError } from '../rules/common/error.ts';
-import { onFirstUse } from '../rules/common/kept.ts';
 import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
+import { lazy } from '../rules/common/memoize.ts';
 import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
 import { FairQueue, type Turn } from './fairQueue.ts';
 import { isOwn, readHash } from './foreignHash.js';
@@ -18,7 +18,7 @@ const MAX_THREADS = Math.max(1, availableParallelism() - 1);
 const CAPACITY = 100;
 
 /** Loaded for the first password: most commands need none. */
-const threads = onFirstUse(async (): Promise<Piscina> => {
+const threads = lazy(async (): Promise<Piscina> => {
   const { Piscina } = await import('piscina');
   return new Piscina({
     filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
@@ -38,20 +38,20 @@ export interface QueueTicket {
   readonly until: number;
 }
 
-interface Place extends Omit<QueueTicket, 'queue'> {
+interface QueuedWork extends Omit<QueueTicket, 'queue'> {
   /** Hashing goes before all checks: a right password allowed it. */
   readonly queue: PasswordQueue | 'hashing';
   readonly bytes: number;
 }
 
-interface Waiting extends Place {
+interface Waiting extends QueuedWork {
   readonly since: number;
   start(turn: Turn<Waiting>): void;
   reject(error: OverloadedError): void;
 }
 
 /** Work in threads: `known` and `stranger` take turns, and nothing overtakes the next one that waits for its memory. */
-export class Turns {
+export class ThreadQueues {
   readonly queues = {
     hashing: new FairQueue<Waiting>(Infinity),
     known: new FairQueue<Waiting>(CAPACITY),
@@ -68,11 +68,11 @@ export class Turns {
   }
 
   /** Does `work` in its turn. @throws {OverloadedError} if the queue is full, or the turn comes too late */
-  async run<Result>(place: Place, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(place: QueuedWork, work: () => Promise<Result>): Promise<Result> {
     const turn = await new Promise<Turn<Waiting>>((start, reject) => {
       const waiting = { ...place, since: performance.now(), start, reject };
       const displaced = this.queues[place.queue].push(place.key, waiting);
-      displaced?.reject(refusal(displaced.queue));
+      displaced?.reject(overloaded(displaced.queue));
       this.#startNext();
     });
     const since = performance.now();
@@ -100,7 +100,7 @@ export class Turns {
       const now = performance.now();
       if (now >= until) {
         turn.end(0);
-        reject(refusal(queue));
+        reject(overloaded(queue));
         continue;
       }
       if (queue !== 'hashing') passwordStarted.publish({ queue, waitSeconds: (now - since) / 1000 });
@@ -119,9 +119,9 @@ export class Turns {
   }
 }
 
-const turns = new Turns({ threads: MAX_THREADS, bytes: MAX_BYTES });
+const turns = new ThreadQueues({ threads: MAX_THREADS, bytes: MAX_BYTES });
 
-const decoyHash = onFirstUse(() => hashPassword('a decoy'));
+const decoyHash = lazy(() => hashPassword('a decoy'));
 
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export function hashPassword(password: string): Promise<string> {
@@ -131,10 +131,10 @@ export function hashPassword(password: string): Promise<string> {
 
 /** Fails early if the queue would refuse another check. @throws {OverloadedError} */
 export function requireRoom({ queue, key }: QueueTicket): void {
-  if (!turns.queues[queue].hasRoom(key)) throw refusal(queue);
+  if (!turns.queues[queue].hasRoom(key)) throw overloaded(queue);
 }
 
-function refusal(queue: Place['queue']): OverloadedError {
+function overloaded(queue: QueuedWork['queue']): OverloadedError {
   if (queue !== 'hashing') passwordRefused.publish({ queue });
   return new OverloadedError('too many passwords are waiting to be checked');
 }

@@ -1,7 +1,12 @@
 import type { Context } from '../flows/common/context.ts';
 import { limitFailures } from '../flows/common/failureLimit.ts';
 import { networkOf } from '../rules/common/network.ts';
-import { insertRefusals, MAX_REFUSALS_KEPT, type RefusalOf, WINDOW_MS } from '../store/common/refusals.ts';
+import {
+  insertRefusals,
+  MAX_REFUSALS_KEPT,
+  type StoredRefusal,
+  WINDOW_MS,
+} from '../store/common/refusals.ts';
 
 /** The log fields of an error without its own. */
 export const OWN_FAULT = { error: 'server_error', rule: 'internal error', rule_id: 'server_error' } as const;
@@ -21,7 +26,7 @@ const MAX_OF_A_NETWORK_A_WRITE = 5;
  */
 export class RefusalLog {
   readonly #context: Context;
-  #waiting: RefusalOf[] = [];
+  #waiting: StoredRefusal[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** By network: refusals to be dropped later must not fill a batch. */
   readonly #note = limitFailures(MAX_REFUSALS_KEPT, WINDOW_MS);
@@ -31,7 +36,7 @@ export class RefusalLog {
   }
 
   /** Notes a refusal, unless there are too many. @param address of the caller: counted, not kept */
-  note(refusal: Omit<RefusalOf, 'at' | 'network'>, address: string): void {
+  note(refusal: Omit<StoredRefusal, 'at' | 'network'>, address: string): void {
     if (this.#waiting.length >= MAX_A_WRITE) return;
     const network = this.#context.keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
     const ofNetwork = this.#waiting.filter((each) => each.network === network);

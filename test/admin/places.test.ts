@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PLACES } from '../../src/admin/places.ts';
+import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import * as audit from '../../src/operations/audit.ts';
 import { checkDatabase, checkInvariants } from '../../src/operations/doctor.ts';
 import * as imports from '../../src/operations/import/imports.ts';
@@ -17,13 +17,13 @@ const admin = await useAdmin();
 
 describe('the routes of the operators’ API', () => {
   it('cover every operation except those of the owner of the tables', () => {
-    const placed = PLACES.map(({ operation }) => operation);
+    const placed = ENDPOINTS.map(({ operation }) => operation);
     expect(new Set([...placed, ...OWNERS])).toEqual(new Set(ALL_OPERATIONS));
     expect(placed).toHaveLength(ALL_OPERATIONS.length - OWNERS.length);
   });
 
   it('have no secret in a path or a query', () => {
-    const inUrl = PLACES.flatMap(({ method, fields }) =>
+    const inUrl = ENDPOINTS.flatMap(({ method, fields }) =>
       [...fields].flatMap(([name, { isId }]) =>
         isId || method === 'GET' || method === 'DELETE' ? [name] : [],
       ),
@@ -31,10 +31,10 @@ describe('the routes of the operators’ API', () => {
     expect(inUrl.filter((name) => /password|token|secret(?!_id)/.test(name))).toEqual([]);
   });
 
-  it.each([...new Set(PLACES.map(({ path }) => path))])(
+  it.each([...new Set(ENDPOINTS.map(({ path }) => path))])(
     'answer 405 with an Allow header to other methods: %s',
     async (path) => {
-      const taken = PLACES.filter((place) => place.path === path).map(({ method }) => method as string);
+      const taken = ENDPOINTS.filter((place) => place.path === path).map(({ method }) => method as string);
       const url = path.replaceAll(/\{\w+\}/g, 'x');
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (taken.includes(method)) continue;

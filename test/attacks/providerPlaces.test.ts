@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { expect, it, vi } from 'vitest';
-import { ProviderTurns } from '../../src/flows/signIn/provider/turns.ts';
+import { ExchangeLimiter } from '../../src/flows/signIn/provider/exchangeLimiter.ts';
 import { copyOf } from '../support/account.ts';
 import { Agent } from '../support/http/agent.ts';
 import { rowsOf } from '../support/postgres/rows.ts';
@@ -88,7 +88,7 @@ it('one network gets at most ten concurrent code exchanges; known devices and ot
 });
 
 it('a tenth of the concurrent code exchanges is reserved for known devices', async () => {
-  const [turns, gate] = [new ProviderTurns(), new EventEmitter()];
+  const [turns, gate] = [new ExchangeLimiter(), new EventEmitter()];
   const held = once(gate, 'open');
   const from = (network: number) => ({
     ...CALLER,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PLACES, type Place } from '../../src/admin/places.ts';
+import { ENDPOINTS, type Endpoint } from '../../src/admin/endpoints.ts';
 import { snake, snakeCase } from '../../src/operations/operation.ts';
-import { REFUSALS as STATUSES } from '../../src/rules/common/error.ts';
+import { STATUS_BY_REASON as STATUSES } from '../../src/rules/common/error.ts';
 import { FACETS, STORABLE } from './facets.ts';
 
 // The OpenAPI document of the operators' HTTP API, made from its places and the schemas of their operations.
@@ -75,7 +75,7 @@ const PROBLEM = {
 const REGISTERING = ['clients', 'clients.secrets', 'users', 'resources', 'resources.secrets', 'operators'];
 
 /** With what the rules behind the schemas demand of each text. */
-function withFacets(fields: Fields, { name }: Place, isBody: boolean): Fields {
+function withFacets(fields: Fields, { name }: Endpoint, isBody: boolean): Fields {
   const isRegistered = isBody && REGISTERING.includes(name.replace(/\.\w+$/, ''));
   const entries = Object.entries(fields).map(([field, schema]) => {
     const facets = (isRegistered && (FACETS[`${name} ${field}`] ?? FACETS[field])) || {};
@@ -123,7 +123,7 @@ function mergeAlternatives(part: Schema): void {
 
 /** The schemas that answers have in common, by name. */
 const THINGS = new Map(
-  PLACES.filter(({ name }) => name.endsWith('.list')).map(({ name, operation }) => {
+  ENDPOINTS.filter(({ name }) => name.endsWith('.list')).map(({ name, operation }) => {
     const [, thing] = NOUNS[name.replace(/\.list$/, '')] ?? [];
     if (thing === undefined) throw new Error(`${name} lists things without a name: add it to NOUNS`);
     return [JSON.stringify(wireSchema(operation.output, 'output')), thing];
@@ -139,7 +139,7 @@ function withReferences(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withReferences(value)]));
 }
 
-function answerOf({ operation: { isList, effect, output }, isMade }: Place) {
+function answerOf({ operation: { isList, effect, output }, isMade }: Endpoint) {
   const one = wireSchema(output, 'output');
   const warnings = { type: 'array', items: TEXT, description: 'What was done although it may be a mistake' };
   const next = { type: ['string', 'null'], description: 'The `after` of the next items; null for none' };
@@ -150,7 +150,7 @@ function answerOf({ operation: { isList, effect, output }, isMade }: Place) {
   return { description, content: { 'application/json': { schema: withReferences(schema) } } };
 }
 
-function refusalsOf({ operation: { effect }, method, path, fields }: Place): string[] {
+function refusalsOf({ operation: { effect }, method, path, fields }: Endpoint): string[] {
   const absent = [
     ...(effect === 'reads' ? ['403', '409'] : []),
     ...(fields.size === 0 ? ['404'] : []),
@@ -167,7 +167,7 @@ const CONFIRM = {
   schema: { type: 'boolean', default: false },
 };
 
-function parametersOf(place: Place, fields: Fields, required: readonly string[]) {
+function parametersOf(place: Endpoint, fields: Fields, required: readonly string[]) {
   const isQuery = place.method === 'GET' || place.method === 'DELETE';
   return Object.entries(withFacets(fields, place, false)).flatMap(([name, { description, ...schema }]) => {
     const { isId = false } = place.fields.get(name) ?? {};
@@ -178,7 +178,12 @@ function parametersOf(place: Place, fields: Fields, required: readonly string[])
 }
 
 /** @param whyNotEmpty the message for an input of ids alone; undefined if that is enough */
-function bodyOf(place: Place, fields: Fields, required: readonly string[], whyNotEmpty: string | undefined) {
+function bodyOf(
+  place: Endpoint,
+  fields: Fields,
+  required: readonly string[],
+  whyNotEmpty: string | undefined,
+) {
   const own = Object.entries(fields).filter(([name]) => !place.fields.get(name)?.isId);
   if (place.method === 'GET' || place.method === 'DELETE' || own.length === 0) return undefined;
   const needed = required.filter((name) => own.some(([other]) => other === name));
@@ -194,7 +199,7 @@ function bodyOf(place: Place, fields: Fields, required: readonly string[], whyNo
 
 const capitalized = (text: string) => text[0]?.toUpperCase() + text.slice(1);
 
-function operationOf(place: Place) {
+function operationOf(place: Endpoint) {
   const { name, operation, isMade } = place;
   const { input, summary, effect } = operation;
   const { properties = {}, required = [] } = wireSchema(input, 'input') as {
@@ -246,9 +251,9 @@ function componentsOf() {
 }
 
 export function openApi(version: string) {
-  const tags = [...new Set(PLACES.map(({ name }) => name.split('.')[0] ?? ''))];
-  const paths = [...new Set(PLACES.map(({ path }) => path))].map((path) => {
-    const places = PLACES.filter((place) => place.path === path);
+  const tags = [...new Set(ENDPOINTS.map(({ name }) => name.split('.')[0] ?? ''))];
+  const paths = [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => {
+    const places = ENDPOINTS.filter((place) => place.path === path);
     return [
       path,
       Object.fromEntries(places.map((place) => [place.method.toLowerCase(), operationOf(place)])),

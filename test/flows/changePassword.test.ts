@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import type { Context } from '../../src/flows/common/context.ts';
-import type { Guarded } from '../../src/flows/signIn/device.ts';
+import type { PasswordKind } from '../../src/flows/signIn/device.ts';
 import { findUser } from '../../src/store/common/users.ts';
 import { trySignIn } from '../support/flow.ts';
 import { Agent } from '../support/http/agent.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
   by = await signedInUser(server);
 });
 
-const tokenOf = async ({ session }: SignedIn, kind: Guarded) =>
+const tokenOf = async ({ session }: SignedIn, kind: PasswordKind) =>
   (await findPasswordForm(server.context, session, kind))?.formToken;
 
 /** Changes the password, by default from the right one to {@link NEW}. */

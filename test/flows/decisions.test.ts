@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { revokeAll } from '../../src/operations/grants.ts';
+import { revokeMatching } from '../../src/operations/grants.ts';
 import { fieldsFor, follow, isSignedIn, press, signedIn } from '../support/account.ts';
 import { codeOf, confirm, decide, linkTo, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { Agent, type Answer } from '../support/http/agent.ts';
@@ -144,7 +144,7 @@ const CHANGES: Record<string, (code: string) => Promise<unknown>> = {
   'a disconnection by the user': async () =>
     press(agent, await agent.get('/oauth/account'), '/oauth/account/disconnect'),
   'a revocation by the operator': () =>
-    revokeAll({ db: pool, operator: 'tests', progress() {} }, { clientId: client.clientId }),
+    revokeMatching({ db: pool, operator: 'tests', progress() {} }, { clientId: client.clientId }),
   'a replay that revoked the token': (code) => exchange(server, client, code),
 };
 

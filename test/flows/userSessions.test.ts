@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endSession, findUserSessions } from '../../src/flows/account/userSessions.ts';
-import { signOut, signOutToken } from '../../src/flows/signIn/session.ts';
+import { endOwnSession, signOutToken } from '../../src/flows/signIn/session.ts';
 import { isSignedIn, signedIn as signIn } from '../support/account.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
 import { type SignedIn, signedInUser } from './signedIn.ts';
@@ -52,7 +52,7 @@ describe('the sessions of a user', () => {
       expect(await end(here, null, endOthersToken)).toEqual({ outcome: 'ended' });
     expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]);
     const token = signOutToken(server.context, here.session);
-    for (let n = 0; n < 2; n += 1) await signOut(server.context, here.session, token, CALLER);
+    for (let n = 0; n < 2; n += 1) await endOwnSession(server.context, here.session, token, CALLER);
     const { rows } = await pool.query(
       `select kind, address, reference from audit_events
         where user_id = $1 and kind not in ('signed_in', 'user_created') order by at`,

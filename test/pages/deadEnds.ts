@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Note } from '../../src/http/browser/outcomes.ts';
-import { type Cause, wordsOf } from '../../src/http/pages/deadEnds.ts';
+import type { OutcomeNote } from '../../src/http/browser/outcomes.ts';
+import { type Cause, deadEndTexts } from '../../src/http/pages/deadEnds.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import type { OAuthErrorCode } from '../../src/rules/common/refusals.ts';
@@ -291,7 +291,7 @@ export const errorSample =
     const ofRequest = Object.hasOwn(texts.errors.reasons, cause) ? INVALID.code : null;
     const { code = ofRequest, parameter = null, nameless = false } = ERRORS[cause];
     const known = { cause, code, clientName: nameless ? null : SHOP, parameter };
-    const words = wordsOf(known, texts, { pressed, again });
+    const words = deadEndTexts(known, texts, { pressed, again });
     return { name: 'error', ...words, code, reference: 'k3v9-7qxp', explained: null };
   };
 
@@ -450,7 +450,7 @@ const AT_SIGN_IN: Readonly<Record<string, Reach>> = {
 };
 
 /** Notes about the previous form, on the page of its request. */
-const OUTCOMES: Record<Note, Reach> = {
+const OUTCOMES: Record<OutcomeNote, Reach> = {
   stale: (browser, stage) => {
     const press = pressOn('/oauth/account/stop', '/oauth/account/stop', (_stage, send) =>
       asAnna(browser, stage, send),
@@ -491,10 +491,10 @@ const OUTCOMES: Record<Note, Reach> = {
   }),
 };
 
-const NOTED_ON: Partial<Record<Note, Page['name']>> = { stale: 'stop', not_stopped: 'stop' };
-const WAITS: readonly Note[] = ['too_many_decisions', 'not_stopped'];
+const NOTED_ON: Partial<Record<OutcomeNote, Page['name']>> = { stale: 'stop', not_stopped: 'stop' };
+const WAITS: readonly OutcomeNote[] = ['too_many_decisions', 'not_stopped'];
 
-const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Note[]).map((note) => ({
+const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as OutcomeNote[]).map((note) => ({
   name: `${NOTED_ON[note] ?? 'consent'} after ${note}`,
   status: WAITS.includes(note) ? 429 : 200,
   page: NOTED_ON[note] ?? 'consent',

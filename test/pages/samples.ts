@@ -5,7 +5,7 @@ import type { UserSession } from '../../src/flows/account/userSessions.ts';
 import type { Warning } from '../../src/flows/account/warnings.ts';
 import type { ConsentStep } from '../../src/flows/authorize/authorize.ts';
 import { openProvider } from '../../src/flows/common/provider.ts';
-import { toPasswords, type Words } from '../../src/http/describe/describe.ts';
+import { type PageLanguage, toPasswords } from '../../src/http/describe/describe.ts';
 import {
   describeApplication,
   describeEvent,
@@ -267,7 +267,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const consent = (
     asked: Asked = {},
     typed: ReturnType<typeof typedLimits> | null = null,
-    settings: Partial<Words> = {},
+    settings: Partial<PageLanguage> = {},
   ): Page<'consent'> => ({
     name: 'consent',
     ...describeRequest(access(asked), typed, { ...words, ...settings }),

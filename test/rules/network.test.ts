@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownNetwork } from '../../src/rules/common/network.ts';
+import { truncateNetwork } from '../../src/rules/common/network.ts';
 
 it.each([
   ['203.0.113.77', '203.0.113.0/24'],
@@ -9,5 +9,5 @@ it.each([
   ['::1', '0:0:0::/48'],
   ['unknown', null],
 ])('only the network of an address is shown (null if unknown): %s as %s', (address, network) => {
-  expect(shownNetwork(address)).toBe(network);
+  expect(truncateNetwork(address)).toBe(network);
 });

@@ -1,8 +1,15 @@
 import { expect, it } from 'vitest';
 import * as timeouts from '../../src/rules/common/timeouts.ts';
 
-const { BATCH_WAIT_MS, LOCK_MS, STATEMENT_MS, DECISION_MS, DATABASE_MS, ANSWER_MS, DECIDING_STATEMENT_MS } =
-  timeouts;
+const {
+  BATCH_WAIT_MS,
+  LOCK_MS,
+  STATEMENT_MS,
+  DECIDE_WITHIN_MS: DECISION_MS,
+  DATABASE_MS,
+  ANSWER_MS,
+  DECIDING_STATEMENT_MS,
+} = timeouts;
 const { STILL_ASKED_MS, IDLE_GRACE_MS, DRAIN_MS, END_MS, endMs, MIGRATION_LOCK_MS } = timeouts;
 
 /** The time that `docker stop` and Kubernetes leave by default. */

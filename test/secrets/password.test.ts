@@ -5,7 +5,7 @@ import {
   hashPassword,
   type QueueTicket,
   requireRoom,
-  Turns,
+  ThreadQueues,
   verifyPassword,
 } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
@@ -84,7 +84,7 @@ describe('the queue of password checks', () => {
 
   /** Begins pieces of work, each with its MiB. @returns those that run, and the function that ends one */
   function begin(most: { threads: number; bytes: number }, given: readonly [string, number][]) {
-    const turns = new Turns(most);
+    const turns = new ThreadQueues(most);
     const running = new Map<string, () => void>();
     const all = given.map(([name, megabytes]) => {
       const queue = name.startsWith('known') ? 'known' : name.startsWith('new') ? 'hashing' : 'stranger';

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../src/trial/postgres/cluster.ts';
-import { findPlace } from '../../src/trial/postgres/place.ts';
+import { findClusterFolder } from '../../src/trial/postgres/clusterFolder.ts';
 import { readPostmaster } from '../../src/trial/postgres/postmaster.ts';
 import { ownPool } from '../support/postgres/database.ts';
 import { OwnPostgres } from '../support/postgres/ownPostgres.ts';
@@ -78,7 +78,7 @@ async function startTlsPostgres() {
     'hostssl all all 127.0.0.1/32 cert clientcert=verify-full',
   ];
   writeFileSync(join(own.cluster, 'pg_hba.conf'), `${rules.join('\n')}\n`);
-  const { cluster, runAs } = findPlace(dataDir);
+  const { cluster, runAs } = findClusterFolder(dataDir);
   const folder = makeCertificates();
   // PostgreSQL refuses a key that another user owns.
   if (runAs.uid !== undefined) chownSync(join(folder, 'server.key'), runAs.uid, runAs.gid);

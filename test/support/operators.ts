@@ -4,7 +4,7 @@ import * as clients from '../../src/operations/clients.ts';
 import { perform } from '../../src/operations/operation.ts';
 import * as resources from '../../src/operations/resources.ts';
 import * as users from '../../src/operations/users.ts';
-import { Refusal } from '../../src/rules/common/error.ts';
+import { OperatorError } from '../../src/rules/common/error.ts';
 
 // The operations that tests ask for most, without questions; null for what is not there.
 
@@ -16,7 +16,7 @@ const verbFor = <Verb>(status: Status, { block, unblock }: { block: Verb; unbloc
   status === 'blocked' ? block : unblock;
 
 const orNull = (error: unknown) => {
-  if (error instanceof Refusal && error.reason === 'not_found') return null;
+  if (error instanceof OperatorError && error.reason === 'not_found') return null;
   throw error;
 };
 

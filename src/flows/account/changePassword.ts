@@ -7,17 +7,17 @@ import { replacePassword } from '../../store/account/passwords.ts';
 import { findUser, type UserWithPasswords } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
-import { type Guarded, newDeviceCookie } from '../signIn/device.ts';
+import { newDeviceCookie, type PasswordKind } from '../signIn/device.ts';
 import { attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { Session } from '../signIn/session.ts';
 
 export interface SentPasswordChange {
-  readonly kind: Guarded;
+  readonly kind: PasswordKind;
   readonly currentPassword: string;
   readonly newPassword: string;
   readonly formToken: string | undefined;
   /** This browser's, by the password that they are for; null for none. */
-  readonly deviceCookies: Readonly<Record<Guarded, string | null>>;
+  readonly deviceCookies: Readonly<Record<PasswordKind, string | null>>;
 }
 
 const KINDS = {
@@ -29,7 +29,7 @@ const KINDS = {
  * The token of the form that changes a password, and the password to type in it: `password` also for a first payment password.
  * @returns null for a deleted user, and for a password that the provider keeps
  */
-export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
+export async function findPasswordForm(context: Context, session: Session, kind: PasswordKind) {
   const user = await findUser(context.db, session.user.userId);
   if (user === null || (context.provider !== null && currentKindOf(user, kind) === 'password')) return null;
   const formToken = signForm(context, changeForm(session, user, kind));
@@ -55,7 +55,7 @@ export async function changePassword(
   const currentKind = currentKindOf(user, kind);
   const problem = await problemOf(context, user, currentKind, sent);
   if (problem !== null) return { outcome: 'refused', problem } as const;
-  const attempt = (guarded: Guarded, password: string) => {
+  const attempt = (guarded: PasswordKind, password: string) => {
     const [login, deviceCookie] = [loginOf(user, guarded), sent.deviceCookies[guarded]];
     // As of the form's check: a second click is no wrong attempt, but finds its change done.
     const account = { ...user, passwordHash: user[KINDS[guarded].hash] };
@@ -79,7 +79,7 @@ export async function changePassword(
 async function problemOf(
   { brand, baseUrl }: Context,
   user: UserWithPasswords,
-  currentKind: Guarded,
+  currentKind: PasswordKind,
   { kind, currentPassword, newPassword }: SentPasswordChange,
 ) {
   const problem = passwordProblem(newPassword);
@@ -94,17 +94,17 @@ async function problemOf(
   return isOwnName(newPassword, names) ? 'own_name' : null;
 }
 
-function currentKindOf(user: UserWithPasswords, kind: Guarded): Guarded {
+function currentKindOf(user: UserWithPasswords, kind: PasswordKind): PasswordKind {
   return user.paymentPasswordHash === null ? 'password' : kind;
 }
 
 /** The name for counting attempts at this password, as at sign-in and for payments. */
-function loginOf(user: UserWithPasswords, kind: Guarded): string {
+function loginOf(user: UserWithPasswords, kind: PasswordKind): string {
   return kind === 'password' ? loginKey(user.login) : user.userId;
 }
 
 /** Valid until a password of the user changes. */
-function changeForm(session: Session, user: UserWithPasswords, kind: Guarded): Form {
+function changeForm(session: Session, user: UserWithPasswords, kind: PasswordKind): Form {
   const hashes = sha256(JSON.stringify([user.passwordHash, user.paymentPasswordHash]));
   return { action: 'change-password', owner: session, subject: [kind, hashes] };
 }

@@ -28,7 +28,7 @@ export async function disconnect(
     await revokeGrantOfUser(context.db, { userId, grantId: id, ...caller });
     return { outcome: 'disconnected' };
   }
-  return { outcome: (await revokeAll(context, userId, id, caller)) ? 'disconnected' : 'too_many' };
+  return { outcome: (await disconnectAll(context, userId, id, caller)) ? 'disconnected' : 'too_many' };
 }
 
 /**
@@ -36,7 +36,12 @@ export async function disconnect(
  * @returns false if the user has decided too often in a short time: this may read all grants ever made
  * @throws {OverloadedError} if even the first batch is too late
  */
-export async function revokeAll({ db }: Context, userId: string, clientId: string | null, caller: Caller) {
+export async function disconnectAll(
+  { db }: Context,
+  userId: string,
+  clientId: string | null,
+  caller: Caller,
+) {
   if (!(await countDecision(db, userId))) return false;
   let hasMore: boolean;
   do {
@@ -64,7 +69,7 @@ export async function stopEverything(
     return { outcome: 'stale' };
   const { sessionHash, user } = session;
   await deleteOtherSessions(context.db, { userId: user.userId, sessionHash, sessionId: null, ...caller });
-  return { outcome: (await revokeAll(context, user.userId, null, caller)) ? 'pressed' : 'too_many' };
+  return { outcome: (await disconnectAll(context, user.userId, null, caller)) ? 'pressed' : 'too_many' };
 }
 
 /** True if only this browser can act on the user's account. */

@@ -1,5 +1,5 @@
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
-import { shownNetwork } from '../../rules/common/network.ts';
+import { truncateNetwork } from '../../rules/common/network.ts';
 import { parseScope, type Right } from '../../rules/scope/scope.ts';
 import { findHistory, type HistoryKind, type HistoryRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
@@ -46,6 +46,6 @@ export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency:
     const isPersons = address !== null && !BY_PROGRAMS.includes(row.kind);
     const isTold = length <= MAX_SHOWN_SCOPE_CHARACTERS && scope !== null && ALLOWED.includes(row.kind);
     const rights = isTold ? parseScope(scope, currency) : null;
-    return { ...event, rights, network: isPersons ? shownNetwork(address) : null };
+    return { ...event, rights, network: isPersons ? truncateNetwork(address) : null };
   });
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '../../rules/common/caller.ts';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import type { Context } from '../common/context.ts';
 import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
 import { findAccess } from './authorize.ts';
-import { carryOut, type DecisionOutcome, needsConfirmation } from './decide.ts';
+import { type DecisionOutcome, needsConfirmation, writeDecision } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
@@ -36,17 +36,17 @@ export async function confirmPayment(
 ): Promise<FailedAttempt | (DecisionOutcome & { readonly deviceCookie?: string })> {
   const pressed = verifyDecision(context, pending, sent.decision);
   if (pressed === null || !takesPassword(context) || !needsConfirmation(context, pending)) {
-    tell('paymentConfirmation', 'stale');
+    emit('paymentConfirmation', 'stale');
     return { outcome: 'stale' };
   }
   const { user, paymentPasswordHash: passwordHash } = pending.session;
   const attempt = { ...sent, guarded: 'payment password', login: user.userId, renews: true } as const;
   const result = await attemptPassword(context, attempt, caller, async () => ({ ...user, passwordHash }));
   if (result.outcome !== 'right') {
-    tell('paymentConfirmation', result.outcome);
+    emit('paymentConfirmation', result.outcome);
     return result;
   }
   const proof = { paymentPasswordHash: result.passwordHash, externalId: null };
-  const decided = await carryOut(context, pending, pressed, proof, caller);
+  const decided = await writeDecision(context, pending, pressed, proof, caller);
   return { ...decided, deviceCookie: result.deviceCookie };
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { OAuthError } from '../../rules/common/error.ts';
-import { CONSENT_FORM_MS, DECISION_MS, lifetimeFrom } from '../../rules/common/lifetimes.ts';
+import { CONFIRMATION_MS, CONSENT_FORM_MS, lifetimeFrom } from '../../rules/common/lifetimes.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { answerLocation, hasOwnScheme } from '../../rules/request/redirectUri.ts';
 import { limitsAmong, rightData } from '../../rules/scope/rightData.ts';
@@ -9,7 +9,7 @@ import { type LoweringProblem, lowerLimits } from '../../rules/spending/lowering
 import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import { approveGrant, findApproval, NO_PROOF, type Proof } from '../../store/authorize/approvals.ts';
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
@@ -74,10 +74,10 @@ export async function decide(
     return lowered === undefined || lowered === limit ? '' : lowered.sum;
   });
   const { revision, keyId, digest: page, words } = form;
-  const pressed: Pressed = { choice, revision, page, keyId, sums, words };
+  const pressed: Pressed = { choice, revision, page, keyId, sums, textDigest: words };
   if (choice === 'allow' && needsConfirmation(context, pending))
     return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
-  return carryOut(context, pending, pressed, NO_PROOF, caller);
+  return writeDecision(context, pending, pressed, NO_PROOF, caller);
 }
 
 /**
@@ -85,7 +85,7 @@ export async function decide(
  * @param proof what confirmed it; PostgreSQL refuses to let money be spent without, unless the user has no way to confirm
  * @throws {OAuthError} as {@link decide}
  */
-export async function carryOut(
+export async function writeDecision(
   context: Context,
   pending: PendingAuthorization,
   pressed: Pressed,
@@ -97,7 +97,7 @@ export async function carryOut(
   const decision = { proof, caller, ...decisionOf(context, pending, pressed, code) };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
   // One that came after Reject confirmed nothing.
-  if (proof !== NO_PROOF) tell('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
+  if (proof !== NO_PROOF) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
   const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
   const answered = (choice: Choice): DecisionOutcome =>
@@ -134,7 +134,7 @@ export async function findReceipt(context: Context, pending: PendingAuthorizatio
   if (found === null) return null;
   const location = found.isUsable ? locationOf(context, authorizationRequest, 'allow', code) : null;
   // In other words than the user's decision had, they would be told wrongly.
-  const isAsSaid = pressed.words === forms.wordsOf(context, authorizationRequest);
+  const isAsSaid = pressed.textDigest === forms.textDigestOf(context, authorizationRequest);
   return {
     choice: 'allow',
     rights: isAsSaid ? rights : [],
@@ -194,6 +194,6 @@ function decisionOf(context: Context, pending: PendingAuthorization, pressed: Pr
     confirmsPayments: context.confirmsPayments,
     page: pressed.page,
     // Until then the page, and a decision signed on it, could still be sent.
-    keptUntil: new Date(session.now.getTime() + CONSENT_FORM_MS + DECISION_MS),
+    keptUntil: new Date(session.now.getTime() + CONSENT_FORM_MS + CONFIRMATION_MS),
   };
 }

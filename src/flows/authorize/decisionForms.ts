@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { kept } from '../../rules/common/kept.ts';
+import { memoize } from '../../rules/common/memoize.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { formatScope, keptScope, type Right } from '../../rules/scope/scope.ts';
@@ -29,8 +29,8 @@ export interface Pressed {
   readonly keyId: Buffer;
   /** The granted sums of `limitsToLower`, in their order; empty for one as asked. */
   readonly sums: readonly string[];
-  /** What the page said of the rights: see {@link wordsOf}. */
-  readonly words: string;
+  /** What the page said of the rights: see {@link textDigestOf}. */
+  readonly textDigest: string;
 }
 
 /** The only grant of this user to this application instance. */
@@ -62,8 +62,8 @@ export function decisionForm(pending: PendingAuthorization, action: 'decision' |
   return { action, owner: session, subject };
 }
 
-const wordsIn = kept(({ catalogue, directory, currency }: Context) =>
-  kept((scope: string) => {
+const textDigestsIn = memoize(({ catalogue, directory, currency }: Context) =>
+  memoize((scope: string) => {
     const words = (right: Right) => [catalogue.get(right.name), nameOfTarget(directory, right)];
     const said = keptScope(scope, currency).map(words);
     return hexOf(sha256(JSON.stringify([currency, catalogue.get('money-source'), said])));
@@ -71,11 +71,12 @@ const wordsIn = kept(({ catalogue, directory, currency }: Context) =>
 );
 
 /** A digest of what pages say of a request's rights, in all languages: until the answer, another server's settings may differ. */
-export const wordsOf = (context: Context, { scope }: AuthorizationRequest): string => wordsIn(context)(scope);
+export const textDigestOf = (context: Context, { scope }: AuthorizationRequest): string =>
+  textDigestsIn(context)(scope);
 
 /** The token of a consent page: each page has its own. */
 export function signPage(context: Context, pending: PendingAuthorization, revision: number): string {
-  const carried = [wordsOf(context, pending.authorizationRequest), randomUUID()];
+  const carried = [textDigestOf(context, pending.authorizationRequest), randomUUID()];
   return signForm(context, decisionForm(pending), revision, carried);
 }
 
@@ -83,12 +84,12 @@ export function signPage(context: Context, pending: PendingAuthorization, revisi
 export function verifyPage(context: Context, pending: PendingAuthorization, token: string | undefined) {
   const form = verifyForm(context, token, decisionForm(pending));
   const [words = ''] = form?.carried ?? [];
-  return words === wordsOf(context, pending.authorizationRequest) ? form && { ...form, words } : null;
+  return words === textDigestOf(context, pending.authorizationRequest) ? form && { ...form, words } : null;
 }
 
 /** A decision as its user made it, for the pages that confirm it and say what came of it: nothing of it is stored. */
 export function signDecision(context: Context, pending: PendingAuthorization, pressed: Pressed): string {
-  const { choice, revision, page, keyId, sums, words } = pressed;
+  const { choice, revision, page, keyId, sums, textDigest: words } = pressed;
   const carried = [page, keyId.toString('hex'), sums.join(), words];
   return signForm(context, decisionForm(pending, choice), revision, carried);
 }
@@ -96,7 +97,7 @@ export function signDecision(context: Context, pending: PendingAuthorization, pr
 /** Like {@link readDecision}, but null if pages now say something else of the rights: the user did not decide on that. */
 export function verifyDecision(context: Context, pending: PendingAuthorization, token: string | undefined) {
   const pressed = readDecision(context, pending, token, 'allow');
-  return pressed?.words === wordsOf(context, pending.authorizationRequest) ? pressed : null;
+  return pressed?.textDigest === textDigestOf(context, pending.authorizationRequest) ? pressed : null;
 }
 
 /** @returns null if it is not this session's decision on this request, or has expired */
@@ -112,5 +113,12 @@ export function readDecision(
   const keyId = Buffer.from(id, 'hex');
   // The entry of its page may have been retired meanwhile.
   if (!context.keyRing.has(keyId)) return null;
-  return { choice, revision: form.revision, page: page as Digest, keyId, sums: sums.split(','), words };
+  return {
+    choice,
+    revision: form.revision,
+    page: page as Digest,
+    keyId,
+    sums: sums.split(','),
+    textDigest: words,
+  };
 }

@@ -4,17 +4,22 @@ import { s256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
 import type { Provider } from '../common/provider.ts';
 import { lastUserOf } from '../signIn/device.ts';
-import { claimsOf, type InTurn, PAYMENT_DETAILS, requireConfirmation } from '../signIn/provider/answer.ts';
-import { type Begun, cookieOf } from '../signIn/provider/begun.ts';
-import type { ProviderTurns } from '../signIn/provider/turns.ts';
+import {
+  claimsOf,
+  PAYMENT_DETAILS,
+  type RunLimited,
+  requireConfirmation,
+} from '../signIn/provider/answer.ts';
+import type { ExchangeLimiter } from '../signIn/provider/exchangeLimiter.ts';
+import { cookieOf, type PendingSignIn } from '../signIn/provider/pendingSignIn.ts';
 import { openFor, refused } from '../signIn/provider/user.ts';
 import { currentSession, type SentCookies, type Session } from '../signIn/session.ts';
-import { carryOut, detailsOf } from './decide.ts';
+import { detailsOf, writeDecision } from './decide.ts';
 import { verifyDecision } from './decisionForms.ts';
 
 // Sign-in at an OpenID provider (OpenID Connect Core 1.0, section 3.1): code flow with PKCE, `state`, `nonce` and `iss`.
 
-interface Beginning {
+interface SignInRequest {
   /** Null for the account page. */
   readonly authorizationRequest: AuthorizationRequest | null;
   readonly session: Session | null;
@@ -30,7 +35,7 @@ interface Beginning {
 export const CALLBACK = '/oauth/sign-in/callback';
 
 /** The provider's page, and the cookie's value; null if there is nothing to sign in for. @throws {ProviderAwayError} */
-export async function beginSignIn(context: Context, provider: Provider, beginning: Beginning) {
+export async function beginSignIn(context: Context, provider: Provider, beginning: SignInRequest) {
   const { authorizationRequest, session, again, language } = beginning;
   // A user of our own passwords signs in anew: the provider can't confirm for that user.
   const known = session?.user.externalId == null ? null : session;
@@ -40,7 +45,7 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
   const decision = pressed && beginning.decision ? beginning.decision : null;
   if (known !== null && decision === null) return null;
   const { openid, configuration } = await provider.client();
-  const begun: Begun = {
+  const begun: PendingSignIn = {
     state: openid.randomState(),
     nonce: openid.randomNonce(),
     verifier: openid.randomPKCECodeVerifier(),
@@ -76,8 +81,12 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
 export async function finishSignIn(
   context: Context,
   provider: Provider,
-  turns: ProviderTurns,
-  { begun, authorizationRequest, url }: Pick<Beginning, 'authorizationRequest'> & { begun: Begun; url: URL },
+  turns: ExchangeLimiter,
+  {
+    begun,
+    authorizationRequest,
+    url,
+  }: Pick<SignInRequest, 'authorizationRequest'> & { begun: PendingSignIn; url: URL },
   cookies: SentCookies,
   caller: Caller,
 ) {
@@ -90,7 +99,7 @@ export async function finishSignIn(
   }
   if (verifier === '') return { outcome: 'continued' } as const;
   const user = lastUserOf(context, cookies.device);
-  const inTurn: InTurn = (exchange) => turns.take(caller, user, begun.state, exchange);
+  const inTurn: RunLimited = (exchange) => turns.take(caller, user, begun.state, exchange);
   const claims = await claimsOf(provider, begun, url, inTurn);
   if (claims === null) return { outcome: 'left' } as const;
   if (decision) requireConfirmation(claims, provider, begun);
@@ -108,7 +117,7 @@ export async function finishSignIn(
   const pressed = verifyDecision(context, pending, decision);
   const proof = { paymentPasswordHash: null, externalId: claims.sub };
   const decided = pressed
-    ? await carryOut(context, pending, pressed, proof, caller)
+    ? await writeDecision(context, pending, pressed, proof, caller)
     : ({ outcome: 'stale' } as const);
   return { outcome: 'decided', request: authorizationRequest, decided } as const;
 }

@@ -29,17 +29,17 @@ export class ProviderAwayError extends Error {
   override readonly name = 'ProviderAwayError';
 
   constructor(error: unknown) {
-    super(`SIGN_IN_ISSUER does not respond correctly: ${reasonOf(error)}`, { cause: error });
+    super(`SIGN_IN_ISSUER does not respond correctly: ${describeCause(error)}`, { cause: error });
   }
 }
 
 /** The innermost cause: a fixed sentence of the library, or of the network; not V8's on JSON, which quotes the answer. */
-export function reasonOf(error: unknown): string {
+export function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return 'an unknown error';
   const { cause, message } = error;
   const { attribute, body } = (cause ?? {}) as { attribute?: string; body?: { issuer?: string } };
   if (attribute === 'issuer') return `the issuer in its metadata is ${body?.issuer?.slice(0, 200)}`;
-  return cause instanceof Error && !(cause instanceof SyntaxError) ? reasonOf(cause) : message;
+  return cause instanceof Error && !(cause instanceof SyntaxError) ? describeCause(cause) : message;
 }
 
 const FRESH_MS = 60 * 60 * 1000;
@@ -111,7 +111,7 @@ export function findUserInfo(provider: Provider, { sub, accessToken }: ProviderA
     .then(({ openid, configuration: at }) => openid.fetchUserInfo(at, accessToken, sub));
   const found = asked.catch((error: unknown) => {
     provider.log?.warn(
-      `userinfo failed, so a new user’s login is the sub until the next sign-in: ${reasonOf(error)}`,
+      `userinfo failed, so a new user’s login is the sub until the next sign-in: ${describeCause(error)}`,
     );
     return {};
   });

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { each } from '../../rules/common/each.ts';
 import * as lifetimes from '../../rules/common/lifetimes.ts';
+import { recordOf } from '../../rules/common/recordOf.ts';
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from './context.ts';
 
@@ -8,10 +8,10 @@ import type { Context } from './context.ts';
 const LIFETIMES_MS = {
   'sign-in': lifetimes.SIGN_IN_FORM_MS,
   decision: lifetimes.CONSENT_FORM_MS,
-  allow: lifetimes.DECISION_MS,
-  reject: lifetimes.DECISION_MS,
-  ...each(lifetimes.SESSION_FORM_MS, 'sign-out', 'disconnect', 'disconnect-all', 'stop-everything'),
-  ...each(lifetimes.SESSION_FORM_MS, 'see-warnings', 'end-sessions', 'change-password'),
+  allow: lifetimes.CONFIRMATION_MS,
+  reject: lifetimes.CONFIRMATION_MS,
+  ...recordOf(['sign-out', 'disconnect', 'disconnect-all', 'stop-everything'], lifetimes.SESSION_FORM_MS),
+  ...recordOf(['see-warnings', 'end-sessions', 'change-password'], lifetimes.SESSION_FORM_MS),
 };
 
 /** The session of the form's browser; before sign-in its pre-login session. */

@@ -4,7 +4,7 @@ import { findThrottles, lockThrottles, updateThrottles } from '../../store/accou
 import { batched } from '../../store/database/batch.ts';
 import { transaction } from '../../store/database/database.ts';
 import type { Context } from '../common/context.ts';
-import type { Guarded } from './device.ts';
+import type { PasswordKind } from './device.ts';
 
 // Counts attempts by login, network and device before passwords are checked, so that a hundred at once are a hundred: counted
 // after the check, all of them would find the counter empty. Right or unchecked ones are taken back. Throttled ones are not counted
@@ -20,7 +20,7 @@ const KINDS = Object.keys(throttle.POLICIES) as throttle.CounterKind[];
 /** A known device (OWASP's device cookie) has its own counter, which no other browser can raise. @param device null for none */
 export function countersOf(
   { keyRing }: Context,
-  guarded: Guarded,
+  guarded: PasswordKind,
   login: string,
   network: string,
   device: string | null,

@@ -8,7 +8,7 @@ import type { Context } from '../common/context.ts';
 // then on attempts in that browser have their own counter, so that others at its network or login can't lock its user out.
 
 /** A kind of password, with its own counters and devices: knowing one gives no trust for the other. */
-export type Guarded = 'password' | 'payment password';
+export type PasswordKind = 'password' | 'payment password';
 
 const SEPARATOR = '.';
 
@@ -21,7 +21,7 @@ const EXPIRY_BYTES = 8;
 /** The cookie after a right password, with a new device name; it keeps the other logins of the `earlier` one. */
 export function newDeviceCookie(
   context: Context,
-  guarded: Guarded,
+  guarded: PasswordKind,
   login: string,
   passwordHash: string,
   earlier: string | null,
@@ -37,7 +37,7 @@ export function newDeviceCookie(
 /** The device name in a cookie for this login; null for none, or after a new password. */
 export async function knownDevice(
   context: Context,
-  guarded: Guarded,
+  guarded: PasswordKind,
   login: string,
   cookie: string | null,
   findPasswordHash: () => Promise<string | null>,
@@ -58,7 +58,7 @@ export function lastUserOf({ keyRing }: Context, cookie: string | null): string 
   return payload?.toString('hex', 0, DIGEST_BYTES) ?? null;
 }
 
-function devicesIn({ keyRing }: Context, guarded: Guarded, login: string, cookie: string | null) {
+function devicesIn({ keyRing }: Context, guarded: PasswordKind, login: string, cookie: string | null) {
   const own = loginDigest(guarded, login);
   return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {
     const payload = keyRing.verify('device', part)?.payload;
@@ -66,7 +66,7 @@ function devicesIn({ keyRing }: Context, guarded: Guarded, login: string, cookie
   });
 }
 
-function loginDigest(guarded: Guarded, login: string): Buffer {
+function loginDigest(guarded: PasswordKind, login: string): Buffer {
   return digestOf(JSON.stringify([guarded, login]));
 }
 

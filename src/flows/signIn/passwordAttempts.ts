@@ -3,16 +3,16 @@ import type { Caller } from '../../rules/common/caller.ts';
 import { networkOf } from '../../rules/common/network.ts';
 import { isOwn, readHash } from '../../secrets/foreignHash.js';
 import { hashPassword, type QueueTicket, requireRoom, verifyPassword } from '../../secrets/password.ts';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import { findForeignHash, renewHash } from '../../store/account/passwords.ts';
 import { recordGuessing } from '../../store/account/throttles.ts';
 import type { User } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';
-import { type Guarded, knownDevice, newDeviceCookie } from './device.ts';
+import { knownDevice, newDeviceCookie, type PasswordKind } from './device.ts';
 
 export interface Attempt {
-  readonly guarded: Guarded;
+  readonly guarded: PasswordKind;
   /** Normalized, even if it doesn't exist. */
   readonly login: string;
   readonly password: string;
@@ -55,7 +55,7 @@ export async function attemptPassword(
   const counters = countersOf(context, guarded, login, network, device);
   const { waitSeconds, waitsFor, slotToReport } = await recordAttempt(context.db, counters);
   if (waitsFor !== null) {
-    tell('throttle', waitsFor);
+    emit('throttle', waitsFor);
     return { outcome: 'wait', waitSeconds } as const;
   }
   const { userId, right, isUnreadable } = await check(context, attempt, ticket, findAccount).catch(

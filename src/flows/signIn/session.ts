@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deviceOf } from '../../rules/account/userAgent.ts';
 import type { Caller, RequestMeta } from '../../rules/common/caller.ts';
-import { shownNetwork } from '../../rules/common/network.ts';
+import { truncateNetwork } from '../../rules/common/network.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { randomSecret } from '../../secrets/random.ts';
 import {
@@ -32,7 +32,7 @@ export function signOutToken(context: Context, session: Session): string {
   return signForm(context, formOf('sign-out', session));
 }
 
-export async function signOut(
+export async function endOwnSession(
   context: Context,
   session: Session,
   formToken: string | undefined,
@@ -67,7 +67,7 @@ export async function openSession(context: Context, proof: Proof, cookies: SentC
   const sessionCookie = randomSecret().toString('base64url');
   const sessionHash = sha256(sessionCookie);
   const earlierHash = cookies.session === null ? null : sha256(cookies.session);
-  const origin = { ...deviceOf(caller.userAgent), network: shownNetwork(caller.address) };
+  const origin = { ...deviceOf(caller.userAgent), network: truncateNetwork(caller.address) };
   const session = { sessionHash, earlierHash, ...proof, ...origin };
   const { valid, language: kept } = await insertSession(context.db, { ...session, ...caller });
   if (!valid) return null;

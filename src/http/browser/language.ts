@@ -31,13 +31,13 @@ export function textsOf(request: FastifyRequest) {
 export const ACCOUNT = '/oauth/account';
 
 /** A form can't return a longer address. */
-const MAX_ADDRESS_CHARACTERS = 8_000;
+const MAX_RETURN_PATH_CHARACTERS = 8_000;
 
 /** A page's path and query: its own or, after a post, those of its authorization request. */
 export function pageAddress(request: FastifyRequest): string {
   try {
     const address = addressOf(request);
-    if (address.length <= MAX_ADDRESS_CHARACTERS && isPathOfOurs(address)) return address;
+    if (address.length <= MAX_RETURN_PATH_CHARACTERS && isPathOfOurs(address)) return address;
   } catch {
     // Too many parameters, as this page itself says.
   }
@@ -55,7 +55,7 @@ function addressOf(request: FastifyRequest): string {
   }
   const carried = new URLSearchParams(form.only(['request'])).get('request');
   // Longer than our own links: don't parse it.
-  if (carried === null || carried.length > MAX_ADDRESS_CHARACTERS) return '';
+  if (carried === null || carried.length > MAX_RETURN_PATH_CHARACTERS) return '';
   return `/oauth/authorize?${new Parameters(carried).only(AUTHORIZATION_PARAMETERS)}`;
 }
 

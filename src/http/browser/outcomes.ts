@@ -12,10 +12,10 @@ import { textsOf } from './language.ts';
 // page, until a form went well or its time is over. Refusals without any effect are pages of their own: 400, 403, 413, 500, 503.
 
 /** An outcome that a page says above its contents. */
-export type Note = keyof Texts['outcomes']['on'];
+export type OutcomeNote = keyof Texts['outcomes']['on'];
 
 /** A page's request; null for the account page; the path of another page of the account. */
-export type About = AuthorizationRequest | string | null;
+export type Subject = AuthorizationRequest | string | null;
 
 /** Said while a wait runs, so the page has status 429. */
 const WAITS: readonly string[] = ['too_many_tries', 'too_many_decisions', 'not_stopped'];
@@ -29,14 +29,19 @@ const LATE_SECONDS = 10;
 const MAX_COOKIE_CHARACTERS = 2_000;
 
 /** @param seconds to keep it @param form the path of the form whose page alone shows it @param typed forgotten if too long */
-export interface More {
+export interface OutcomeOptions {
   readonly seconds?: number;
   readonly form?: string | undefined;
   readonly typed?: readonly string[];
 }
 
 /** A form from another site leads to a page without an outcome: its author chose the moment. */
-export function rememberOutcome(reply: FastifyReply, outcome: string, about: About, more: More = {}): void {
+export function rememberOutcome(
+  reply: FastifyReply,
+  outcome: string,
+  about: Subject,
+  more: OutcomeOptions = {},
+): void {
   if (!isFromOwnPage(reply.request)) return;
   const usual = more.form || typeof about === 'string' ? OTHER_SECONDS : REQUEST_SECONDS;
   const { form, seconds: maxAge = usual, typed = [] } = more;
@@ -51,7 +56,7 @@ export function forgetOutcome(reply: FastifyReply): void {
 }
 
 /** Sets the page's status during a wait. @returns the outcome, what was typed, and the seconds until its end; null for none */
-export function lastOutcome(reply: FastifyReply, about: About, form?: string) {
+export function lastOutcome(reply: FastifyReply, about: Subject, form?: string) {
   const cookie = readCookie(reply.request, 'outcome');
   if (cookie === null) return null;
   try {
@@ -72,13 +77,13 @@ function encoded(content: readonly unknown[]): string {
 }
 
 /** The cookie must not reveal the request. */
-function digestOf(about: About, form = ''): string {
+function digestOf(about: Subject, form = ''): string {
   const page = typeof about === 'string' ? about : (about?.canonicalQuery ?? '');
   return hash('sha256', `${form} ${page}`, 'base64url');
 }
 
 /** The outcome of the previous form for a signed-in user, on a page without an error; null for none. */
-export function noteOn(reply: FastifyReply, about: About, user: Pick<Session['user'], 'name' | 'login'>) {
+export function noteOn(reply: FastifyReply, about: Subject, user: Pick<Session['user'], 'name' | 'login'>) {
   const last = lastOutcome(reply, about);
   const notes = textsOf(reply.request).outcomes.on;
   const client = about !== null && typeof about === 'object' ? about.client.name : '';
@@ -92,7 +97,7 @@ export function isKeyOf<T extends object>(texts: T, outcome: string): outcome is
   return Object.hasOwn(texts, outcome);
 }
 
-export function signInNote(reply: FastifyReply, about: About): string | null {
+export function signInNote(reply: FastifyReply, about: Subject): string | null {
   const { request } = reply;
   const { signIn, outcomes } = textsOf(request);
   const { outcome = '' } = lastOutcome(reply, about) ?? {};

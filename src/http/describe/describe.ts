@@ -1,21 +1,21 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
-import type { RightWords } from '../../languages/rights.ts';
-import { kept } from '../../rules/common/kept.ts';
+import type { RightLanguage } from '../../languages/rights.ts';
+import { memoize } from '../../rules/common/memoize.ts';
 import { ACCOUNT, languageOf } from '../browser/language.ts';
 
 /** A page's language and texts, and the operator's own words. */
-export interface Words extends RightWords, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
+export interface PageLanguage extends RightLanguage, Pick<Context, 'brand' | 'provider' | 'timeZone'> {}
 
-export function wordsFor(request: FastifyRequest): Words {
+export function pageLanguageOf(request: FastifyRequest): PageLanguage {
   const language = languageOf(request);
   const { brand, catalogue, directory, provider, timeZone } = request.server.context;
   return { brand, catalogue, directory, provider, timeZone, language, texts: TEXTS[language] };
 }
 
 /** The host of a redirect URI, or the scheme of an application on the device. */
-export const describeTarget = kept((redirectUri: string) => {
+export const describeTarget = memoize((redirectUri: string) => {
   const { host, protocol } = new URL(redirectUri);
   return host === '' || !/^https?:$/.test(protocol) ? protocol.slice(0, -1) : host;
 });
@@ -31,7 +31,10 @@ export function toAccount({ account }: Texts): Link {
 }
 
 /** Where passwords are changed: of the provider only its page in `BRAND` is known. */
-export function toPasswords({ brand, provider, texts: { security } }: Words, hasPaymentPassword: boolean) {
+export function toPasswords(
+  { brand, provider, texts: { security } }: PageLanguage,
+  hasPaymentPassword: boolean,
+) {
   const text = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
   const payment = { href: '/oauth/account/payment-password', text };
   if (provider === null) return [{ href: '/oauth/account/password', text: security.changePassword }, payment];

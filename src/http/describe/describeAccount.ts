@@ -7,10 +7,10 @@ import type { Texts } from '../../languages/languages.ts';
 import { describeRights } from '../../languages/rights.ts';
 import { maskOf } from '../../rules/common/network.ts';
 import { logoPath } from '../../rules/request/client.ts';
-import type { Words } from './describe.ts';
+import type { PageLanguage } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeLimits.ts';
 
-export function describeApplication(client: AuthorizedClient, words: Words) {
+export function describeApplication(client: AuthorizedClient, words: PageLanguage) {
   const { account, formats } = words.texts;
   const { clientId, clientName, isBlocked, canSpend, authorizations, live } = client;
   const total = account.connections(live);
@@ -31,7 +31,7 @@ export function describeApplication(client: AuthorizedClient, words: Words) {
   };
 }
 
-function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: Words) {
+function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: PageLanguage) {
   const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;
   const isOnly = instanceName === null && !isOneOfSeveral;
@@ -52,7 +52,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
   };
 }
 
-export function describeEvent(event: HistoryEvent, words: Words) {
+export function describeEvent(event: HistoryEvent, words: PageLanguage) {
   const { kind, at, clientName, instanceName, rights, network, browser, system, confirmedBy } = event;
   const { history, formats, security } = words.texts;
   const device = security.device(browser, system);
@@ -75,7 +75,11 @@ function describeNetwork(network: string | null, { history }: Texts): string | n
 }
 
 /** Sessions in terms that their user knows. @param now decides which day is today */
-export function describeSessions(sessions: readonly UserSession[], now: Date, { texts, timeZone }: Words) {
+export function describeSessions(
+  sessions: readonly UserSession[],
+  now: Date,
+  { texts, timeZone }: PageLanguage,
+) {
   const { security, formats } = texts;
   const counts = new Map<string, number>();
   const when = (time: Date) =>
@@ -98,7 +102,7 @@ export function describeSessions(sessions: readonly UserSession[], now: Date, { 
 }
 
 /** Each is one event, one line of facts and one question; further ones are folded, with one answer. */
-export function describeWarnings({ first, others, hasMore }: Warnings, words: Words) {
+export function describeWarnings({ first, others, hasMore }: Warnings, words: PageLanguage) {
   const described = (form: Warnings['first']) => ({
     ...form,
     warnings: form.warnings.map((warning) => describeWarning(warning, words)),
@@ -107,7 +111,7 @@ export function describeWarnings({ first, others, hasMore }: Warnings, words: Wo
   return { first: described(first), others: others && { heading, ...described(others) }, hasMore };
 }
 
-function describeWarning(warning: Warning, { texts, timeZone }: Words) {
+function describeWarning(warning: Warning, { texts, timeZone }: PageLanguage) {
   const { kind, at, times, firstAt, clientName, network, browser, system } = warning;
   const { warnings, history, security, formats } = texts;
   const client = clientName ?? history.deletedClient;

@@ -11,11 +11,11 @@ import { boundsOf } from '../../rules/spending/bounds.ts';
 import { lowerLimits } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
-import { describeTarget, toPasswords, type Words } from './describe.ts';
+import { describeTarget, type PageLanguage, toPasswords } from './describe.ts';
 import { type DescribedChange, describeChanges, describeTogether } from './describeLimits.ts';
 
 /** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
-export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: Words) {
+export function describeRequest(step: ConsentStep, typed: TypedLimits | null, words: PageLanguage) {
   const { authorizationRequest, earlier, needsConfirmation, user } = step;
   const { rights, client, redirectUri, instanceName, canonicalQuery } = authorizationRequest;
   const { formats, request } = words.texts;
@@ -68,7 +68,7 @@ export function describeGranted(
   rights: readonly Right[],
   authorizationRequest: AuthorizationRequest,
   until: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
-  words: Words,
+  words: PageLanguage,
 ) {
   const { formats, request } = words.texts;
   const client = describeClient(authorizationRequest.client, words);
@@ -99,7 +99,7 @@ function describeMoney(
   described: readonly RightOnPage[],
   lead: string | null,
   { expiresAt, daysLeft }: Pick<RequestedAccess, 'expiresAt' | 'daysLeft'>,
-  { texts, timeZone }: Words,
+  { texts, timeZone }: PageLanguage,
 ) {
   const worst = worstCase(rights);
   if (worst === null) return null;
@@ -152,7 +152,7 @@ function describeField(
   };
 }
 
-export function describeClient(client: Client, { brand, language, texts }: Words) {
+export function describeClient(client: Client, { brand, language, texts }: PageLanguage) {
   const { name, site, reviewed } = client;
   return {
     name,
@@ -169,7 +169,7 @@ function isElsewhere(site: string | null, redirectUri: string): boolean {
   return known !== next && !known?.endsWith(`.${next}`) && !next?.endsWith(`.${known}`);
 }
 
-function describeOthers({ others }: RequestedAccess, { texts }: Words): string | null {
+function describeOthers({ others }: RequestedAccess, { texts }: PageLanguage): string | null {
   const { besides, besidesMany } = texts.request;
   if (others === null) return besidesMany;
   return others.length === 0 ? null : besides(describeTogether(others, texts), others.length);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type Counter, collectDefaultMetrics } from 'prom-client';
-import { HAPPENINGS, type Happening, happened } from '../../signals/happenings.ts';
+import { EVENTS, type EventName, eventEmitted } from '../../signals/events.ts';
 import {
   batchRefused,
   batchSent,
@@ -56,7 +56,7 @@ function countRequests(app: FastifyInstance, metrics: Metrics): void {
 }
 
 /** The counter of each event, and its label for the outcomes. */
-const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>> = {
+const COUNTERS: Readonly<Record<EventName, readonly [MetricName, label: string]>> = {
   decision: ['assent_decisions_total', 'decision'],
   grantEnd: ['assent_grants_ended_total', 'by'],
   exchange: ['assent_exchanges_total', 'outcome'],
@@ -69,8 +69,8 @@ const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>
 function countHappenings(metrics: Metrics): void {
   const counters = new Map<string, Counter>();
   for (const [what, [name, label]] of Object.entries(COUNTERS))
-    counters.set(what, metrics.counter(name, { [label]: HAPPENINGS[what as Happening] }));
-  metrics.listen(happened, ({ what, outcome, times }) => {
+    counters.set(what, metrics.counter(name, { [label]: EVENTS[what as EventName] }));
+  metrics.listen(eventEmitted, ({ what, outcome, times }) => {
     counters.get(what)?.inc({ [COUNTERS[what][1]]: outcome }, times);
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
-import { each } from '../../rules/common/each.ts';
+import { recordOf } from '../../rules/common/recordOf.ts';
 import { type OAuthErrorCode, RULES, type RuleId, remedyFor } from '../../rules/common/refusals.ts';
 import { OWN_FAULT } from '../../watch/refusals.ts';
 import { pageAddress, textsOf } from '../browser/language.ts';
@@ -9,7 +9,7 @@ import { toAccount } from '../describe/describe.ts';
 type Reason = keyof Texts['errors']['reasons'];
 
 /** The reason that an error page gives for a broken rule; several rules may share one. */
-export function reasonOf(ruleId: RuleId): Reason {
+export function reasonOfRule(ruleId: RuleId): Reason {
   const { reason }: { readonly reason: Reason | null } = RULES[ruleId];
   return reason ?? (isReason(ruleId) ? ruleId : 'unreadable');
 }
@@ -37,7 +37,7 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   wrong_return_address: { fault: 'application', next: 'doubt' },
   // The application or the user was blocked at the last moment; the page doesn't reveal which.
   no_longer_possible: { fault: 'none', next: 'support', title: 'no_longer_possible' },
-  ...each(SIGN_IN_AGAIN, 'sign_in_lost', 'sign_in_no_cookies', 'sign_in_failed'),
+  ...recordOf(['sign_in_lost', 'sign_in_no_cookies', 'sign_in_failed'], SIGN_IN_AGAIN),
   sign_in_other_user: { ...SIGN_IN_AGAIN, title: 'not_confirmed' },
   sign_in_wait: { fault: 'none', next: 'again', title: 'not_signed_in' },
   sign_in_refused: { fault: 'none', next: 'support', title: 'not_signed_in' },
@@ -45,7 +45,7 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   notFound: { fault: 'address', next: 'account' },
   notAllowed: { fault: 'none', next: 'account' },
   broken: { fault: 'between', next: 'account' },
-  ...each({ fault: 'ours', next: 'again' }, 'ourFault', 'unavailable'),
+  ...recordOf(['ourFault', 'unavailable'], { fault: 'ours', next: 'again' }),
 };
 
 /** A button's possible outcome after 500 or 503, by the path of its form. */
@@ -54,9 +54,9 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/oauth/sign-out': 'signOut',
   '/oauth/account/stop': 'stop',
   '/oauth/account/sessions/end': 'sessions',
-  ...each('decision', '/oauth/confirm', '/oauth/consent'),
-  ...each('disconnect', '/oauth/account/disconnect', '/oauth/account/disconnect-all'),
-  ...each('passwords', '/oauth/account/password', '/oauth/account/payment-password'),
+  ...recordOf(['/oauth/confirm', '/oauth/consent'], 'decision'),
+  ...recordOf(['/oauth/account/disconnect', '/oauth/account/disconnect-all'], 'disconnect'),
+  ...recordOf(['/oauth/account/password', '/oauth/account/payment-password'], 'passwords'),
 };
 
 export interface DeadEnd {
@@ -71,7 +71,7 @@ export interface DeadEnd {
   readonly parameter?: string | null;
 }
 
-export function wordsOf(
+export function deadEndTexts(
   { cause, code = null, clientName = null, clientSite = null, parameter = null }: DeadEnd,
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
@@ -108,7 +108,7 @@ function isReason(cause: string): cause is Reason {
 /** The error page of a request. Trying again is a GET: of the same page or, after a form, of its request. */
 export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
   const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
-  const words = wordsOf(deadEnd, textsOf(request), said);
+  const words = deadEndTexts(deadEnd, textsOf(request), said);
   return { name: 'error' as const, ...words, reference: request.id, explained: explain(request) };
 }
 

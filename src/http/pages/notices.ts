@@ -7,12 +7,12 @@ import type { AuthorizationRequest } from '../../rules/request/authorizationRequ
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
 import {
-  type About,
   isKeyOf,
   lastOutcome,
-  type More,
-  type Note,
+  type OutcomeNote,
+  type OutcomeOptions,
   rememberOutcome,
+  type Subject,
 } from '../browser/outcomes.ts';
 import { toAccount } from '../describe/describe.ts';
 import { refusalOf } from './deadEnds.ts';
@@ -47,8 +47,8 @@ export function refuseForm(
   reply: FastifyReply,
   [id, rule]: readonly [id: RuleId, rule: string],
   error: keyof ReturnType<typeof errorsIn>,
-  about: About,
-  more: More = {},
+  about: Subject,
+  more: OutcomeOptions = {},
 ): void {
   logRefused(reply, id, rule);
   rememberOutcome(reply, error, about, { form: reply.request.routeOptions.url, ...more });
@@ -59,7 +59,7 @@ export function refuseAttempt(
   reply: FastifyReply,
   failed: FailedAttempt,
   form: 'signIn' | 'paymentPassword' | 'oldPassword',
-  about: About,
+  about: Subject,
   typed: readonly string[] = [],
 ): void {
   if (failed.outcome === 'wrong') {
@@ -73,13 +73,17 @@ export function refuseAttempt(
 }
 
 /** The user has decided too often just now: a minute is enough for a few more decisions. */
-export function refuseDecision(reply: FastifyReply, about: About, note: Note = 'too_many_decisions'): void {
+export function refuseDecision(
+  reply: FastifyReply,
+  about: Subject,
+  note: OutcomeNote = 'too_many_decisions',
+): void {
   logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can make in that time');
   rememberOutcome(reply, note, about, { seconds: 60 });
 }
 
 /** Why the form of this page is shown again, and what was typed there; null for another reason. @param form its path */
-export function errorAt(reply: FastifyReply, form: string, about: About) {
+export function errorAt(reply: FastifyReply, form: string, about: Subject) {
   const last = lastOutcome(reply, about, form);
   if (last === null) return null;
   const { outcome, typed, seconds } = last;

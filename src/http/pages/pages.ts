@@ -15,7 +15,7 @@ interface AnsweredForm {
 type OwnPage = Pick<ReturnType<typeof describeRequest>, 'userName' | 'userLogin' | 'signOutToken'>;
 
 /** Shown once at the top after a form. */
-interface Said {
+interface Banner {
   readonly done: string | null;
   readonly ways: readonly Link[];
   readonly undone: string | null;
@@ -61,7 +61,7 @@ interface Pages {
     readonly refusal: ReturnType<typeof refusalOf> | null;
   };
   account: OwnPage &
-    Said & {
+    Banner & {
       /** Window title: begins with the result of the last form, which screen readers read first. */
       readonly title: string;
       /** Those without connections lead to them. Several others are folded. */
@@ -82,7 +82,7 @@ interface Pages {
     readonly older: string | null;
   };
   security: OwnPage &
-    Said & {
+    Banner & {
       readonly sessions: ReturnType<typeof account.describeSessions>;
       /** Null if the user is signed in only here. */
       readonly endOthersToken: string | null;
@@ -90,7 +90,7 @@ interface Pages {
       /** Allow alone lets an application pay. */
       readonly isUnguarded: boolean;
     };
-  stop: OwnPage & Pick<Said, 'undone'> & { readonly formToken: string };
+  stop: OwnPage & Pick<Banner, 'undone'> & { readonly formToken: string };
   password: OwnPage & {
     readonly which: 'password' | 'payment-password';
     /** Password managers keep the changed password under this name. */

@@ -11,7 +11,7 @@ import { setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { ACCOUNT, requestPath, textsOf } from '../browser/language.ts';
 import { noteOn, rememberOutcome, signInNote } from '../browser/outcomes.ts';
-import { wordsFor } from '../describe/describe.ts';
+import { pageLanguageOf } from '../describe/describe.ts';
 import {
   describeClient,
   describeGranted,
@@ -88,7 +88,7 @@ export function showStep(reply: FastifyReply, step: Step): FastifyReply {
     undone: failed === null ? noteOn(reply, authorizationRequest, step.user) : null,
     decisionToken: step.decisionToken,
     error: failed?.error ?? null,
-    ...describeRequest(step, typed, wordsFor(reply.request)),
+    ...describeRequest(step, typed, pageLanguageOf(reply.request)),
   });
 }
 
@@ -103,7 +103,7 @@ export function showConfirm(reply: FastifyReply, step: ConfirmStep): FastifyRepl
     signOutToken,
     back: requestPath(authorizationRequest),
     keptAs: takesPassword(reply.server.context) ? keptAs(step.user) : null,
-    ...describeGranted(granted, authorizationRequest, step, wordsFor(reply.request)),
+    ...describeGranted(granted, authorizationRequest, step, pageLanguageOf(reply.request)),
   });
 }
 
@@ -122,7 +122,7 @@ export function showReceipt(
     name: 'receipt',
     choice,
     onward,
-    ...describeGranted(rights, authorizationRequest, receipt, wordsFor(reply.request)),
+    ...describeGranted(rights, authorizationRequest, receipt, pageLanguageOf(reply.request)),
   });
 }
 
@@ -137,7 +137,8 @@ export function showSignIn(reply: FastifyReply, step: SignInStep): FastifyReply 
   const request = authorizationRequest?.canonicalQuery ?? null;
   if (provider !== null) return showLeaving(reply, provider, request);
   if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
-  const client = authorizationRequest && describeClient(authorizationRequest.client, wordsFor(reply.request));
+  const client =
+    authorizationRequest && describeClient(authorizationRequest.client, pageLanguageOf(reply.request));
   const { error = null, typed: [login = ''] = [] } =
     errorAt(reply, '/oauth/sign-in', authorizationRequest) ?? {};
   const note = error === null ? signInNote(reply, authorizationRequest) : null;

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../rules/common/caller.ts';
-import { DECISION_MS } from '../../rules/common/timeouts.ts';
+import { DECIDE_WITHIN_MS } from '../../rules/common/timeouts.ts';
 
 export function callerOf(request: FastifyRequest): Caller {
   return {
     address: addressOf(request),
     reference: request.id,
     userAgent: request.headers['user-agent'] ?? null,
-    decideBy: request.readAt + DECISION_MS,
+    decideBy: request.readAt + DECIDE_WITHIN_MS,
   };
 }
 

@@ -5,10 +5,10 @@ import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
 import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { limitPipelining } from '../connections/slowReaders.ts';
-import { type Cause, type DeadEnd, errorPage, reasonOf } from '../pages/deadEnds.ts';
+import { type Cause, type DeadEnd, errorPage, reasonOfRule } from '../pages/deadEnds.ts';
 import { showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { sendJson } from '../request/json.ts';
@@ -53,12 +53,12 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, noteFailure: (n
   request.logFields = { error: code, rule, rule_id: ruleId, ...(clientId && { client_id: clientId }) };
   const wait = request.routeOptions.config.limitsFailures ? noteFailure(networkOf(addressOf(request))) : 0;
   if (wait > 0) {
-    tell('throttle', 'failures');
+    emit('throttle', 'failures');
     return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
   }
   const status = ruleId === 'too_many_tries' ? 429 : refused.statusCode; // of a sign-in
   if (status === 429) reply.header('retry-after', 60);
-  const reason = reasonOf(ruleId);
+  const reason = reasonOfRule(ruleId);
   // A form of ours without a known application's request, or HTTP, was damaged: no application is at fault.
   const isOwnForm = request.routeOptions.url !== '/oauth/authorize';
   const isAboutForm = !/^(unknown_application|no_longer_possible|sign_in_.*)$/.test(reason);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { Refusal } from '../../rules/common/error.ts';
+import { OperatorError } from '../../rules/common/error.ts';
 import { lookAlikeProblem, namesByLook } from '../../rules/common/lookAlike.ts';
 import type { Offer } from '../../rules/request/scopeRules.ts';
 import { kindOf } from '../../rules/scope/rights.ts';
@@ -10,7 +10,7 @@ import * as store from '../../store/operate/imports.ts';
 import { ownsTables } from '../../store/schema/auditPartitions.ts';
 import { OPTIONAL_FLAG } from '../fields.ts';
 import { type OperationContext, operation } from '../operation.ts';
-import { CLIENT, FORCED, GRANT, USER } from './rows.ts';
+import { CLIENT_ROW, FORCED, GRANT_ROW, USER_ROW } from './rows.ts';
 
 // A transaction has 2 MB of lines, since memory is bounded, and a short line counts as 2 KB: at most 1,000.
 const BATCH_BYTES = 2_000_000;
@@ -143,12 +143,12 @@ function count(verdicts: Verdicts, counts: Record<string, number>, noted: NotedL
 
 async function requireOwner(db: pg.Pool): Promise<void> {
   const why = 'only the owner of the tables may import: set DATABASE_URL to the role that migrates';
-  if (!(await ownsTables(db))) throw new Refusal('state', why);
+  if (!(await ownsTables(db))) throw new OperatorError('state', why);
 }
 
-export const users = importOf('user', 'users', USER, store.importUsers);
-export const clients = importOf('client', 'applications', CLIENT, store.importClients);
-export const grants = importOf('grant', 'tokens', GRANT, store.importGrants);
+export const users = importOf('user', 'users', USER_ROW, store.importUsers);
+export const clients = importOf('client', 'applications', CLIENT_ROW, store.importClients);
+export const grants = importOf('grant', 'tokens', GRANT_ROW, store.importGrants);
 
 const NOT_KNOWN = 'neither built in nor in the file of CATALOGUE';
 

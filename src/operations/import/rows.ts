@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import * as registration from '../../rules/account/registration.ts';
-import { each } from '../../rules/common/each.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES, MAX_OWN_RIGHTS } from '../../rules/common/limits.ts';
 import { parseCeiling } from '../../rules/common/money.ts';
+import { recordOf } from '../../rules/common/recordOf.ts';
 import { parseInstanceName } from '../../rules/request/authorizationRequest.ts';
 import { redirectUriDoubt } from '../../rules/request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, isRightName } from '../../rules/scope/rights.ts';
@@ -62,8 +62,8 @@ const rowOf = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shap
 /** What `--force` accepts alone, by the field of a doubt. */
 export const FORCED: Readonly<Record<string, string>> = {
   name: 'look-alike',
-  ...each('weak-secret', 'secret', 'token'),
-  ...each('costly-hash', 'password_hash', 'payment_password_hash'),
+  ...recordOf(['secret', 'token'], 'weak-secret'),
+  ...recordOf(['password_hash', 'payment_password_hash'], 'costly-hash'),
   redirect_uri: 'ambiguous-uri',
 };
 
@@ -80,7 +80,7 @@ const digestsOf = (hashes: Record<string, string | null | undefined>) =>
 /** Hashes of one password with one salt have the same end. */
 const endOf = (read: z.output<typeof HASH>) => read?.hash?.split('$').at(-1);
 
-export const USER = rowOf({
+export const USER_ROW = rowOf({
   login: LOGIN,
   name: checked(registration.checkName),
   external_id: EXTERNAL_ID,
@@ -100,7 +100,7 @@ export const USER = rowOf({
     return { ...row, key, password_hash, payment_password_hash, hashes, doubts };
   });
 
-export const CLIENT = rowOf({
+export const CLIENT_ROW = rowOf({
   client_id: CLIENT_ID,
   name: checked(registration.checkName),
   redirect_uri: checked((redirectUri) => registration.checkClientSettings({ redirectUri })),
@@ -132,7 +132,7 @@ export const CLIENT = rowOf({
   });
 
 /** A scope is judged with its application, in the transaction that writes. */
-export const GRANT = rowOf({
+export const GRANT_ROW = rowOf({
   login: LOGIN.nullish(),
   external_id: EXTERNAL_ID,
   client_id: CLIENT_ID,

@@ -1,4 +1,4 @@
-import { Refusal } from '../common/error.ts';
+import { OperatorError } from '../common/error.ts';
 import * as limits from '../common/limits.ts';
 import { lookAlikeProblem } from '../common/lookAlike.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
@@ -8,15 +8,15 @@ import { redirectUriProblem } from '../request/redirectUri.ts';
 import { BUILT_IN_RIGHTS, kindOf } from '../scope/rights.ts';
 
 function ensure(field: string, holds: boolean, problem: string): void {
-  if (!holds) throw new Refusal('refused_value', problem, field);
+  if (!holds) throw new OperatorError('refused_value', problem, field);
 }
 
-/** Users read a name before giving money, so it has no invisible characters. @throws {Refusal} */
+/** Users read a name before giving money, so it has no invisible characters. @throws {OperatorError} */
 export function checkName(name: string): void {
   checkVisible('name', name, limits.MAX_NAME_CHARACTERS);
 }
 
-/** @throws {Refusal} */
+/** @throws {OperatorError} */
 export function checkLogin(login: string): void {
   checkVisible('login', login, limits.MAX_LOGIN_CHARACTERS);
   ensure('login', !isDots(login), `the login ${NO_PATH}`);
@@ -28,7 +28,7 @@ const NO_PATH = 'can’t be . or .., which no path can have';
 /** The operators of shipped jobs. */
 const JOBS = ['trial mode', 'migrate job', 'maintain job', 'assent-migrate', 'assent-maintain'];
 
-/** The audit trail tells operators apart by their names alone. @param commandNames those that commands write @throws {Refusal} */
+/** The audit trail tells operators apart by their names alone. @param commandNames those that commands write @throws {OperatorError} */
 export function checkOperatorName(name: string, others: readonly string[], commandNames: readonly string[]) {
   checkName(name);
   ensure('name', !isDots(name), `the name ${NO_PATH}`);
@@ -36,7 +36,7 @@ export function checkOperatorName(name: string, others: readonly string[], comma
   ensure('name', problem === undefined, `the name ${problem}`);
 }
 
-/** The user's id in another system, such as `uid=vera,o=Wallet Ltd`: compared exactly. @throws {Refusal} */
+/** The user's id in another system, such as `uid=vera,o=Wallet Ltd`: compared exactly. @throws {OperatorError} */
 export function checkExternalId(id: string): void {
   const most = limits.MAX_EXTERNAL_ID_CHARACTERS;
   const fits = id !== '' && [...id].length <= most;
@@ -45,7 +45,7 @@ export function checkExternalId(id: string): void {
   ensure('external_id', fits && isClear, `the external id must have ${rule}`);
 }
 
-/** An id from elsewhere: characters that need no escape in a form, a header or a path. @throws {Refusal} */
+/** An id from elsewhere: characters that need no escape in a form, a header or a path. @throws {OperatorError} */
 export function checkClientId(id: string, what = 'client id'): void {
   const isPlain = /^[A-Za-z0-9._~-]{1,128}$/.test(id) && !isDots(id);
   ensure('id', isPlain, `the ${what} must have 1 to 128 characters: letters, digits and . _ ~ -`);
@@ -62,7 +62,7 @@ const ALPHABETS = [
   [62, /^[\da-z]+$/i],
 ] as const;
 
-/** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {Refusal} */
+/** A secret or token of another service. @returns why it is weak, by its length and alphabet @throws {OperatorError} */
 export function checkIssued(what: 'secret' | 'token', secret: string): string | undefined {
   const most = what === 'secret' ? 256 : 4096; // a token has to fit into a request
   const fits = /^[\x20-\x7e]{16,}$/.test(secret) && secret.length <= most;
@@ -91,7 +91,7 @@ export function passwordProblem(password: string, min = limits.MIN_PASSWORD_CHAR
   return [...password.normalize('NFKC')].length < min ? 'too_short' : null;
 }
 
-/** A weak password may be short, but not empty. @throws {Refusal} */
+/** A weak password may be short, but not empty. @throws {OperatorError} */
 export function checkPassword(field: string, password: string, allowWeak: boolean): void {
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
   const what = field.replace('_', ' ');
@@ -102,7 +102,7 @@ export function checkPassword(field: string, password: string, allowWeak: boolea
   ensure(field, problem === null, wrong);
 }
 
-/** Contract 2.1. @throws {Refusal} */
+/** Contract 2.1. @throws {OperatorError} */
 export function checkClientSettings(settings: Partial<ClientSettings>, catalogue = BUILT_IN_RIGHTS): void {
   const { name, redirectUri, allowedRights, site } = settings;
   if (name !== undefined) checkName(name);

@@ -1,4 +1,4 @@
-import { each } from './each.ts';
+import { recordOf } from './recordOf.ts';
 import { type OAuthErrorCode, type OAuthRuleId, RULES } from './refusals.ts';
 
 interface Details extends ErrorOptions {
@@ -58,25 +58,25 @@ export class OAuthError extends Error {
 }
 
 /** Why a request of an operator is refused, and the HTTP status that says so. */
-export const REFUSALS = {
-  ...each(400, 'usage', 'unreadable_request', 'unknown_after'),
-  ...each(401, 'no_operator', 'invalid_token'),
+export const STATUS_BY_REASON = {
+  ...recordOf(['usage', 'unreadable_request', 'unknown_after'], 400),
+  ...recordOf(['no_operator', 'invalid_token'], 401),
   not_permitted: 403,
-  ...each(404, 'not_found', 'no_address'),
+  ...recordOf(['not_found', 'no_address'], 404),
   wrong_method: 405,
-  ...each(409, 'state', 'not_confirmed'), // `state`: in order, but not as things stand
-  ...each(422, 'unknown_field', 'invalid_field', 'refused_value'),
+  ...recordOf(['state', 'not_confirmed'], 409), // `state`: in order, but not as things stand
+  ...recordOf(['unknown_field', 'invalid_field', 'refused_value'], 422),
   too_many_failures: 429,
 } as const;
 
 /** A refused request of an operator. The message has the fix, and names fields as `force`. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-  readonly reason: keyof typeof REFUSALS;
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+  readonly reason: keyof typeof STATUS_BY_REASON;
   /** The field at fault, by its name in JSON; undefined if there is no single one. */
   readonly field: string | undefined;
 
-  constructor(reason: keyof typeof REFUSALS, message: string, field?: string) {
+  constructor(reason: keyof typeof STATUS_BY_REASON, message: string, field?: string) {
     super(message);
     this.reason = reason;
     this.field = field;

@@ -15,7 +15,7 @@ export const MAX_SESSION_HOURS = 12;
 /** A consent form: time to read it twice. A later one is shown again. */
 export const CONSENT_FORM_MS = 15 * MINUTE_MS;
 /** Allow or Reject, from the press to its confirmation and its receipt. */
-export const DECISION_MS = 15 * MINUTE_MS;
+export const CONFIRMATION_MS = 15 * MINUTE_MS;
 /** Any other form of a session: as long as the longest session, whose end decides. */
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
 /** A sign-in form: a page left open over a night or a holiday weekend still works. */

@@ -1,5 +1,5 @@
 import unhomoglyph from 'unhomoglyph';
-import { kept } from './kept.ts';
+import { memoize } from './memoize.ts';
 import { ofScripts } from './text.ts';
 
 /** Scripts with letters that resemble each other's. */
@@ -47,7 +47,7 @@ export function lookAlikeProblem(
  * The looks of a name: its skeleton (UTS 39 section 4) without case, accents, spaces and punctuation. Three of them: a capital
  * and its small letter may resemble different letters (I and l, В and в). For comparison only.
  */
-const looksOf = kept((name: string): readonly string[] => {
+const looksOf = memoize((name: string): readonly string[] => {
   const text = name.normalize('NFKC').replaceAll(/[258]/g, (twin) => TWINS[twin] ?? twin);
   return [text, text.toLowerCase(), text.toUpperCase()].map((spelling) => lettersOf(skeleton(spelling)));
 });

@@ -6,12 +6,12 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** The network of an address, too wide to identify a person: `203.0.113.0/24`, `2001:db8:1::/48`. Null for no address. */
-export function shownNetwork(address: string): string | null {
+export function truncateNetwork(address: string): string | null {
   if (isIPv4(address)) return address.replace(/\d+$/, '0/24');
   return address.includes(':') ? `${networkOf(address)}::/48` : null;
 }
 
-/** A {@link shownNetwork} as people know addresses: `203.0.113.x`, `2001:db8:1:x`. */
+/** A {@link truncateNetwork} as people know addresses: `203.0.113.x`, `2001:db8:1:x`. */
 export function maskOf(network: string): string {
   return network.replace(/\.0\/24$/, '.x').replace(/::\/48$/, ':x');
 }
@@ -24,14 +24,14 @@ export function networkOf(address: string): string {
   return groups.map((group) => Number.parseInt(group || '0', 16).toString(16)).join(':');
 }
 
-const MAX_ADDRESS_CHARACTERS = 500;
+const MAX_URL_CHARACTERS = 500;
 
-export const WEB_ADDRESS = `https://, a host and at most ${MAX_ADDRESS_CHARACTERS} visible ASCII characters`;
+export const WEB_ADDRESS = `https://, a host and at most ${MAX_URL_CHARACTERS} visible ASCII characters`;
 
 /** A web link that can be shown unchanged: a user name could be mistaken for the host. */
 export function isWebAddress(url: string): boolean {
   return (
-    url.length <= MAX_ADDRESS_CHARACTERS &&
+    url.length <= MAX_URL_CHARACTERS &&
     /^https:\/\/[^/?#@\\]+([/?#]|$)/.test(url) &&
     /^[\x21-\x7e]*$/.test(url) &&
     URL.canParse(url)

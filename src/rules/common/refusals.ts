@@ -1,4 +1,4 @@
-import { each } from './each.ts';
+import { recordOf } from './recordOf.ts';
 
 /** The error codes of refused requests (contract 7.1 and 7.2), without `access_denied`, the user's answer. */
 export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
@@ -31,23 +31,32 @@ function rules<const Code, const Reason, Id extends string>(
 /** Every rule that a request can break, by its check's id. The operator's remedy is here; the check has the message. */
 export const RULES = {
   // The form of a request.
-  ...rules('invalid_request', 'too_long', each(TOO_LONG, 'too_many_parameters', 'too_long')),
+  ...rules('invalid_request', 'too_long', recordOf(['too_many_parameters', 'too_long'], TOO_LONG)),
   ...rules('invalid_request', 'missing_parameter', {
     missing_parameter: MALFORMED,
     needs_pkce:
       'The application must follow OAuth 2.1 (`assent client show ID`), so it must send code_challenge with the method S256.',
   }),
   ...rules('invalid_request', 'wrong_parameter', {
-    ...each(MALFORMED, 'doubled_parameter', 'undecodable_parameter', 'sent_in_two_places'),
-    ...each(MALFORMED, 'wrong_response_type', 'wrong_code_challenge'),
+    ...recordOf(['doubled_parameter', 'undecodable_parameter', 'sent_in_two_places'], MALFORMED),
+    ...recordOf(['wrong_response_type', 'wrong_code_challenge'], MALFORMED),
     instance_name_too_long: TOO_LONG,
     unclear_instance_name:
       'The application must send an instance_name of visible characters with single spaces: see docs/integrate/guide.md.',
   }),
   ...rules('invalid_request', OWN, {
-    ...each(MALFORMED, 'parameters_in_url', 'body_not_a_form', 'wrong_grant_type', 'wrong_code_verifier'),
-    ...each(MALFORMED, 'two_client_secrets', 'two_client_ids', 'unreadable_credentials', 'missing_bearer'),
-    ...each(UNREADABLE, 'unreadable_body', 'unreadable_http', 'too_many_headers', 'two_hosts', 'no_path'),
+    ...recordOf(
+      ['parameters_in_url', 'body_not_a_form', 'wrong_grant_type', 'wrong_code_verifier'],
+      MALFORMED,
+    ),
+    ...recordOf(
+      ['two_client_secrets', 'two_client_ids', 'unreadable_credentials', 'missing_bearer'],
+      MALFORMED,
+    ),
+    ...recordOf(
+      ['unreadable_body', 'unreadable_http', 'too_many_headers', 'two_hosts', 'no_path'],
+      UNREADABLE,
+    ),
     // The sign-in at SIGN_IN_ISSUER, and the redirect URI of an exchange.
     sign_in_lost:
       'The sign-in began in another browser or over 10 minutes ago, four later ones replaced it, or it is complete.',
@@ -88,7 +97,7 @@ export const RULES = {
       'An operator blocked the application: `assent audit --client ID` shows who, and `assent client unblock ID` unblocks it.',
   }),
   ...rules('unauthorized_client', OWN, {
-    ...each(CLIENT_SECRET, 'client_not_authenticated', 'secret_wrong', 'client_unknown_or_blocked'),
+    ...recordOf(['client_not_authenticated', 'secret_wrong', 'client_unknown_or_blocked'], CLIENT_SECRET),
   }),
   ...rules('unauthorized_client', 'no_longer_possible', {
     client_or_user_blocked:
@@ -125,7 +134,7 @@ export const RULES = {
       'The code arrived twice, so it may be stolen, and the token is revoked. `assent audit --ref REF` shows the user; find the program that sent the second request.',
     client_changed:
       'An operator changed the application between consent and exchange, see `assent audit --client ID --outcome client_updated`. The user has to start again.',
-    ...each(LOST_PKCE, 'verifier_missing', 'verifier_unneeded'),
+    ...recordOf(['verifier_missing', 'verifier_unneeded'], LOST_PKCE),
     verifier_mismatch:
       'The application must send the PKCE verifier that belongs to the challenge of this request. The code stays usable.',
   }),
@@ -141,10 +150,13 @@ export const RULES = {
       'The user must disconnect one authorization at /oauth/account, or MAX_INSTANCES must be raised. Often the application makes up a new instance_name each time.',
     too_many_decisions:
       'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
-    ...each('The form shows the user the problem.', 'wrong_password', 'password_refused', 'wrong_limits'),
+    ...recordOf(
+      ['wrong_password', 'password_refused', 'wrong_limits'],
+      'The form shows the user the problem.',
+    ),
     embedded:
       'The application shows the page in a frame or requests it by a script; it must open the browser.',
-    ...each(BAD_LINK, 'not_found', 'unreadable_address'),
+    ...recordOf(['not_found', 'unreadable_address'], BAD_LINK),
     openid_address: NO_OPENID,
     wrong_method: 'The program must use another HTTP method.',
     // This service: 503 (flows/common/unavailable.ts) and 500.

@@ -10,7 +10,7 @@ export const MIGRATION_LOCK_MS = 1_000;
 /** One statement, by PostgreSQL's clock: far above any that doesn't wait for a lock. */
 export const STATEMENT_MS = 4_000;
 /** A request is decided within this time of being read, or not at all: see `store/database/deadline.ts`. */
-export const DECISION_MS = 4_500;
+export const DECIDE_WITHIN_MS = 4_500;
 /** Opening a connection, and other responses of a database: a frozen or unreachable one can't end a statement itself. */
 export const DATABASE_MS = 5_000;
 /** Each request is answered: the decision may be followed by one wait for a lock, and the commit. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { each } from '../common/each.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/network.ts';
 import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
 import { eachLanguage, perLanguage } from '../common/perLanguage.ts';
+import { recordOf } from '../common/recordOf.ts';
 import type { Logo } from './logo.ts';
 
 /** The operator's file `BRAND`, with its logo; null for our own shield, colours and so on. */
@@ -12,7 +12,7 @@ export interface Brand extends Readonly<ReturnType<typeof parseBrand>> {
 
 export const BUILT_IN_BRAND: Brand = {
   name: eachLanguage(() => 'Assent'),
-  ...each(null, 'logo', 'accent', 'support', 'legal'),
+  ...recordOf(['logo', 'accent', 'support', 'legal'], null),
 };
 
 type Theme = 'light' | 'dark';

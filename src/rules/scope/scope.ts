@@ -1,6 +1,6 @@
 import { OAuthError } from '../common/error.ts';
-import { kept } from '../common/kept.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
+import { memoize } from '../common/memoize.ts';
 import { defaultLimit, type Limit } from '../common/money.ts';
 import { BUILT_IN_RIGHTS, isRightName, type MoneySource, NAME } from './rights.ts';
 
@@ -161,8 +161,8 @@ class Scanner {
 
 /** Longer ones are parsed each time: the cache takes little memory. */
 const MAX_KEPT_CHARACTERS = 1_000;
-const parsedIn = kept((currency: string) =>
-  kept((scope: string): readonly Right[] => parseScope(scope, currency)),
+const parsedIn = memoize((currency: string) =>
+  memoize((scope: string): readonly Right[] => parseScope(scope, currency)),
 );
 
 /** Like {@link parseScope}, with a cache: most applications request the same of each user. */

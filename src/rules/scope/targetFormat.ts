@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
-import { onFirstUse } from '../common/kept.ts';
+import { lazy } from '../common/memoize.ts';
 import { withinQuotation } from '../common/text.ts';
 import type { Right } from './scope.ts';
 
 /** International numbers (E.164). A short one without a plus may be national: another country code would change it. */
 const PHONE_NUMBER = /^(?:\+[0-9]{7,15}|[0-9]{11,15})$/;
 /** A hundred files, unused by most servers' requests. */
-const phoneNumbers = onFirstUse((): typeof import('libphonenumber-js/min') =>
+const phoneNumbers = lazy((): typeof import('libphonenumber-js/min') =>
   createRequire(import.meta.url)('libphonenumber-js/min'),
 );
 /** Digits, of which fewer are readable at a glance, or an IBAN (ISO 13616). */

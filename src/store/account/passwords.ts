@@ -5,7 +5,7 @@ import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.t
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { PasswordHashes } from '../common/users.ts';
 import { transaction } from '../database/database.ts';
-import { decision, momentOf } from '../database/deadline.ts';
+import { decidingStatement, momentOf } from '../database/deadline.ts';
 import { findLong, findOne, write } from '../database/query.ts';
 
 /** Of a user with exactly these hashes: nothing changes if they have changed meanwhile. */
@@ -20,7 +20,7 @@ interface PasswordChange extends PasswordHashes, Caller {
 const lockUser = write<{ userId: string }>('user-lock')`
   select from users where user_id = @userId for no key update`;
 
-const change = decision<PasswordChange, { changed: boolean }>('user-change-passwords')`
+const change = decidingStatement<PasswordChange, { changed: boolean }>('user-change-passwords')`
 with locked as materialized (
   select user_id from users
    where user_id = @userId and status = 'active' and password_hash is not distinct from @passwordHash

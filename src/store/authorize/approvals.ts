@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
+import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
-import { batchedDecision, momentOf } from '../database/deadline.ts';
+import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 import { findOne } from '../database/query.ts';
 
 /** An approval of exactly the consent page's contents. */
@@ -42,7 +42,7 @@ type ApprovalVerdict =
   | 'blocked'
   /** Reject on the same page came first. */
   | 'rejected'
-  | DecisionRefusal
+  | DecisionVerdict
   /** The code of this form existed before, and is used, revoked or expired. */
   | 'spent'
   /** The user has the maximum of live grants for this application. */
@@ -74,7 +74,7 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
 // The grant is not locked before: it may not exist yet, and two first approvals would both find nothing to lock. The conflict of
 // the insert locks it, and `where` judges the row as it is then. `judged` locks nothing. A user's decisions wait for each other:
 // `may_hold` and `answer_to` see the earlier ones (docs/develop/statements.md, docs/develop/runtime.md#locks).
-const approve = batchedDecision<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
+const approve = batchedDecidingStatement<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
   confirming_hash: ({ proof }) => proof.paymentPasswordHash,
   confirming_id: ({ proof }) => proof.externalId,
   ...CALLER_VALUES,
@@ -163,9 +163,9 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
   const first = await approve(pool, approval);
   const again = first.verdict === 'changed_since_read';
   const { verdict, written, annulled } = again ? await approve(pool, approval) : first;
-  if (written) tell('decision', 'approved');
-  if (verdict === 'too_many') tell('throttle', 'decisions');
-  if (annulled) tell('grantEnd', 'approval');
+  if (written) emit('decision', 'approved');
+  if (verdict === 'too_many') emit('throttle', 'decisions');
+  if (annulled) emit('grantEnd', 'approval');
   return verdict === 'changed_since_read' ? 'stale' : verdict;
 }
 

@@ -1,10 +1,10 @@
 import type { Caller } from '../../rules/common/caller.ts';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
-import { COUNT_DECISION, type Decision, type DecisionRefusal, MAY_DECIDE } from '../common/decisions.ts';
+import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
 import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
-import { decision, momentOf } from '../database/deadline.ts';
+import { decidingStatement, momentOf } from '../database/deadline.ts';
 
 export interface Rejection extends Decision {
   /** When neither the page nor a decision signed on it is valid any more. */
@@ -12,7 +12,9 @@ export interface Rejection extends Decision {
 }
 
 // A page is kept until no Allow of it can come. Each rejection deletes two expired pages, so that the table stays small.
-const reject = decision<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>('grant-reject')`
+const reject = decidingStatement<Rejection & Caller, { verdict: RejectionVerdict; noted: boolean }>(
+  'grant-reject',
+)`
 with earlier as materialized (
   select answer_to(@page, @grantId, @codeHash) as answer
 ), session as materialized (
@@ -63,14 +65,14 @@ type RejectionVerdict =
   | 'rejected'
   /** Allow was already pressed on this form: rejecting comes too late. */
   | 'allowed'
-  | DecisionRefusal
+  | DecisionVerdict
   /** While this statement waited for a lock, the session ended, or another decision used up the user's limit. */
   | 'stale';
 
 /** Records a rejection, once. It changes no grant. @throws {OverloadedError} */
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
   const { verdict, noted } = await reject(db, { ...rejection, ...rejection.caller });
-  if (noted) tell('decision', 'rejected');
-  if (verdict === 'too_many') tell('throttle', 'decisions');
+  if (noted) emit('decision', 'rejected');
+  if (verdict === 'too_many') emit('throttle', 'decisions');
   return verdict;
 }

@@ -1,27 +1,27 @@
 import type pg from 'pg';
 import type { RequestMeta } from '../../rules/common/caller.ts';
-import { each } from '../../rules/common/each.ts';
+import { recordOf } from '../../rules/common/recordOf.ts';
 import { send, write } from '../database/query.ts';
 import type { Computed } from '../database/statement.ts';
 
 /** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
 export const IS_TOLD = {
-  ...each(true, 'approved', 'approved_again', 'rejected'),
-  ...each(false, 'exchanged'),
-  ...each(true, 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'),
-  ...each(true, 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended'),
-  ...each(true, 'password_changed', 'payment_password_changed'),
-  ...each(true, 'password_guessed', 'payment_password_guessed'),
-  ...each(true, 'imported'),
-  ...each(false, 'client_created', 'client_imported', 'client_updated'),
-  ...each(false, 'client_blocked', 'client_unblocked', 'client_deleted'),
-  ...each(false, 'client_secret_added', 'client_secret_retired'),
-  ...each(false, 'resource_created', 'resource_blocked', 'resource_unblocked', 'resource_deleted'),
-  ...each(false, 'resource_secret_added', 'resource_secret_retired'),
-  ...each(true, 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked'),
-  ...each(true, 'user_signed_out', 'user_password_set'),
-  ...each(false, 'user_deleted', 'trail_pruned', 'server_role_granted'),
-  ...each(false, 'operator_created', 'operator_retired'),
+  ...recordOf(['approved', 'approved_again', 'rejected'], true),
+  ...recordOf(['exchanged'], false),
+  ...recordOf(['replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator'], true),
+  ...recordOf(['signed_in', 'signed_out', 'session_ended', 'other_sessions_ended'], true),
+  ...recordOf(['password_changed', 'payment_password_changed'], true),
+  ...recordOf(['password_guessed', 'payment_password_guessed'], true),
+  ...recordOf(['imported'], true),
+  ...recordOf(['client_created', 'client_imported', 'client_updated'], false),
+  ...recordOf(['client_blocked', 'client_unblocked', 'client_deleted'], false),
+  ...recordOf(['client_secret_added', 'client_secret_retired'], false),
+  ...recordOf(['resource_created', 'resource_blocked', 'resource_unblocked', 'resource_deleted'], false),
+  ...recordOf(['resource_secret_added', 'resource_secret_retired'], false),
+  ...recordOf(['user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked'], true),
+  ...recordOf(['user_signed_out', 'user_password_set'], true),
+  ...recordOf(['user_deleted', 'trail_pruned', 'server_role_granted'], false),
+  ...recordOf(['operator_created', 'operator_retired'], false),
 };
 
 export type AuditKind = keyof typeof IS_TOLD;

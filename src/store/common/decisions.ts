@@ -1,7 +1,7 @@
 import type { Caller } from '../../rules/common/caller.ts';
 import { DECISION_DECAY_SECONDS, MAX_DECISIONS } from '../../rules/common/limits.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
 import type { Grant } from './grants.ts';
@@ -19,7 +19,7 @@ export interface Decision extends Pick<Grant, 'grantId' | 'userId' | 'clientId' 
 }
 
 /** Verdicts on either decision: the session is over, the user has decided too often in a short time. */
-export type DecisionRefusal = 'ended' | 'too_many';
+export type DecisionVerdict = 'ended' | 'too_many';
 
 /** For `users u`: the decisions that still count. Setting the clock back doesn't increase them. */
 const DECISIONS = `greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / ${DECISION_DECAY_SECONDS})`;
@@ -36,6 +36,6 @@ const count = write<{ userId: string }>('user-count-decision')`
 /** Counts a decision written elsewhere. @returns true if the user may make it now */
 export async function countDecision(db: Database, userId: string): Promise<boolean> {
   const mayDecide = (await count(db, { userId })) > 0;
-  if (!mayDecide) tell('throttle', 'decisions');
+  if (!mayDecide) emit('throttle', 'decisions');
   return mayDecide;
 }

@@ -14,7 +14,7 @@ const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySe
 
 // `skip locked`: neither blocks nor is blocked.
 /** Its text is the condition for unused rows. @param key of the table */
-const removing =
+const removeExpiredFrom =
   (table: string, key: string) =>
   (...condition: Sql) =>
     write<void>(`expired-remove-${table}`)`
@@ -27,12 +27,18 @@ delete from ${table} where ${key} = any (array(
 /** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
 export const removeExpired = {
   /** An idle one is no longer accepted, and is removed at its maximal age. */
-  sessions: removing('sessions', 'session_hash')`
+  sessions: removeExpiredFrom('sessions', 'session_hash')`
     created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
-  rejections: removing('rejections', 'page_hash')`expires_at < clock_timestamp() order by expires_at`,
-  refusals: removing('refusals', 'slot')`at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
+  rejections: removeExpiredFrom(
+    'rejections',
+    'page_hash',
+  )`expires_at < clock_timestamp() order by expires_at`,
+  refusals: removeExpiredFrom(
+    'refusals',
+    'slot',
+  )`at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
   /** A counter at zero equals none. */
-  throttles: removing('throttles', 'slot')`
+  throttles: removeExpiredFrom('throttles', 'slot')`
     greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
 };
 

@@ -14,7 +14,7 @@ interface KeptRefusal extends Readonly<Record<'reference' | 'method' | 'error' |
 }
 
 /** A refusal with its network as a keyed digest of 32 bits, which reveals nothing about it. */
-export type RefusalOf = KeptRefusal & { readonly network: number };
+export type StoredRefusal = KeptRefusal & { readonly network: number };
 
 /** Refusals kept of one network in one window: in a week it fills at most two thirds of the slots. */
 export const MAX_REFUSALS_KEPT = 60;
@@ -23,7 +23,7 @@ const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
 // No lock: processes that write at the same time may keep a few too many.
 /** Keeps refusals, with a limit per network; if all slots are taken, replaces the oldest. */
-export const insertRefusals = writeEach<RefusalOf>('refusal-insert')`
+export const insertRefusals = writeEach<StoredRefusal>('refusal-insert')`
 insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
 select network, at, reference, method, path, status, error, rule, rule_id,
        (select client_id from clients where client_id = r.client_id)

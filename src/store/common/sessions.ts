@@ -5,7 +5,7 @@ import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../rules/common/life
 import { MAX_SESSIONS } from '../../rules/common/limits.ts';
 import type { Digest } from '../../secrets/digest.ts';
 import { batched } from '../database/batch.ts';
-import { decision, momentOf } from '../database/deadline.ts';
+import { decidingStatement, momentOf } from '../database/deadline.ts';
 import { findEach, write, writeEach } from '../database/query.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { User } from './users.ts';
@@ -57,9 +57,10 @@ const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'brows
  * or this fails. @returns `valid`: false if the password changed or the user was blocked during the check; the `language` last
  * chosen by the user
  */
-export const insertSession = decision<NewSession & Caller, { valid: boolean; language: string | null }>(
-  'session-insert',
-)`
+export const insertSession = decidingStatement<
+  NewSession & Caller,
+  { valid: boolean; language: string | null }
+>('session-insert')`
 with locked as (
   select user_id, language from users
    where user_id = @userId and (password_hash = @passwordHash or external_id = @externalId) and status = 'active' for share

@@ -64,7 +64,7 @@ function read(url: string) {
 }
 
 /** A parsed URL for people: without passwords, even among the parameters, whose names may be encoded. */
-export function shownUrl(url: string): string {
+export function redactUrl(url: string): string {
   const access = url.replace(/(:\/\/[^/?#:]*):[^/?#]*@/, '$1@');
   return access.replace(/([?&][^=&]*(?:%|password)[^=&]*)=[^&]*/gi, '$1=…');
 }

@@ -22,7 +22,7 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 )`;
 
 /** A deciding {@link batchStatement} for one caller, see {@link batched}. The earliest deadline of its callers applies. */
-export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
+export function batchedDecidingStatement<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
   rowOf: (request: Request) => string | null,
   computed: Computed<Request>,
@@ -31,7 +31,7 @@ export function batchedDecision<Row extends object, Request extends { readonly c
     const made = batchStatement(name, textOf(sql), computed);
     const run = async (pool: pg.Pool, requests: readonly Request[]) => {
       const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-      const rows = await decide<Row & { n: number }>(pool, made(requests), decideBy);
+      const rows = await runDeciding<Row & { n: number }>(pool, made(requests), decideBy);
       return inOrder(rows, requests.length).map((found) => {
         const row = required(found, name);
         return row.late ? new OverloadedError(TOO_LATE) : row;
@@ -42,11 +42,11 @@ export function batchedDecision<Row extends object, Request extends { readonly c
 }
 
 /** A deciding {@link statement} with one row. The function also rejects with {@link OverloadedError}. */
-export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends object>(name: string) {
+export function decidingStatement<Values extends Pick<Caller, 'decideBy'>, Row extends object>(name: string) {
   return (...sql: Sql): ((db: Database, values: Values) => Promise<Row>) => {
     const made = statement<Values>(name, textOf(sql));
     return async (db, values) => {
-      const [first = null] = await decide<Row>(db, made(values), values.decideBy);
+      const [first = null] = await runDeciding<Row>(db, made(values), values.decideBy);
       const row = required(first, name);
       if (row.late) throw new OverloadedError(TOO_LATE);
       return row;
@@ -54,7 +54,7 @@ export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends ob
   };
 }
 
-function decide<Row extends object>(
+function runDeciding<Row extends object>(
   db: Database,
   { name, text, values = [] }: Query,
   decideBy: number,

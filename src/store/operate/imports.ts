@@ -23,7 +23,7 @@ const IMPORT_LOCK = 72_176_306;
 type Written = { readonly n: number; readonly verdict: string; readonly changed?: string | null };
 
 /** One import at a time, again after a conflict with a server. @param columns beside those of every row, as `n`, the line's number */
-function importing(
+function importStatement(
   name: string,
   columns: string,
   text: string,
@@ -84,7 +84,7 @@ const lockUsers = write<{ keys: readonly unknown[] }>('import-lock-users')`
   select from users where login_key = any (@keys::text[]) order by user_id for no key update`;
 
 /** Writes users, or compares them with those of their logins; a user without an external id gets the row's. */
-export const importUsers = importing(
+export const importUsers = importStatement(
   'import-users',
   `login text, key text, name text, external_id text, password_hash text, payment_password_hash text, status text,
    created_at timestamptz, hashes jsonb`,
@@ -162,7 +162,7 @@ select c.n, case when c.user_id is not null and fields <> '{name}' then w.user_i
 const SETTINGS = 'name, redirect_uri, allowed_rights, most_days, most_sum, site, reviewed, oauth21';
 
 /** Writes applications with their secrets, or compares them. */
-export const importClients = importing(
+export const importClients = importStatement(
   'import-clients',
   `client_id text, name text, redirect_uri text, verified boolean, allowed_rights text[], most_days int, most_sum numeric,
    site text, reviewed boolean, oauth21 boolean, secret_id text, secret_hash bytea, detail jsonb`,
@@ -212,7 +212,7 @@ select c.n, coalesce(verdict, case when w.client_id is null then 'client_id: is 
 );
 
 /** Blocks imported applications that no row names, and that were not changed here since. Each verdict is a `client_id`. */
-export const blockOtherClients = importing(
+export const blockOtherClients = importStatement(
   'import-block-others',
   'client_id text',
   `blocked as (
@@ -264,7 +264,7 @@ async function judgeScopes(connection: pg.PoolClient, given: readonly object[], 
 }
 
 /** Writes authorizations with their tokens; a later token, or an update, replaces only an imported one that was neither annulled nor revoked. */
-export const importGrants = importing(
+export const importGrants = importStatement(
   'import-grants',
   `key text, external_id text, client_id text, instance_name text, scope text, token_hash bytea, issued_at timestamptz,
    refusal text`,

@@ -9,7 +9,7 @@ import {
   noteUse,
   SECRET_IS_WRONG,
 } from '../common/secrets.ts';
-import { batchedDecision, momentOf } from '../database/deadline.ts';
+import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
 
 export interface ExchangeRequest {
@@ -57,13 +57,13 @@ const CHECKS = [
   [`u.status <> 'active'`, 'user_blocked'],
 ] as const;
 
-export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
+export type ExchangeVerdict = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
 
 type ExchangeResult =
   /** `scope` is the granted scope if less than requested; null otherwise. */
   | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
   /** `known`: its client is registered. */
-  | { readonly verdict: ExchangeRefusal; readonly known: boolean };
+  | { readonly verdict: ExchangeVerdict; readonly known: boolean };
 
 // One statement locks, judges and writes the row (contract 2.4, 3, 7.2): two exchanges of one code can't both see it unused. Rows
 // are locked in key order, so that batches can't deadlock. A second exchange while the code is valid, even at the same time, is a
@@ -71,7 +71,7 @@ type ExchangeResult =
 // token_hash is null` would also give one token, but the second request could not tell a replay from a replaced code.
 
 /** Judges a token request. Repeated with one token hash it has one result: a connection lost after the commit loses nothing. */
-export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
+export const exchangeCode = batchedDecidingStatement<ExchangeResult, ExchangeRequest>(
   'grant-exchange',
   ({ grantId }) => grantId,
   {

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Caller } from '../../rules/common/caller.ts';
 import type { Digest } from '../../secrets/digest.ts';
-import { tell } from '../../signals/happenings.ts';
+import { emit } from '../../signals/events.ts';
 import { CALLER_COLUMNS, CALLER_VALUES, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
 import { IS_LIVE } from '../common/grants.ts';
 import { IS_KNOWN, IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from '../common/secrets.ts';
 import type { Database } from '../database/database.ts';
-import { batchedDecision, decision, momentOf } from '../database/deadline.ts';
+import { batchedDecidingStatement, decidingStatement, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
 
 /** One kind of revocation, in SQL. */
@@ -38,7 +38,7 @@ select ${result}, late from moment ${from}`;
 
 type OneOfUser = Caller & { readonly userId: string; readonly grantId: string };
 
-const ofUser = decision<OneOfUser, { revoked: boolean }>('grant-revoke-of-user')`${revocation({
+const ofUser = decidingStatement<OneOfUser, { revoked: boolean }>('grant-revoke-of-user')`${revocation({
   kind: 'revoked_by_user',
   where: 'user_id = @userId and grant_id = @grantId',
   by: OF_CALLER,
@@ -48,7 +48,7 @@ const ofUser = decision<OneOfUser, { revoked: boolean }>('grant-revoke-of-user')
 /** The user disconnects an application instance. @throws {OverloadedError} */
 export async function revokeGrantOfUser(db: Database, asked: OneOfUser): Promise<void> {
   const { revoked } = await ofUser(db, asked);
-  if (revoked) tell('grantEnd', 'user');
+  if (revoked) emit('grantEnd', 'user');
 }
 
 /** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
@@ -57,7 +57,7 @@ export const MAX_GRANTS_A_STATEMENT = 500;
 /** Null for all applications. */
 type AllOfUser = Caller & { readonly userId: string; readonly clientId: string | null };
 
-const allOfUser = decision<AllOfUser, { hasMore: boolean; revoked: number }>(
+const allOfUser = decidingStatement<AllOfUser, { hasMore: boolean; revoked: number }>(
   'grant-revoke-all-of-user',
 )`${revocation({
   kind: 'revoked_by_user',
@@ -71,7 +71,7 @@ const allOfUser = decision<AllOfUser, { hasMore: boolean; revoked: number }>(
 /** The user disconnects live instances of one application or all. @returns true if there may be more @throws {OverloadedError} */
 export async function revokeGrantsOfUser(db: Database, asked: AllOfUser): Promise<boolean> {
   const { hasMore, revoked } = await allOfUser(db, asked);
-  tell('grantEnd', 'user', revoked);
+  emit('grantEnd', 'user', revoked);
   return hasMore;
 }
 
@@ -87,11 +87,13 @@ interface TokenRevocation {
   readonly caller: Caller;
 }
 
-const byToken = batchedDecision<Record<'authenticated' | 'known' | 'revoked', boolean>, TokenRevocation>(
-  'grant-revoke-by-token',
-  ({ grantId }) => grantId,
-  { client_id: ({ clientId }) => clientId && asciiOnly(clientId), ...CALLER_VALUES },
-)`${revocation({
+const byToken = batchedDecidingStatement<
+  Record<'authenticated' | 'known' | 'revoked', boolean>,
+  TokenRevocation
+>('grant-revoke-by-token', ({ grantId }) => grantId, {
+  client_id: ({ clientId }) => clientId && asciiOnly(clientId),
+  ...CALLER_VALUES,
+})`${revocation({
   kind: 'revoked_by_application',
   tables: `requests as materialized (
   select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated, ${IS_KNOWN}
@@ -115,12 +117,12 @@ const byToken = batchedDecision<Record<'authenticated' | 'known' | 'revoked', bo
 /** Revokes the given token, if the application authenticated; repeatable. `known`: it is registered; `revoked`: by this statement. @throws {OverloadedError} */
 export async function revokeToken(pool: pg.Pool, asked: TokenRevocation) {
   const result = await byToken(pool, asked);
-  if (result.revoked) tell('grantEnd', 'application');
+  if (result.revoked) emit('grantEnd', 'application');
   return result;
 }
 
 /** The operator revokes grants. @returns `revoked`: the number not revoked before */
-export const revokeGrants = decision<
+export const revokeGrants = decidingStatement<
   Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string },
   { revoked: number }
 >('grant-revoke-by-operator')`${revocation({

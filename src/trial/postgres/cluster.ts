@@ -4,7 +4,7 @@ import { chownSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type Place, ROOTS_LIBRARY, type RunAs } from './place.ts';
+import { type ClusterFolder, ROOTS_LIBRARY, type RunAs } from './clusterFolder.ts';
 import { makeFolder } from './readOrMake.ts';
 
 /** PostgreSQL's programs: `folder` holds `bin`, `lib` and `share`; `version` starts with PostgreSQL's major version. */
@@ -54,7 +54,7 @@ function linkLibraries(home: string): void {
 }
 
 export interface Cluster {
-  readonly place: Place;
+  readonly place: ClusterFolder;
   readonly binaries: Binaries;
   readonly log: (line: string) => void;
   /** Aborted when the process leaves, even while joining. */

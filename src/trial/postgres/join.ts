@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { onFirstUse } from '../../rules/common/kept.ts';
+import { lazy } from '../../rules/common/memoize.ts';
 import { type Cluster, createCluster, DATABASE_USER, findBinaries, openBinaries } from './cluster.ts';
-import { findPlace } from './place.ts';
+import { findClusterFolder } from './clusterFolder.ts';
 import {
   interruptPostmaster,
   isPostmaster,
@@ -34,12 +34,12 @@ process.on('exit', () => {
  */
 export async function joinEmbeddedPostgres(dataDir: string, log: Cluster['log'] = () => {}) {
   const installed = findBinaries(); // first: without them the disk stays untouched
-  const place = findPlace(dataDir);
+  const place = findClusterFolder(dataDir);
   const binaries = await openBinaries(installed, place.runAs);
   const cancel = new AbortController();
   const cluster: Cluster = { place, binaries, log, cancelled: cancel.signal };
   const joining = createCluster(cluster).then(() => openSession(cluster));
-  const leave = onFirstUse(async () => {
+  const leave = lazy(async () => {
     cancel.abort();
     const session = await joining.catch(() => undefined);
     const isLast = session && (await closeSession(session));

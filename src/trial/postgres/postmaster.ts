@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLEAN_ENVIRONMENT, type Cluster } from './cluster.ts';
-import type { Place } from './place.ts';
+import type { ClusterFolder } from './clusterFolder.ts';
 import { hasCode } from './readOrMake.ts';
 
 /** Deadline for a stop: it writes a checkpoint, and disks can be slow. */
@@ -121,7 +121,7 @@ export function socketFolder(cluster: string): string {
 }
 
 /** Makes the socket's folder, open only to PostgreSQL's user and root. @throws {Error} for another user's */
-function makeSocketFolder({ cluster, runAs }: Place): void {
+function makeSocketFolder({ cluster, runAs }: ClusterFolder): void {
   const folder = socketFolder(cluster);
   fs.mkdirSync(folder, { mode: 0o700, recursive: true });
   const entry = fs.lstatSync(folder, { throwIfNoEntry: false });

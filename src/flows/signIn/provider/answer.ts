@@ -1,14 +1,14 @@
 import type { IDToken, ResponseBodyError } from 'openid-client';
 import { OAuthError } from '../../../rules/common/error.ts';
 import { s256 } from '../../../secrets/digest.ts';
-import { type Provider, ProviderAwayError, reasonOf } from '../../common/provider.ts';
-import type { Begun } from './begun.ts';
+import { describeCause, type Provider, ProviderAwayError } from '../../common/provider.ts';
+import type { PendingSignIn } from './pendingSignIn.ts';
 import { refused } from './user.ts';
 
-export type InTurn = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
+export type RunLimited = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
 
 /** The claims of an answer; null if the user did not sign in there. The library checks `state`, `iss`, `nonce`, `aud`, `exp`. */
-export async function claimsOf(provider: Provider, begun: Begun, url: URL, inTurn: InTurn) {
+export async function claimsOf(provider: Provider, begun: PendingSignIn, url: URL, inTurn: RunLimited) {
   const { openid, configuration } = await provider.client();
   const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
   const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
@@ -45,7 +45,9 @@ function failureOf(error: unknown): unknown {
   const answered = cause instanceof Response ? cause.status : status;
   const isAway = isUnfinished || answered === 429 || answered >= 500;
   if (isAway || !/^OAUTH_(?!TIMEOUT)/.test(`${code}`)) return new ProviderAwayError(error);
-  const said = word ? `token endpoint answered ${wordOf(word)}` : `answer was refused: ${reasonOf(error)}`;
+  const said = word
+    ? `token endpoint answered ${wordOf(word)}`
+    : `answer was refused: ${describeCause(error)}`;
   return refused('sign_in_failed', `the provider’s ${said}`);
 }
 
@@ -55,7 +57,7 @@ const wordOf = (error: string) => /^\w{1,40}$/.exec(error)?.[0] ?? 'an error';
 const TOLERANCE_MS = 10_000;
 
 /** The provider confirmed a payment now, in the required way (OpenID Connect Core 1.0, section 2: `acr`, `auth_time`). */
-export function requireConfirmation(claims: IDToken, { paymentAcr }: Provider, { at }: Begun): void {
+export function requireConfirmation(claims: IDToken, { paymentAcr }: Provider, { at }: PendingSignIn): void {
   if (claims.acr !== paymentAcr)
     throw refused('sign_in_unconfirmed', 'the acr of the answer is not SIGN_IN_PAYMENT_ACR');
   const time = Number(claims.auth_time) * 1000;

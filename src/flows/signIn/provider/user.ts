@@ -6,7 +6,7 @@ import { MAX_LOGIN_BYTES, MAX_NAME_CHARACTERS } from '../../../rules/common/limi
 import { lookAlikeProblem, skeleton } from '../../../rules/common/lookAlike.ts';
 import type { OAuthRuleId } from '../../../rules/common/refusals.ts';
 import { randomHex } from '../../../secrets/random.ts';
-import { tell } from '../../../signals/happenings.ts';
+import { emit } from '../../../signals/events.ts';
 import {
   findUserByExternalId,
   insertExternalUser,
@@ -116,6 +116,6 @@ export async function openFor(
   const proof = { userId, passwordHash: null, externalId, knownDevice: device !== null };
   const opened = status === 'active' ? await openSession(context, proof, cookies, caller) : null;
   if (opened === null) throw refused('user_blocked', 'the user is blocked');
-  tell('signIn', 'signed_in');
+  emit('signIn', 'signed_in');
   return { ...opened, deviceCookie: newDeviceCookie(context, 'password', key, externalId, cookies.device) };
 }

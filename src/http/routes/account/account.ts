@@ -15,7 +15,7 @@ import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { ACCOUNT } from '../../browser/language.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
-import { toPasswords, type Words, wordsFor } from '../../describe/describe.ts';
+import { type PageLanguage, pageLanguageOf, toPasswords } from '../../describe/describe.ts';
 import { describeApplication, describeEvent, describeWarnings } from '../../describe/describeAccount.ts';
 import { refuseDecision } from '../../pages/notices.ts';
 import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn, withQuery } from '../../pages/steps.ts';
@@ -68,7 +68,7 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
   const { context } = request.server;
   const session = await sessionOf(request);
   if (session === null) return showSignIn(reply, signInStep(context, null, readCookie(request, 'preLogin')));
-  const words = wordsFor(request);
+  const words = pageLanguageOf(request);
   const { account } = words.texts;
   const query = queryParameters(request);
   const [application = '', older = '', search = ''] = PART.map((name) => query.find(name)?.trim());
@@ -100,7 +100,7 @@ async function showAccount(request: FastifyRequest, reply: FastifyReply): Promis
 }
 
 /** The account page after stopping everything describes the current state: some of many thousands may be left. */
-async function describeStop(context: Context, session: Session, words: Words) {
+async function describeStop(context: Context, session: Session, words: PageLanguage) {
   const { stop } = words.texts;
   if (!(await isEverythingStopped(context, session))) {
     const ways = [{ href: STOP, text: `${stop.title}…` }];
@@ -116,7 +116,7 @@ async function showHistory(request: FastifyRequest, reply: FastifyReply): Promis
   if (session === null) return seeOther(reply);
   const from = queryParameters(request).find('from');
   const { events, older } = await findHistoryPage(context, session, from);
-  const words = wordsFor(request);
+  const words = pageLanguageOf(request);
   const { history, formats } = words.texts;
   return showPage(reply, {
     name: 'history',

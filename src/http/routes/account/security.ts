@@ -7,7 +7,7 @@ import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { ACCOUNT } from '../../browser/language.ts';
 import { lastOutcome, noteOn, rememberOutcome } from '../../browser/outcomes.ts';
-import { toPasswords, wordsFor } from '../../describe/describe.ts';
+import { pageLanguageOf, toPasswords } from '../../describe/describe.ts';
 import { describeSessions, describeWarnings } from '../../describe/describeAccount.ts';
 import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
 import { addOwnForm, keptAs, ownPage, seeOther } from '../../pages/steps.ts';
@@ -37,7 +37,7 @@ async function showSecurity(request: FastifyRequest, reply: FastifyReply): Promi
   const session = await sessionOf(request);
   if (session === null) return seeOther(reply);
   const said = lastOutcome(reply, SECURITY)?.outcome;
-  const words = wordsFor(request);
+  const words = pageLanguageOf(request);
   const { account, security } = words.texts;
   const [{ sessions, endOthersToken }, warnings] = await Promise.all([
     findUserSessions(context, session),

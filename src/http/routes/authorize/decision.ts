@@ -5,10 +5,10 @@ import { type DecisionOutcome, decide, findReceipt } from '../../../flows/author
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
-import { tell } from '../../../signals/happenings.ts';
+import { emit } from '../../../signals/events.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { limitField, OWN_FORM, receiveRequestForm, sessionOf } from '../../browser/forms.ts';
-import { forgetOutcome, lastOutcome, type Note, rememberOutcome } from '../../browser/outcomes.ts';
+import { forgetOutcome, lastOutcome, type OutcomeNote, rememberOutcome } from '../../browser/outcomes.ts';
 import { refuseAttempt, refuseDecision, refuseForm, showFull } from '../../pages/notices.ts';
 import { backToRequest, decisionPath, seeOther, showConfirm, showReceipt } from '../../pages/steps.ts';
 import { callerOf } from '../../request/caller.ts';
@@ -61,7 +61,7 @@ async function receiveConfirmation(request: FastifyRequest, reply: FastifyReply)
   const deviceCookie = readCookie(request, 'paymentDevice');
   const sent = { decision, password: form.get('payment_password') ?? '', deviceCookie };
   const attempt = confirmPayment(request.server.context, pending, sent, callerOf(request));
-  attempt.catch(() => tell('paymentConfirmation', 'unavailable'));
+  attempt.catch(() => emit('paymentConfirmation', 'unavailable'));
   const result = await attempt;
   if (result.outcome === 'wrong' || result.outcome === 'wait') {
     refuseAttempt(reply, result, 'paymentPassword', authorizationRequest);
@@ -131,7 +131,7 @@ export function answerDecision(reply: FastifyReply, request: AuthorizationReques
 }
 
 /** A page of a decision that is over. After Back from the application the request already says what came of it. */
-function backUnanswered(reply: FastifyReply, request: AuthorizationRequest, note: Note): FastifyReply {
+function backUnanswered(reply: FastifyReply, request: AuthorizationRequest, note: OutcomeNote): FastifyReply {
   if (lastOutcome(reply, request) === null) rememberOutcome(reply, note, request);
   return backToRequest(reply, request);
 }

@@ -3,8 +3,8 @@ import { loadAuthorizationRequest } from '../../../flows/authorize/authorize.ts'
 import { beginSignIn, CALLBACK, finishSignIn } from '../../../flows/authorize/providerSignIn.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { ProviderAwayError } from '../../../flows/common/provider.ts';
-import { begunIn, cookieOf, nameOf } from '../../../flows/signIn/provider/begun.ts';
-import { ProviderTurns } from '../../../flows/signIn/provider/turns.ts';
+import { ExchangeLimiter } from '../../../flows/signIn/provider/exchangeLimiter.ts';
+import { cookieOf, nameOf, readPendingSignIn } from '../../../flows/signIn/provider/pendingSignIn.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
@@ -27,7 +27,7 @@ const CALLBACK_BEFORE = '/sign-in/callback';
 export function providerRoutes(app: FastifyInstance, context: Context): void {
   const { provider } = context;
   if (provider === null) return;
-  const turns = new ProviderTurns();
+  const turns = new ExchangeLimiter();
   const requestIn = async (query: Parameters) =>
     query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
 
@@ -47,7 +47,7 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     request.wayBack = BEGIN;
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
-    const begun = begunIn(context, state, readSignIn(request, nameOf(state)));
+    const begun = readPendingSignIn(context, state, readSignIn(request, nameOf(state)));
     request.wayBack = withQuery(BEGIN, begun.query, begun.decision && withDecision(begun.decision));
     const url = new URL(context.baseUrl + request.routeOptions.url);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
-import { signOut } from '../../../flows/signIn/session.ts';
+import { endOwnSession } from '../../../flows/signIn/session.ts';
 import { signIn } from '../../../flows/signIn/signIn.ts';
-import { tell } from '../../../signals/happenings.ts';
+import { emit } from '../../../signals/events.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
@@ -28,8 +28,8 @@ async function receiveSignIn(request: FastifyRequest, reply: FastifyReply): Prom
   const sent = { authorizationRequest, login, password, formToken };
   const attempt = signIn(request.server.context, sent, cookies, callerOf(request));
   attempt.then(
-    ({ outcome }) => tell('signIn', outcome),
-    () => tell('signIn', 'unavailable'),
+    ({ outcome }) => emit('signIn', outcome),
+    () => emit('signIn', 'unavailable'),
   );
   const result = await attempt;
   if (result.outcome === 'signed_in') keepSignedIn(reply, result);
@@ -45,7 +45,7 @@ async function receiveSignOut(request: FastifyRequest, reply: FastifyReply): Pro
   const { form, session } = await receiveForm(request);
   // Before the request is checked: signing out must work even if the request can't continue.
   const outcome =
-    session && (await signOut(context, session, form.get('form_token'), callerOf(request))).outcome;
+    session && (await endOwnSession(context, session, form.get('form_token'), callerOf(request))).outcome;
   if (outcome === 'signed_out') {
     clearCookie(reply, 'session');
     forgetKeptLanguage(reply);

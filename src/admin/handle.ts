@@ -11,11 +11,11 @@ import {
   snakeCase,
 } from '../operations/operation.ts';
 import { permits } from '../rules/account/role.ts';
-import { Refusal } from '../rules/common/error.ts';
-import type { Place } from './places.ts';
+import { OperatorError } from '../rules/common/error.ts';
+import type { Endpoint } from './endpoints.ts';
 
 /** What operations need beside their operator and input. */
-export type Surroundings = Pick<OperationContext, 'db' | 'serviceNames' | 'commandNames' | 'offer'>;
+export type AdminDependencies = Pick<OperationContext, 'db' | 'serviceNames' | 'commandNames' | 'offer'>;
 
 /** Rows of a list in one answer. */
 const MAX_ROWS = 1_000;
@@ -25,18 +25,18 @@ const REST_MS = 10;
 
 /**
  * Runs the operation of a request whose operator is known.
- * @param goOn awaited between batches @returns the answer's document @throws {Refusal}, and what operations throw
+ * @param goOn awaited between batches @returns the answer's document @throws {OperatorError}, and what operations throw
  */
-export async function carryOut(
-  place: Place,
+export async function handle(
+  place: Endpoint,
   request: FastifyRequest,
-  surroundings: Surroundings,
+  surroundings: AdminDependencies,
   goOn: () => Promise<void>,
 ) {
   const { operation } = place;
   const { operator } = request;
   if (operator === null || !permits(operator.role, operation.effect))
-    throw new Refusal('not_permitted', `this requires an operator with the role ${operation.effect}`);
+    throw new OperatorError('not_permitted', `this requires an operator with the role ${operation.effect}`);
   const { isConfirmed, given } = readRequest(place, request);
   const warnings: string[] = [];
   const caller = {
@@ -47,7 +47,10 @@ export async function carryOut(
     progress: goOn,
     async confirm(loss: () => Promise<Loss>) {
       if (isConfirmed) return;
-      throw new Refusal('not_confirmed', `This would ${(await loss()).deed}: repeat with ?confirm=true.`);
+      throw new OperatorError(
+        'not_confirmed',
+        `This would ${(await loss()).deed}: repeat with ?confirm=true.`,
+      );
     },
   };
   const result = await perform(operation, caller, given, place.others);
@@ -57,21 +60,21 @@ export async function carryOut(
   return warnings.length === 0 ? document : { ...document, warnings };
 }
 
-/** The fields of the input, by the names of its schema. @throws {Refusal} */
-function readRequest({ operation, fields, method, others }: Place, request: FastifyRequest) {
+/** The fields of the input, by the names of its schema. @throws {OperatorError} */
+function readRequest({ operation, fields, method, others }: Endpoint, request: FastifyRequest) {
   const isQuery = method === 'GET' || method === 'DELETE';
   const { confirm, ...query } = request.query as Record<string, unknown>;
   const isConfirmed = confirm === 'true';
   const unknownField = (name: string) => {
     const known = `the ${isQuery ? 'query' : 'body'} may have ${others.join(', ') || 'none'}`;
-    return new Refusal('unknown_field', `There is no field ${name} there: ${known}.`, name);
+    return new OperatorError('unknown_field', `There is no field ${name} there: ${known}.`, name);
   };
   if (confirm !== undefined && operation.effect !== 'destroys') throw unknownField('confirm');
   if (confirm !== undefined && confirm !== 'false' && !isConfirmed)
-    throw new Refusal('unreadable_request', 'confirm must be true or false.', 'confirm');
+    throw new OperatorError('unreadable_request', 'confirm must be true or false.', 'confirm');
   const { body = {} } = request;
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Refusal('unreadable_request', 'The body must be a JSON object.');
+    throw new OperatorError('unreadable_request', 'The body must be a JSON object.');
   const [misplaced] = Object.keys(isQuery ? body : query);
   if (misplaced !== undefined) throw unknownField(misplaced);
   const read = (from: object, isPath: boolean) =>

@@ -3,7 +3,7 @@ import { FifoMap } from 'toad-cache';
 const MAX_RESULTS = 1_000;
 
 /** Caches a pure function's results for at most its last thousand arguments. For parsers and for `Intl`. */
-export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+export function memoize<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new FifoMap<Made>(MAX_RESULTS);
   return (key) => {
     const found = made.get(key);
@@ -15,7 +15,7 @@ export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
 }
 
 /** Makes a thing on first use, and keeps it: slow loads must not delay every start. */
-export function onFirstUse<Made extends object>(make: () => Made): () => Made {
+export function lazy<Made extends object>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => {
     made ??= make();

@@ -7,7 +7,7 @@ import { type AnyOperation, snake } from '../operations/operation.ts';
 import * as operators from '../operations/operators.ts';
 import * as resources from '../operations/resources.ts';
 import * as users from '../operations/users.ts';
-import { each } from '../rules/common/each.ts';
+import { recordOf } from '../rules/common/recordOf.ts';
 
 /** Operations by noun and verb. Those for the owner of the tables, or about one machine, are commands only. */
 const NOUNS: Readonly<Record<string, object>> = {
@@ -25,9 +25,9 @@ const NOUNS: Readonly<Record<string, object>> = {
 
 /** Verbs that the method says; of what reads, `list` and `show`. Others are the last part of the path. */
 const METHODS: Readonly<Record<string, 'POST' | 'PATCH' | 'DELETE'>> = {
-  ...each('POST', 'create', 'add'),
+  ...recordOf(['create', 'add'], 'POST'),
   update: 'PATCH',
-  ...each('DELETE', 'remove', 'retire'),
+  ...recordOf(['remove', 'retire'], 'DELETE'),
 };
 
 /** The JSON schema of a field's input; undefined for one that only a command can have, such as a file. */
@@ -39,10 +39,10 @@ function inJson(schema: z.ZodType): z.core.JSONSchema.BaseSchema | undefined {
   }
 }
 
-export type Place = ReturnType<typeof placeOf>;
+export type Endpoint = ReturnType<typeof endpointOf>;
 
 /** Required names follow their nouns; what is secret is in no path and no query. */
-function placeOf(noun: string, verb: string, operation: AnyOperation) {
+function endpointOf(noun: string, verb: string, operation: AnyOperation) {
   const input = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' });
   const { properties = {}, required = [] } = input;
   const nouns = noun.split('.');
@@ -70,8 +70,8 @@ function placeOf(noun: string, verb: string, operation: AnyOperation) {
   };
 }
 
-export const PLACES: readonly Place[] = Object.entries(NOUNS).flatMap(([noun, verbs]) =>
+export const ENDPOINTS: readonly Endpoint[] = Object.entries(NOUNS).flatMap(([noun, verbs]) =>
   Object.entries<AnyOperation>(verbs as Record<string, AnyOperation>)
     .filter(([, one]) => typeof one === 'object' && 'summary' in one)
-    .map(([verb, operation]) => placeOf(noun, verb, operation)),
+    .map(([verb, operation]) => endpointOf(noun, verb, operation)),
 );

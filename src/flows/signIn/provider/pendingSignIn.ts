@@ -7,7 +7,7 @@ import { refused } from './user.ts';
 // The secrets of each sign-in travel in a signed cookie of its own; nothing is stored before the user is known.
 
 /** A sign-in that began in this browser, as in its cookie. */
-export interface Begun {
+export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
   /** Empty after its code came: then it only leads back to its request. */
@@ -19,16 +19,16 @@ export interface Begun {
   readonly decision: string | null;
 }
 
-export function cookieOf({ keyRing }: Context, begun: Begun): [name: string, value: string] {
+export function cookieOf({ keyRing }: Context, begun: PendingSignIn): [name: string, value: string] {
   return [nameOf(begun.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(begun)))];
 }
 
 export const nameOf = (state: string): string => hexOf(sha256(state)).slice(0, 16);
 
 /** The sign-in with this state. @param cookie null if the browser sent none at all @throws {OAuthError} for none, or a late one */
-export function begunIn({ keyRing }: Context, state: string, cookie: string | null): Begun {
+export function readPendingSignIn({ keyRing }: Context, state: string, cookie: string | null): PendingSignIn {
   const payload = keyRing.verify('provider', cookie ?? '')?.payload;
-  const begun: Begun | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
+  const begun: PendingSignIn | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
   if (begun?.state === state && Date.now() - begun.at < PROVIDER_SIGN_IN_MS) return begun;
   const ruleId = cookie === null ? 'sign_in_no_cookies' : 'sign_in_lost';
   throw refused(ruleId, 'this browser has no pending sign-in with this state from the last 10 minutes');

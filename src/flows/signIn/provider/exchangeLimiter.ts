@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from '../../../rules/common/caller.ts';
 import { PROVIDER_SIGN_IN_MS } from '../../../rules/common/lifetimes.ts';
 import { networkOf } from '../../../rules/common/network.ts';
-import { tell } from '../../../signals/happenings.ts';
+import { emit } from '../../../signals/events.ts';
 import { limitFailures } from '../../common/failureLimit.ts';
 import { ProviderAwayError } from '../../common/provider.ts';
 import { refused } from './user.ts';
 
 /** Codes exchanged at once. A tenth is the most of one network or known user; those alone use the last tenth. */
-const PLACES = 100;
-const TENTH = PLACES / 10;
+const MAX_EXCHANGES_AT_ONCE = 100;
+const TENTH = MAX_EXCHANGES_AT_ONCE / 10;
 /** Left of a request's time for the exchange and the session, after waiting for a place. */
 const EXCHANGE_MS = 2_000;
 const LOOK_MS = 50;
@@ -19,7 +19,7 @@ const MAX_EXCHANGES = 3;
 const MAX_REFUSED = 30;
 
 /** Shares the exchanges of codes at the provider, each with the operator's credentials, and bounds those of made-up codes. */
-export class ProviderTurns {
+export class ExchangeLimiter {
   readonly #noteExchange = limitFailures(MAX_EXCHANGES, PROVIDER_SIGN_IN_MS);
   readonly #noteRefused = limitFailures(MAX_REFUSED, 60_000);
   readonly #running: string[] = [];
@@ -28,9 +28,9 @@ export class ProviderTurns {
   /** @param user of a known device @throws {OAuthError} for an old state or many refusals; {@link ProviderAwayError} if busy */
   async take<Result>(caller: Caller, user: string | null, state: string, exchange: () => Promise<Result>) {
     const key = user ?? networkOf(caller.address);
-    const places = user === null ? PLACES - TENTH : PLACES;
+    const places = user === null ? MAX_EXCHANGES_AT_ONCE - TENTH : MAX_EXCHANGES_AT_ONCE;
     if (this.#noteRefused(key, 0) > 0) {
-      tell('throttle', 'failures');
+      emit('throttle', 'failures');
       throw refused('too_many_tries', 'the provider refused too many codes from this network or user');
     }
     const hasTenth = (keys: readonly string[]) => keys.filter((other) => other === key).length >= TENTH;

@@ -1,7 +1,7 @@
 import { signal } from './signal.ts';
 
 /** Counted events, each with its outcomes: few and fixed, since they are labels of metrics. */
-export const HAPPENINGS = {
+export const EVENTS = {
   /** Counted once per Allow or Reject: a second click on the same page writes nothing. */
   decision: ['approved', 'rejected'],
   /** Live authorizations ended early, by cause; `approval`: replaced by a new one. */
@@ -31,16 +31,16 @@ export const HAPPENINGS = {
   operatorFailure: ['401', '429', '500', '503'],
 } as const;
 
-export type Happening = keyof typeof HAPPENINGS;
-type Outcome<What extends Happening> = (typeof HAPPENINGS)[What][number];
+export type EventName = keyof typeof EVENTS;
+type Outcome<What extends EventName> = (typeof EVENTS)[What][number];
 
-export const happened = signal<{
-  readonly what: Happening;
+export const eventEmitted = signal<{
+  readonly what: EventName;
   readonly outcome: string;
   readonly times: number;
 }>('happened');
 
 /** Reports an event. Call it after the commit, and not again for a retry. */
-export function tell<What extends Happening>(what: What, outcome: Outcome<What>, times = 1): void {
-  if (times > 0) happened.publish({ what, outcome, times });
+export function emit<What extends EventName>(what: What, outcome: Outcome<What>, times = 1): void {
+  if (times > 0) eventEmitted.publish({ what, outcome, times });
 }

@@ -14,7 +14,7 @@ const UNPRIVILEGED = ['postgres', '_postgres', 'nobody'];
 export type RunAs = { uid: number; gid: number } | Record<string, never>;
 
 /** The data of one DATA_DIR, the user that runs PostgreSQL on them, and its log. */
-export interface Place {
+export interface ClusterFolder {
   readonly cluster: string;
   readonly runAs: RunAs;
   readonly logFile: string;
@@ -24,7 +24,7 @@ export interface Place {
  * The location for a `dataDir`, the same in every process: inside it, or for root in {@link ROOTS_LIBRARY}.
  * @throws {Error} if this user can't run PostgreSQL or write its data, or they belong to another kind of user
  */
-export function findPlace(dataDir: string): Place {
+export function findClusterFolder(dataDir: string): ClusterFolder {
   makeWritable(dataDir, 0o700, 'set DATA_DIR to a folder that can be written, or DATABASE_URL');
   // One spelling for all: processes recognize a running PostgreSQL by the folder on its command line.
   const folder = realpathSync(dataDir);
