@@ -129,6 +129,14 @@ describe('the source tree', () => {
     expect(new Set(keys).size, keys.join()).toBe(keys.length);
   });
 
+  it('exports no name twice, except the verbs of operations/', () => {
+    const exported = /^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm;
+    const names = files
+      .filter((file) => !/^operations\/\w+\.ts$/.test(file))
+      .flatMap((file) => namesIn(file, exported));
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
   it('has no import cycles', () => {
     const circles: string[] = [];
     const done = new Set<string>();

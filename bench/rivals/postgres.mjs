@@ -26,9 +26,9 @@ const HOST = '127.0.0.1';
  */
 export function postgresOnTcp(programs) {
   return async (dataDir) => {
-    const place = findClusterFolder(dataDir);
-    const binaries = programs ? installed(programs) : await openBinaries(findBinaries(), place.runAs);
-    const cluster = { place, binaries, log: console.error, cancelled: new AbortController().signal };
+    const location = findClusterFolder(dataDir);
+    const binaries = programs ? installed(programs) : await openBinaries(findBinaries(), location.runAs);
+    const cluster = { location, binaries, log: console.error, cancelled: new AbortController().signal };
     await createCluster(cluster);
     return start(cluster, await freePort());
   };
@@ -41,12 +41,12 @@ function installed(programs) {
 }
 
 /** @param {import('../../dist/trial/postgres/cluster.js').Cluster} cluster @param {number} port */
-async function start({ place, binaries }, port) {
-  const socketFolder = place.cluster;
-  const log = openSync(place.logFile, 'a', 0o600);
-  const args = ['-D', place.cluster, '-h', HOST, '-p', String(port), '-k', socketFolder];
+async function start({ location, binaries }, port) {
+  const socketFolder = location.cluster;
+  const log = openSync(location.logFile, 'a', 0o600);
+  const args = ['-D', location.cluster, '-h', HOST, '-p', String(port), '-k', socketFolder];
   const child = spawn(`${binaries.folder}/bin/postgres`, args, {
-    ...place.runAs,
+    ...location.runAs,
     cwd: '/',
     env: CLEAN_ENVIRONMENT,
     detached: true,
@@ -62,7 +62,7 @@ async function start({ place, binaries }, port) {
     database: 'postgres',
     ssl: /** @type {const} */ (false),
   };
-  await untilReady(connection, () => child.exitCode !== null, place.logFile);
+  await untilReady(connection, () => child.exitCode !== null, location.logFile);
   const leave = async () => {
     child.kill('SIGINT');
     await ended;

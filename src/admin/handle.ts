@@ -28,19 +28,19 @@ const REST_MS = 10;
  * @param goOn awaited between batches @returns the answer's document @throws {OperatorError}, and what operations throw
  */
 export async function handle(
-  place: Endpoint,
+  endpoint: Endpoint,
   request: FastifyRequest,
-  surroundings: AdminDependencies,
+  dependencies: AdminDependencies,
   goOn: () => Promise<void>,
 ) {
-  const { operation } = place;
+  const { operation } = endpoint;
   const { operator } = request;
   if (operator === null || !permits(operator.role, operation.effect))
     throw new OperatorError('not_permitted', `this requires an operator with the role ${operation.effect}`);
-  const { isConfirmed, given } = readRequest(place, request);
+  const { isConfirmed, given } = readRequest(endpoint, request);
   const warnings: string[] = [];
   const caller = {
-    ...surroundings,
+    ...dependencies,
     operator: operator.name,
     token: operator,
     warn: (sentence: string) => warnings.push(sentence),
@@ -53,7 +53,7 @@ export async function handle(
       );
     },
   };
-  const result = await perform(operation, caller, given, place.others);
+  const result = await perform(operation, caller, given, endpoint.others);
   const document = operation.isList
     ? await pageOf(operation, result, given, goOn)
     : snakeCase(operation.output.parse(result) as Row);

@@ -55,7 +55,7 @@ const DOCUMENT = new URL('../../docs/openapi.json', import.meta.url);
 
 /** The operators' API as a Fastify instance, ready to listen. */
 export function buildAdminApp(
-  surroundings: AdminDependencies,
+  dependencies: AdminDependencies,
   maxConnections: number,
   log: FastifyBaseLogger,
 ) {
@@ -72,7 +72,7 @@ export function buildAdminApp(
       logRequest(request, reply);
     },
   });
-  surroundings.db.on('connect', (connection) => IMPATIENT.add(connection));
+  dependencies.db.on('connect', (connection) => IMPATIENT.add(connection));
   prepareDraining(app);
   endSlowReaders(app);
   addResponseHeaders(app, 'http:');
@@ -91,7 +91,7 @@ export function buildAdminApp(
   app.decorateRequest('operator', null).decorateRequest('brokenRule', null);
   const noteFailure = limitFailures(MAX_OPERATOR_FAILURES_PER_MINUTE, 60_000);
   app.addHook('onRequest', async (request, reply) => {
-    const refusal = await authenticate(request, surroundings);
+    const refusal = await authenticate(request, dependencies);
     if (refusal === null) return;
     const waitSeconds = noteFailure(networkOf(addressOf(request)));
     if (waitSeconds === 0) throw refusal;
@@ -112,8 +112,9 @@ export function buildAdminApp(
   app.get('/v1/openapi.json', (_request, reply) =>
     sendJson(reply, 200, JSON.parse(readFileSync(DOCUMENT, 'utf8'))),
   );
-  const turns = { reading: limitConcurrency(MAX_AT_ONCE), acting: limitConcurrency(MAX_AT_ONCE) };
-  for (const path of new Set(ENDPOINTS.map((place) => place.path))) addRoutes(app, path, surroundings, turns);
+  const queues = { reading: limitConcurrency(MAX_AT_ONCE), acting: limitConcurrency(MAX_AT_ONCE) };
+  for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path)))
+    addRoutes(app, path, dependencies, queues);
   return app;
 }
 
@@ -179,32 +180,37 @@ function limitConcurrency(most: number) {
   };
 }
 
-type Turns = Record<'reading' | 'acting', ReturnType<typeof limitConcurrency>>;
+type OperatorQueues = Record<'reading' | 'acting', ReturnType<typeof limitConcurrency>>;
 
 /** The routes of one path; its other methods get 405. */
-function addRoutes(app: FastifyInstance, path: string, surroundings: AdminDependencies, turns: Turns): void {
+function addRoutes(
+  app: FastifyInstance,
+  path: string,
+  dependencies: AdminDependencies,
+  queues: OperatorQueues,
+): void {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
-  const places = ENDPOINTS.filter((place) => place.path === path);
-  for (const place of places) {
+  const endpoints = ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  for (const endpoint of endpoints) {
     app.route({
-      method: place.method,
+      method: endpoint.method,
       url,
       handler: (request, reply) => {
-        const isRead = place.operation.effect === 'reads';
-        const inTurn = isRead ? turns.reading : turns.acting;
-        return inTurn(request.operator?.name ?? '', async (pause) => {
+        const isRead = endpoint.operation.effect === 'reads';
+        const limited = isRead ? queues.reading : queues.acting;
+        return limited(request.operator?.name ?? '', async (pause) => {
           const requireTime = async () => {
             const isLate = reply.isLate || (isRead && performance.now() > request.readAt + READING_MS);
             if (isLate || request.socket.destroyed) throw new OverloadedError('no answer in time');
           };
           await requireTime();
-          const document = await handle(place, request, surroundings, isRead ? requireTime : pause);
-          return sendJson(reply, place.isMade ? 201 : 200, document);
+          const document = await handle(endpoint, request, dependencies, isRead ? requireTime : pause);
+          return sendJson(reply, endpoint.isMade ? 201 : 200, document);
         });
       },
     });
   }
-  const allowed: readonly string[] = places.map(({ method }) => method);
+  const allowed: readonly string[] = endpoints.map(({ method }) => method);
   const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
     reply.header('allow', allowed.join(', '));
     throw new OperatorError('wrong_method', `Method not allowed: use ${allowed.join(' or ')}.`);

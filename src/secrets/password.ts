@@ -68,10 +68,10 @@ export class ThreadQueues {
   }
 
   /** Does `work` in its turn. @throws {OverloadedError} if the queue is full, or the turn comes too late */
-  async run<Result>(place: QueuedWork, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(queued: QueuedWork, work: () => Promise<Result>): Promise<Result> {
     const turn = await new Promise<Turn<Waiting>>((start, reject) => {
-      const waiting = { ...place, since: performance.now(), start, reject };
-      const displaced = this.queues[place.queue].push(place.key, waiting);
+      const waiting = { ...queued, since: performance.now(), start, reject };
+      const displaced = this.queues[queued.queue].push(queued.key, waiting);
       displaced?.reject(overloaded(displaced.queue));
       this.#startNext();
     });
@@ -81,7 +81,7 @@ export class ThreadQueues {
     } finally {
       turn.end(performance.now() - since);
       this.#used.threads -= 1;
-      this.#used.bytes -= place.bytes;
+      this.#used.bytes -= queued.bytes;
       this.#startNext();
     }
   }
@@ -125,8 +125,8 @@ const decoyHash = lazy(() => hashPassword('a decoy'));
 
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export function hashPassword(password: string): Promise<string> {
-  const place = { queue: 'hashing', key: '', until: Infinity, bytes: THREAD_BYTES + OWN_BYTES } as const;
-  return turns.run(place, async () => (await threads()).run(password, { name: 'hash' }));
+  const queued = { queue: 'hashing', key: '', until: Infinity, bytes: THREAD_BYTES + OWN_BYTES } as const;
+  return turns.run(queued, async () => (await threads()).run(password, { name: 'hash' }));
 }
 
 /** Fails early if the queue would refuse another check. @throws {OverloadedError} */

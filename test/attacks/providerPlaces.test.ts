@@ -88,7 +88,7 @@ it('one network gets at most ten concurrent code exchanges; known devices and ot
 });
 
 it('a tenth of the concurrent code exchanges is reserved for known devices', async () => {
-  const [turns, gate] = [new ExchangeLimiter(), new EventEmitter()];
+  const [limiter, gate] = [new ExchangeLimiter(), new EventEmitter()];
   const held = once(gate, 'open');
   const from = (network: number) => ({
     ...CALLER,
@@ -96,11 +96,11 @@ it('a tenth of the concurrent code exchanges is reserved for known devices', asy
     decideBy: Number.POSITIVE_INFINITY,
   });
   const strangers = Array.from({ length: 90 }, (_, index) =>
-    turns.take(from(Math.floor(index / 10)), null, randomUUID(), () => held),
+    limiter.run(from(Math.floor(index / 10)), null, randomUUID(), () => held),
   );
   const started: string[] = [];
-  const late = turns.take(from(100), null, 'late', async () => started.push('late'));
-  await turns.take(from(200), 'a known user', 'known', async () => started.push('known'));
+  const late = limiter.run(from(100), null, 'late', async () => started.push('late'));
+  await limiter.run(from(200), 'a known user', 'known', async () => started.push('known'));
   gate.emit('open');
   await Promise.all([...strangers, late]);
   expect(started).toEqual(['known', 'late']);

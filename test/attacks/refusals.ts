@@ -36,7 +36,8 @@ export async function expectRefused(
   const others = (map: ReadonlyMap<string, string>) => [...map].filter(([name]) => name !== kept);
   expect(others(agent.cookies)).toEqual(others(cookies));
   if (kept && agent.cookies.get(kept) !== cookies.get(kept)) {
-    const used = { ...begunIn(server, { cookies }, kept), nonce: '', verifier: '' };
+    const { nonce: _nonce, verifier: _verifier, ...begun } = begunIn(server, { cookies }, kept);
+    const used = { ...begun, stage: 'used' };
     expect(begunIn(server, agent, kept)).toEqual(used);
   }
   expect(await rowsOf(server.database)).toBe(rows);

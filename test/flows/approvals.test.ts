@@ -123,7 +123,7 @@ describe('concurrent approvals', () => {
     const user = await one();
     const { userId, cookie } = user;
     await database.pool.query(`update users set payment_password_hash = 'hash' where user_id = $1`, [userId]);
-    const proof = { paymentPasswordHash: 'hash', externalId: null };
+    const proof = { by: 'payment_password', hash: 'hash' } as const;
     const decided = { ...approvalOf(client, user), ...SPENDING, sessionHash: sha256(cookie), proof };
     const tab = async (instanceName: string, pool: pg.Pool) => {
       const grantId = grantIdFor(userId, client.clientId, instanceName);

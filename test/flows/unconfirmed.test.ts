@@ -31,9 +31,8 @@ beforeEach(async () => {
 const set = (change: string, ...values: unknown[]) =>
   pool.query(`update users set ${change} where user_id = $1`, [by.user.userId, ...values]);
 
-const ofPassword = (paymentPasswordHash: string | null) => ({ paymentPasswordHash, externalId: null });
-const ofProvider = (externalId: string) => ({ paymentPasswordHash: null, externalId });
-const NONE: Proof = ofPassword(null);
+const ofPassword = (stored: string | null): Proof => ({ by: 'payment_password', hash: stored ?? '' });
+const ofProvider = (sub: string): Proof => ({ by: 'provider', sub });
 
 /** Hands a first approval to the statement, by default of what spends. */
 function approve(proof: Proof, given: Partial<Approval> = {}) {
@@ -52,7 +51,7 @@ async function approved(): Promise<unknown[]> {
 
 describe('approving a payment right', () => {
   const PROOFS: Record<string, () => Proof | Promise<Proof>> = {
-    'no proof': () => NONE,
+    'no proof': () => null,
     'the previous payment password': async () => {
       const { session } = await signedInUser(server);
       await set('payment_password_hash = $2', session.paymentPasswordHash);
@@ -83,7 +82,7 @@ describe('approving a payment right', () => {
     const sub = `${SUB} ${by.user.userId}`;
     await set('external_id = $2, payment_password_hash = null', sub);
     const before = await rowsOf(server.database);
-    for (const proof of [NONE, ofProvider('another'), ofProvider(SUB), ofPassword(hash)])
+    for (const proof of [null, ofProvider('another'), ofProvider(SUB), ofPassword(hash)])
       expect(await approve(proof, { confirmsPayments: true })).toBe('stale');
     expect(await rowsOf(server.database)).toBe(before);
     expect(await approve(ofProvider(sub), { confirmsPayments: true })).toBe('written');
@@ -93,9 +92,9 @@ describe('approving a payment right', () => {
   it('requires no confirmation from a user without payment password, unless the operator does', async () => {
     await set('payment_password_hash = null');
     const before = await rowsOf(server.database);
-    expect(await approve(NONE, { confirmsPayments: true })).toBe('stale');
+    expect(await approve(null, { confirmsPayments: true })).toBe('stale');
     expect(await rowsOf(server.database)).toBe(before);
-    expect(await approve(NONE)).toBe('written');
+    expect(await approve(null)).toBe('written');
     expect(await approved()).toEqual([{}]);
   });
 
@@ -104,7 +103,7 @@ describe('approving a payment right', () => {
     ['set for the first time', 'a first hash'],
   ])('is refused if the payment password is %s while the statement waits', async (how, next) => {
     if (how !== 'changed') await set('payment_password_hash = null');
-    const proof = how === 'changed' ? ofPassword(hash) : NONE;
+    const proof = how === 'changed' ? ofPassword(hash) : null;
     const [asked] = await transaction(pool, async (changing) => {
       const change = 'update users set payment_password_hash = $2 where user_id = $1';
       await changing.query(change, [by.user.userId, next]);

@@ -9,9 +9,9 @@ import { onDatabase, spawnServer } from '../support/process/process.ts';
 const postgres = new OwnPostgres();
 afterAll(() => postgres.remove());
 await postgres.start();
-await postgres.admit('local all guarded scram-sha-256');
+await postgres.admit('local all passwordKind scram-sha-256');
 await postgres.run(
-  'create role guarded login',
+  'create role passwordKind login',
   'create role crowded login connection limit 0',
   'create database sealed',
   'alter database sealed set default_transaction_read_only = on',
@@ -119,7 +119,7 @@ describe('a server whose PostgreSQL stops and starts', () => {
 });
 
 it.each([
-  ['refuses the password', 'password', 'postgres', 'guarded:a-wrong-password'],
+  ['refuses the password', 'password', 'postgres', 'passwordKind:a-wrong-password'],
   ['rejects this role', 'role "stranger" does not exist', 'postgres', 'stranger'],
   ['has no such database', 'database "nothing" does not exist', 'nothing', 'assent'],
   ['has no free connection', 'too many connections for role "crowded"', 'postgres', 'crowded'],

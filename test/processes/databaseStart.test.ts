@@ -11,8 +11,8 @@ const postgres = new OwnPostgres();
 
 afterAll(() => postgres.remove());
 await postgres.start();
-await postgres.admit('local all guarded scram-sha-256');
-await postgres.run('create role guarded login', 'create database early');
+await postgres.admit('local all passwordKind scram-sha-256');
+await postgres.run('create role passwordKind login', 'create database early');
 
 async function begin(url: string): Promise<ServerProcess> {
   const server = await spawnServer({ ...onDatabase(url), LOG_LEVEL: 'info' }, 'live');
@@ -58,7 +58,7 @@ describe('a server that starts while its database is unreachable', () => {
   });
 
   it('exits with 1 if the database, once reachable, refuses its password', async () => {
-    const server = await beginWithout('postgres', 'guarded:a-wrong-password');
+    const server = await beginWithout('postgres', 'passwordKind:a-wrong-password');
     await expect.poll(() => server.output()).toContain('the database is unreachable');
     await postgres.start();
     await expect.poll(() => server.isRunning()).toBe(false);

@@ -55,11 +55,16 @@ export async function changePassword(
   const currentKind = currentKindOf(user, kind);
   const problem = await problemOf(context, user, currentKind, sent);
   if (problem !== null) return { outcome: 'refused', problem } as const;
-  const attempt = (guarded: PasswordKind, password: string) => {
-    const [login, deviceCookie] = [loginOf(user, guarded), sent.deviceCookies[guarded]];
+  const attempt = (passwordKind: PasswordKind, password: string) => {
+    const [login, deviceCookie] = [loginOf(user, passwordKind), sent.deviceCookies[passwordKind]];
     // As of the form's check: a second click is no wrong attempt, but finds its change done.
-    const account = { ...user, passwordHash: user[KINDS[guarded].hash] };
-    return attemptPassword(context, { guarded, login, password, deviceCookie }, caller, async () => account);
+    const account = { ...user, passwordHash: user[KINDS[passwordKind].hash] };
+    return attemptPassword(
+      context,
+      { passwordKind, login, password, deviceCookie },
+      caller,
+      async () => account,
+    );
   };
   const result = await attempt(currentKind, sent.currentPassword);
   if (result.outcome !== 'right') return result;

@@ -40,13 +40,13 @@ export async function confirmPayment(
     return { outcome: 'stale' };
   }
   const { user, paymentPasswordHash: passwordHash } = pending.session;
-  const attempt = { ...sent, guarded: 'payment password', login: user.userId, renews: true } as const;
+  const attempt = { ...sent, passwordKind: 'payment password', login: user.userId, renews: true } as const;
   const result = await attemptPassword(context, attempt, caller, async () => ({ ...user, passwordHash }));
   if (result.outcome !== 'right') {
     emit('paymentConfirmation', result.outcome);
     return result;
   }
-  const proof = { paymentPasswordHash: result.passwordHash, externalId: null };
+  const proof = { by: 'payment_password', hash: result.passwordHash } as const;
   const decided = await writeDecision(context, pending, pressed, proof, caller);
   return { ...decided, deviceCookie: result.deviceCookie };
 }

@@ -10,7 +10,7 @@ import { worstCase } from '../../rules/spending/worstCase.ts';
 import { s256, sha256 } from '../../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
 import { emit } from '../../signals/events.ts';
-import { approveGrant, findApproval, NO_PROOF, type Proof } from '../../store/authorize/approvals.ts';
+import { approveGrant, findApproval, type Proof } from '../../store/authorize/approvals.ts';
 import { rejectGrant } from '../../store/authorize/rejections.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf } from '../common/signedForm.ts';
@@ -77,7 +77,7 @@ export async function decide(
   const pressed: Pressed = { choice, revision, page, keyId, sums, textDigest: words };
   if (choice === 'allow' && needsConfirmation(context, pending))
     return { outcome: 'confirm', decision: forms.signDecision(context, pending, pressed) };
-  return writeDecision(context, pending, pressed, NO_PROOF, caller);
+  return writeDecision(context, pending, pressed, null, caller);
 }
 
 /**
@@ -97,9 +97,9 @@ export async function writeDecision(
   const decision = { proof, caller, ...decisionOf(context, pending, pressed, code) };
   const verdict = await (pressed.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
   // One that came after Reject confirmed nothing.
-  if (proof !== NO_PROOF) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
+  if (proof !== null) emit('paymentConfirmation', verdict === 'written' ? 'confirmed' : 'stale');
   // The page of a password may not lead to the application, and one with a scheme of its own may not open at all.
-  const showsReceipt = proof !== NO_PROOF || hasOwnScheme(authorizationRequest.redirectUri);
+  const showsReceipt = proof !== null || hasOwnScheme(authorizationRequest.redirectUri);
   const answered = (choice: Choice): DecisionOutcome =>
     showsReceipt
       ? { outcome: 'receipt', choice, decision: forms.signDecision(context, pending, { ...pressed, choice }) }

@@ -11,7 +11,7 @@ import {
   requireConfirmation,
 } from '../signIn/provider/answer.ts';
 import type { ExchangeLimiter } from '../signIn/provider/exchangeLimiter.ts';
-import { cookieOf, type PendingSignIn } from '../signIn/provider/pendingSignIn.ts';
+import { cookieOf, type PendingSignIn, type ProviderSignIn } from '../signIn/provider/signInCookie.ts';
 import { openFor, refused } from '../signIn/provider/user.ts';
 import { currentSession, type SentCookies, type Session } from '../signIn/session.ts';
 import { detailsOf, writeDecision } from './decide.ts';
@@ -35,17 +35,18 @@ interface SignInRequest {
 export const CALLBACK = '/oauth/sign-in/callback';
 
 /** The provider's page, and the cookie's value; null if there is nothing to sign in for. @throws {ProviderAwayError} */
-export async function beginSignIn(context: Context, provider: Provider, beginning: SignInRequest) {
-  const { authorizationRequest, session, again, language } = beginning;
+export async function beginSignIn(context: Context, provider: Provider, request: SignInRequest) {
+  const { authorizationRequest, session, again, language } = request;
   // A user of our own passwords signs in anew: the provider can't confirm for that user.
   const known = session?.user.externalId == null ? null : session;
   const pending = known && authorizationRequest && { authorizationRequest, session: known };
   const isConfirmed = provider.paymentAcr !== null && pending !== null;
-  const pressed = isConfirmed ? verifyDecision(context, pending, beginning.decision) : null;
-  const decision = pressed && beginning.decision ? beginning.decision : null;
+  const pressed = isConfirmed ? verifyDecision(context, pending, request.decision) : null;
+  const decision = pressed && request.decision ? request.decision : null;
   if (known !== null && decision === null) return null;
   const { openid, configuration } = await provider.client();
-  const begun: PendingSignIn = {
+  const signIn: PendingSignIn = {
+    stage: 'pending',
     state: openid.randomState(),
     nonce: openid.randomNonce(),
     verifier: openid.randomPKCECodeVerifier(),
@@ -59,21 +60,21 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
   const location = openid.buildAuthorizationUrl(configuration, {
     redirect_uri: context.baseUrl + CALLBACK,
     scope: 'openid profile',
-    state: begun.state,
-    nonce: begun.nonce,
-    code_challenge: s256(begun.verifier),
+    state: signIn.state,
+    nonce: signIn.nonce,
+    code_challenge: s256(signIn.verifier),
     code_challenge_method: 'S256',
     ui_locales: language,
     ...((again || decision) && { prompt: 'login' }),
     ...(decision && { acr_values: provider.paymentAcr ?? '', max_age: '0' }),
     ...(details && [types].flat().includes(PAYMENT_DETAILS) && { authorization_details: details }),
   });
-  return { location: location.href, cookie: cookieOf(context, begun) };
+  return { location: location.href, cookie: cookieOf(context, signIn) };
 }
 
 /**
  * Completes a sign-in, or carries out the decision that the provider confirms, by its answer.
- * @param authorizationRequest of `begun`, checked again @param url the whole callback
+ * @param authorizationRequest of `signIn`, checked again @param url the whole callback
  * @returns `left` if the user did not sign in there; `continued` if this answer came before; for a sign-in the values of new
  * cookies, null to keep them; for a decision its outcome, or its receipt if this answer came before
  * @throws {OAuthError} for an answer that can't be trusted or used; {@link ProviderAwayError}
@@ -81,28 +82,28 @@ export async function beginSignIn(context: Context, provider: Provider, beginnin
 export async function finishSignIn(
   context: Context,
   provider: Provider,
-  turns: ExchangeLimiter,
+  limiter: ExchangeLimiter,
   {
-    begun,
+    signIn,
     authorizationRequest,
     url,
-  }: Pick<SignInRequest, 'authorizationRequest'> & { begun: PendingSignIn; url: URL },
+  }: Pick<SignInRequest, 'authorizationRequest'> & { signIn: ProviderSignIn; url: URL },
   cookies: SentCookies,
   caller: Caller,
 ) {
-  const { verifier, decision } = begun;
-  if (verifier === '' && (await currentSession(context, cookies.session)) === null)
-    throw refused('sign_in_lost', 'this sign-in was already completed, and its session has ended');
-  if (verifier === '' && decision && authorizationRequest) {
+  const { decision } = signIn;
+  if (signIn.stage === 'used') {
+    if ((await currentSession(context, cookies.session)) === null)
+      throw refused('sign_in_lost', 'this sign-in was already completed, and its session has ended');
+    if (decision === null || authorizationRequest === null) return { outcome: 'continued' } as const;
     const decided = { outcome: 'receipt', choice: 'allow', decision } as const;
     return { outcome: 'decided', request: authorizationRequest, decided } as const;
   }
-  if (verifier === '') return { outcome: 'continued' } as const;
   const user = lastUserOf(context, cookies.device);
-  const inTurn: RunLimited = (exchange) => turns.take(caller, user, begun.state, exchange);
-  const claims = await claimsOf(provider, begun, url, inTurn);
+  const runLimited: RunLimited = (exchange) => limiter.run(caller, user, signIn.state, exchange);
+  const claims = await claimsOf(provider, signIn, url, runLimited);
   if (claims === null) return { outcome: 'left' } as const;
-  if (decision) requireConfirmation(claims, provider, begun);
+  if (decision) requireConfirmation(claims, provider, signIn);
   const session = await currentSession(context, cookies.session);
   const isSame = session?.user.externalId === claims.sub;
   if (!decision) {
@@ -115,7 +116,7 @@ export async function finishSignIn(
   if (!isSame) throw refused('sign_in_other_user', 'the sub of the answer is not that of the signed-in user');
   const pending = { authorizationRequest, session };
   const pressed = verifyDecision(context, pending, decision);
-  const proof = { paymentPasswordHash: null, externalId: claims.sub };
+  const proof = { by: 'provider', sub: claims.sub } as const;
   const decided = pressed
     ? await writeDecision(context, pending, pressed, proof, caller)
     : ({ outcome: 'stale' } as const);

@@ -20,13 +20,13 @@ const KINDS = Object.keys(throttle.POLICIES) as throttle.CounterKind[];
 /** A known device (OWASP's device cookie) has its own counter, which no other browser can raise. @param device null for none */
 export function countersOf(
   { keyRing }: Context,
-  guarded: PasswordKind,
+  passwordKind: PasswordKind,
   login: string,
   network: string,
   device: string | null,
 ) {
   const counter = (kind: throttle.CounterKind, ...names: string[]): throttle.Counter => {
-    const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
+    const digest = keyRing.slotDigest(JSON.stringify([passwordKind, kind, ...names]));
     return { kind, slot: KINDS.indexOf(kind) * SLOTS + (digest % SLOTS) };
   };
   const attempt =

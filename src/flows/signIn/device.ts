@@ -21,28 +21,28 @@ const EXPIRY_BYTES = 8;
 /** The cookie after a right password, with a new device name; it keeps the other logins of the `earlier` one. */
 export function newDeviceCookie(
   context: Context,
-  guarded: PasswordKind,
+  passwordKind: PasswordKind,
   login: string,
   passwordHash: string,
   earlier: string | null,
 ): string {
   const expiry = Buffer.alloc(EXPIRY_BYTES);
   expiry.writeBigUInt64BE(BigInt(Date.now() + KNOWN_DEVICE_SECONDS * 1000));
-  const payload = [loginDigest(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
+  const payload = [loginDigest(passwordKind, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
   const own = context.keyRing.sign('device', Buffer.concat(payload));
-  const others = devicesIn(context, guarded, login, earlier).filter(({ isOwn }) => !isOwn);
+  const others = devicesIn(context, passwordKind, login, earlier).filter(({ isOwn }) => !isOwn);
   return [own, ...others.map(({ part }) => part)].slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
 
 /** The device name in a cookie for this login; null for none, or after a new password. */
 export async function knownDevice(
   context: Context,
-  guarded: PasswordKind,
+  passwordKind: PasswordKind,
   login: string,
   cookie: string | null,
   findPasswordHash: () => Promise<string | null>,
 ): Promise<string | null> {
-  const payload = devicesIn(context, guarded, login, cookie).find(({ isOwn }) => isOwn)?.payload;
+  const payload = devicesIn(context, passwordKind, login, cookie).find(({ isOwn }) => isOwn)?.payload;
   if (payload === undefined) return null;
   const nameAt = 2 * DIGEST_BYTES;
   if (Date.now() >= Number(payload.readBigUInt64BE(nameAt + NAME_BYTES))) return null;
@@ -58,16 +58,16 @@ export function lastUserOf({ keyRing }: Context, cookie: string | null): string 
   return payload?.toString('hex', 0, DIGEST_BYTES) ?? null;
 }
 
-function devicesIn({ keyRing }: Context, guarded: PasswordKind, login: string, cookie: string | null) {
-  const own = loginDigest(guarded, login);
+function devicesIn({ keyRing }: Context, passwordKind: PasswordKind, login: string, cookie: string | null) {
+  const own = loginDigest(passwordKind, login);
   return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {
     const payload = keyRing.verify('device', part)?.payload;
     return payload ? [{ part, payload, isOwn: payload.subarray(0, DIGEST_BYTES).equals(own) }] : [];
   });
 }
 
-function loginDigest(guarded: PasswordKind, login: string): Buffer {
-  return digestOf(JSON.stringify([guarded, login]));
+function loginDigest(passwordKind: PasswordKind, login: string): Buffer {
+  return digestOf(JSON.stringify([passwordKind, login]));
 }
 
 function digestOf(text: string): Buffer {

@@ -12,7 +12,7 @@ import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts
 import { knownDevice, newDeviceCookie, type PasswordKind } from './device.ts';
 
 export interface Attempt {
-  readonly guarded: PasswordKind;
+  readonly passwordKind: PasswordKind;
   /** Normalized, even if it doesn't exist. */
   readonly login: string;
   readonly password: string;
@@ -43,16 +43,16 @@ export async function attemptPassword(
   caller: Caller,
   findAccount: () => Promise<Account | null>,
 ) {
-  const { guarded, login, deviceCookie } = attempt;
+  const { passwordKind, login, deviceCookie } = attempt;
   const findHash = async () => (await findAccount())?.passwordHash ?? null;
-  const device = await knownDevice(context, guarded, login, deviceCookie, findHash);
+  const device = await knownDevice(context, passwordKind, login, deviceCookie, findHash);
   const network = networkOf(caller.address);
   // Only signed-in users type a payment password.
-  const isKnown = device !== null || guarded === 'payment password';
+  const isKnown = device !== null || passwordKind === 'payment password';
   const queue = isKnown ? 'known' : 'stranger';
   const ticket: QueueTicket = { queue, key: isKnown ? login : network, until: caller.decideBy };
   requireRoom(ticket);
-  const counters = countersOf(context, guarded, login, network, device);
+  const counters = countersOf(context, passwordKind, login, network, device);
   const { waitSeconds, waitsFor, slotToReport } = await recordAttempt(context.db, counters);
   if (waitsFor !== null) {
     emit('throttle', waitsFor);
@@ -67,13 +67,13 @@ export async function attemptPassword(
   if (userId === null || right === null) {
     // A network's counter is of all its users.
     const slots = counters.attempt.flatMap(({ kind, slot }) => (kind === 'network' ? [] : slot));
-    const kind = GUESSED[guarded];
+    const kind = GUESSED[passwordKind];
     if (slotToReport !== null)
       await recordGuessing(context.db, { slot: slotToReport, slots, kind, userId, ...caller });
     return { outcome: 'wrong', ...(isUnreadable && { unreadableOf: userId }) } as const;
   }
   await takeBackAttempt(context.db, { counters, right: true });
-  const newCookie = newDeviceCookie(context, guarded, login, right, deviceCookie);
+  const newCookie = newDeviceCookie(context, passwordKind, login, right, deviceCookie);
   const known = { knownDevice: device !== null, deviceCookie: newCookie };
   return { outcome: 'right', userId, passwordHash: right, ...known } as const;
 }
@@ -81,7 +81,7 @@ export async function attemptPassword(
 /** Compares a password. @returns the login's user and, if it is right, the hash that is stored then */
 async function check(
   context: Context,
-  { guarded, login, password, renews }: Attempt,
+  { passwordKind, login, password, renews }: Attempt,
   ticket: QueueTicket,
   findAccount: () => Promise<Account | null>,
 ) {
@@ -91,7 +91,7 @@ async function check(
   const matches = await verifyPassword(hash, password, ticket, decoy);
   if (userId === null || hash === null || !matches)
     return { userId, right: null, isUnreadable: hash !== null && matches === null };
-  const right = renews ? await renewed(context, { userId, guarded, hash }, password, ticket) : hash;
+  const right = renews ? await renewed(context, { userId, passwordKind, hash }, password, ticket) : hash;
   return { userId, right, isUnreadable: false };
 }
 
@@ -101,7 +101,7 @@ async function check(
  */
 async function renewed(
   { db }: Context,
-  of: Record<'userId' | 'guarded' | 'hash', string>,
+  of: Record<'userId' | 'passwordKind' | 'hash', string>,
   password: string,
   ticket: QueueTicket,
 ): Promise<string | null> {

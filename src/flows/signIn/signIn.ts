@@ -25,7 +25,7 @@ export async function signIn(context: Context, sent: SentSignIn, cookies: SentCo
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
   const login = loginKey(sent.login);
   const given = { login, password: sent.password, deviceCookie: cookies.device };
-  const attempt = { guarded: 'password', ...given, renews: true } as const;
+  const attempt = { passwordKind: 'password', ...given, renews: true } as const;
   const find = () => findUserByKey(context.db, { key: login });
   const result = await attemptPassword(context, attempt, caller, find);
   if (result.outcome !== 'right') return result;

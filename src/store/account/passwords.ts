@@ -71,13 +71,13 @@ select hash from (table near union all table any_users) found(hash)
 
 /** Replaces a hash unless it changed meanwhile. @returns the one stored now, null for a user who is blocked or gone */
 export const renewHash = findOne<
-  Record<'userId' | 'guarded' | 'hash' | 'newHash', string>,
+  Record<'userId' | 'passwordKind' | 'hash' | 'newHash', string>,
   { hash: string | null }
 >('user-renew-hash')`
 update users set password_hash = case password_hash when @hash then @newHash else password_hash end,
                  payment_password_hash = case payment_password_hash when @hash then @newHash else payment_password_hash end
  where user_id = @userId and status = 'active'
-returning case @guarded when 'password' then password_hash else payment_password_hash end as hash`;
+returning case @passwordKind when 'password' then password_hash else payment_password_hash end as hash`;
 
 /** Numbers of foreign hashes by form, null for unknown ones; payment passwords too. It reads all users. */
 export const countForeignHashes = findLong<void, { form: string | null; count: number }>(

@@ -25,15 +25,13 @@ export interface Approval extends Decision {
   readonly proof: Proof;
 }
 
-/** What confirmed the decision, checked just now; both null for nothing. */
-export interface Proof {
-  /** The stored hash that the payment password was compared with. */
-  readonly paymentPasswordHash: string | null;
-  /** The `sub` of the provider's answer. */
-  readonly externalId: string | null;
-}
-
-export const NO_PROOF: Proof = { paymentPasswordHash: null, externalId: null };
+/** What confirmed the decision, checked just now; null for nothing. */
+export type Proof =
+  /** `hash`: the stored one that the payment password was compared with. */
+  | { readonly by: 'payment_password'; readonly hash: string }
+  /** `sub`: that of the provider's answer. */
+  | { readonly by: 'provider'; readonly sub: string }
+  | null;
 
 type ApprovalVerdict =
   /** Its code exists, now or since an earlier submission of the same form, and can be exchanged. */
@@ -75,8 +73,8 @@ const DETAIL = `case when asked_scope is not null or confirmed_by is not null th
 // the insert locks it, and `where` judges the row as it is then. `judged` locks nothing. A user's decisions wait for each other:
 // `may_hold` and `answer_to` see the earlier ones (docs/develop/statements.md, docs/develop/runtime.md#locks).
 const approve = batchedDecidingStatement<ApprovalResult, Approval>('grant-approve', ({ userId }) => userId, {
-  confirming_hash: ({ proof }) => proof.paymentPasswordHash,
-  confirming_id: ({ proof }) => proof.externalId,
+  confirming_hash: ({ proof }) => (proof?.by === 'payment_password' ? proof.hash : null),
+  confirming_id: ({ proof }) => (proof?.by === 'provider' ? proof.sub : null),
   ...CALLER_VALUES,
 })`
 with requests as materialized (

@@ -15,16 +15,16 @@ const PID_FILE = 'postmaster.pid';
 
 /** Starts PostgreSQL without TCP, in its own process group: a terminal's Ctrl-C must not end it before the last response. */
 export function startPostmaster(cluster: Cluster): ChildProcess {
-  const { place, binaries } = cluster;
-  makeSocketFolder(place);
+  const { location, binaries } = cluster;
+  makeSocketFolder(location);
   const socket = [
-    `--unix_socket_directories=${socketFolder(place.cluster)}`,
+    `--unix_socket_directories=${socketFolder(location.cluster)}`,
     '--unix_socket_permissions=0700',
   ];
-  const options = ['-D', place.cluster, '--listen_addresses=', `--port=${SOCKET_NUMBER}`, ...socket];
-  const log = fs.openSync(place.logFile, 'a', 0o600);
+  const options = ['-D', location.cluster, '--listen_addresses=', `--port=${SOCKET_NUMBER}`, ...socket];
+  const log = fs.openSync(location.logFile, 'a', 0o600);
   const child = spawn(path.join(binaries.folder, 'bin', 'postgres'), options, {
-    ...place.runAs,
+    ...location.runAs,
     cwd: '/',
     env: CLEAN_ENVIRONMENT,
     detached: true,

@@ -91,12 +91,16 @@ describe('the page of an authorization request', () => {
   it('tells only users without a payment password that Allow is enough to spend money', async () => {
     const said = 'You have no payment password: pressing “Allow” is enough to let an application pay.';
     const payer = await server.createUser();
-    const guarded = new Agent(server.baseUrl);
+    const passwordKind = new Agent(server.baseUrl);
     for (const [page, isSaid, button] of [
       [await consentFor({ scope: 'payment-shop' }), true, 'Allow'],
       [await consentFor(), false, 'Allow'],
-      [await reachConsent(guarded, requestOf(client), payer), false, 'Allow'],
-      [await reachConsent(guarded, requestOf(client, { scope: 'payment-shop' }), payer), false, 'Allow…'],
+      [await reachConsent(passwordKind, requestOf(client), payer), false, 'Allow'],
+      [
+        await reachConsent(passwordKind, requestOf(client, { scope: 'payment-shop' }), payer),
+        false,
+        'Allow…',
+      ],
     ] as const) {
       expect([page.text.includes(said), wordsOf(page, '[value=allow]')]).toEqual([isSaid, button]);
       const links = ['/oauth/account', ...(isSaid ? ['/oauth/account/payment-password'] : [])];

@@ -263,8 +263,8 @@ describe('the metrics of statements, batches and passwords', () => {
 
 it('/metrics requires METRICS_TOKEN if it is set, and returns no metrics without it', async () => {
   const TOKEN = newSecret();
-  const guarded = await startServer({ metrics: { onThisPort: true, token: TOKEN } });
-  const agent = new Agent(guarded.baseUrl);
+  const passwordKind = await startServer({ metrics: { onThisPort: true, token: TOKEN } });
+  const agent = new Agent(passwordKind.baseUrl);
   for (const authorization of ['', `Bearer ${TOKEN}x`, 'Bearer', TOKEN, `Basic ${btoa(`:${TOKEN}`)}`]) {
     const { status, headers, body } = await agent.get('/metrics', { authorization });
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
@@ -272,5 +272,5 @@ it('/metrics requires METRICS_TOKEN if it is set, and returns no metrics without
   }
   const { status, body } = await agent.get('/metrics', { authorization: `Bearer ${TOKEN}` });
   expect([status, body.includes('assent_requests_total')]).toEqual([200, true]);
-  await guarded.close();
+  await passwordKind.close();
 });

@@ -246,7 +246,7 @@ export function approvalOf(
     limits: '[]',
     maxInstances: 100,
     confirmsPayments: false,
-    proof: { paymentPasswordHash: null, externalId: null },
+    proof: null,
     caller: CALLER,
   };
 }

@@ -2,21 +2,21 @@ import type { IDToken, ResponseBodyError } from 'openid-client';
 import { OAuthError } from '../../../rules/common/error.ts';
 import { s256 } from '../../../secrets/digest.ts';
 import { describeCause, type Provider, ProviderAwayError } from '../../common/provider.ts';
-import type { PendingSignIn } from './pendingSignIn.ts';
+import type { PendingSignIn } from './signInCookie.ts';
 import { refused } from './user.ts';
 
 export type RunLimited = <Result>(exchange: () => Promise<Result>) => Promise<Result>;
 
 /** The claims of an answer; null if the user did not sign in there. The library checks `state`, `iss`, `nonce`, `aud`, `exp`. */
-export async function claimsOf(provider: Provider, begun: PendingSignIn, url: URL, inTurn: RunLimited) {
+export async function claimsOf(provider: Provider, signIn: PendingSignIn, url: URL, runLimited: RunLimited) {
   const { openid, configuration } = await provider.client();
-  const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = begun;
+  const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = signIn;
   const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
   const exchange = () => openid.authorizationCodeGrant(configuration, url, checks);
   try {
-    const tokens = await (url.searchParams.get('error') ? exchange() : inTurn(exchange));
+    const tokens = await (url.searchParams.get('error') ? exchange() : runLimited(exchange));
     const claims = tokens.claims();
-    const hash = s256(`${begun.decision}`);
+    const hash = s256(`${signIn.decision}`);
     const details = [claims?.authorization_details, tokens.authorization_details].flat().map(Object);
     // RFC 9396, section 7: an answer that says what was confirmed says this decision.
     if (details.some(({ type, decision_hash }) => type === PAYMENT_DETAILS && decision_hash !== hash))

@@ -26,7 +26,7 @@ export class ExchangeLimiter {
   readonly #waiting: string[] = [];
 
   /** @param user of a known device @throws {OAuthError} for an old state or many refusals; {@link ProviderAwayError} if busy */
-  async take<Result>(caller: Caller, user: string | null, state: string, exchange: () => Promise<Result>) {
+  async run<Result>(caller: Caller, user: string | null, state: string, exchange: () => Promise<Result>) {
     const key = user ?? networkOf(caller.address);
     const places = user === null ? MAX_EXCHANGES_AT_ONCE - TENTH : MAX_EXCHANGES_AT_ONCE;
     if (this.#noteRefused(key, 0) > 0) {

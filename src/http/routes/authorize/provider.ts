@@ -4,7 +4,12 @@ import { beginSignIn, CALLBACK, finishSignIn } from '../../../flows/authorize/pr
 import type { Context } from '../../../flows/common/context.ts';
 import { ProviderAwayError } from '../../../flows/common/provider.ts';
 import { ExchangeLimiter } from '../../../flows/signIn/provider/exchangeLimiter.ts';
-import { cookieOf, nameOf, readPendingSignIn } from '../../../flows/signIn/provider/pendingSignIn.ts';
+import {
+  cookieOf,
+  nameOf,
+  readProviderSignIn,
+  usedSignIn,
+} from '../../../flows/signIn/provider/signInCookie.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
@@ -27,7 +32,7 @@ const CALLBACK_BEFORE = '/sign-in/callback';
 export function providerRoutes(app: FastifyInstance, context: Context): void {
   const { provider } = context;
   if (provider === null) return;
-  const turns = new ExchangeLimiter();
+  const limiter = new ExchangeLimiter();
   const requestIn = async (query: Parameters) =>
     query.hasAny(['client_id']) ? loadAuthorizationRequest(context, query) : null;
 
@@ -36,8 +41,8 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     const [authorizationRequest, session] = await Promise.all([requestIn(query), sessionOf(request)]);
     const again = query.only(['prompt']) === AGAIN;
     const decision = query.find('decision');
-    const beginning = { authorizationRequest, session, again, decision, language: languageOf(request) };
-    const left = await beginSignIn(context, provider, beginning);
+    const asked = { authorizationRequest, session, again, decision, language: languageOf(request) };
+    const left = await beginSignIn(context, provider, asked);
     if (left === null) return backToRequest(reply, authorizationRequest);
     setSignIn(reply, ...left.cookie);
     return reply.header('cache-control', 'no-store').redirect(left.location, 303);
@@ -47,22 +52,21 @@ export function providerRoutes(app: FastifyInstance, context: Context): void {
     request.wayBack = BEGIN;
     const cookies = readCookies(request);
     const state = queryParameters(request).find('state') ?? '';
-    const begun = readPendingSignIn(context, state, readSignIn(request, nameOf(state)));
-    request.wayBack = withQuery(BEGIN, begun.query, begun.decision && withDecision(begun.decision));
+    const signIn = readProviderSignIn(context, state, readSignIn(request, nameOf(state)));
+    request.wayBack = withQuery(BEGIN, signIn.query, signIn.decision && withDecision(signIn.decision));
     const url = new URL(context.baseUrl + request.routeOptions.url);
     url.search = request.raw.url?.replace(/^[^?]*/, '') ?? '';
-    const used = { ...begun, nonce: '', verifier: '' };
     // An error uses nothing up: the user may go Back there, and sign in.
-    if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, used));
-    const authorizationRequest = await requestIn(new Parameters(begun.query ?? ''));
-    const answer = { begun, authorizationRequest, url };
-    const finished = finishSignIn(context, provider, turns, answer, cookies, callerOf(request));
+    if (!url.searchParams.get('error')) setSignIn(reply, ...cookieOf(context, usedSignIn(signIn)));
+    const authorizationRequest = await requestIn(new Parameters(signIn.query ?? ''));
+    const answer = { signIn, authorizationRequest, url };
+    const finished = finishSignIn(context, provider, limiter, answer, cookies, callerOf(request));
     const result = await finished.catch((error: unknown) => {
       // Its code may still be good, and a reload asks again.
-      if (error instanceof ProviderAwayError) setSignIn(reply, ...cookieOf(context, begun));
+      if (error instanceof ProviderAwayError) setSignIn(reply, ...cookieOf(context, signIn));
       throw error;
     });
-    const confirmed = begun.decision ? authorizationRequest : null;
+    const confirmed = signIn.decision ? authorizationRequest : null;
     if (result.outcome === 'left') return showNotSignedIn(reply, request.wayBack, confirmed);
     if (result.outcome === 'signed_in' && result.opened !== null) keepSignedIn(reply, result.opened);
     if (result.outcome !== 'decided') return backToRequest(reply, authorizationRequest);

@@ -7,11 +7,8 @@ import { refused } from './user.ts';
 // The secrets of each sign-in travel in a signed cookie of its own; nothing is stored before the user is known.
 
 /** A sign-in that began in this browser, as in its cookie. */
-export interface PendingSignIn {
+interface BegunSignIn {
   readonly state: string;
-  readonly nonce: string;
-  /** Empty after its code came: then it only leads back to its request. */
-  readonly verifier: string;
   readonly at: number;
   /** The canonical query of the request to continue; null for the account page. */
   readonly query: string | null;
@@ -19,17 +16,39 @@ export interface PendingSignIn {
   readonly decision: string | null;
 }
 
-export function cookieOf({ keyRing }: Context, begun: PendingSignIn): [name: string, value: string] {
-  return [nameOf(begun.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(begun)))];
+/** Its code has not come yet. */
+export interface PendingSignIn extends BegunSignIn {
+  readonly stage: 'pending';
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Its code came: it only leads back to its request. */
+interface UsedSignIn extends BegunSignIn {
+  readonly stage: 'used';
+}
+
+export type ProviderSignIn = PendingSignIn | UsedSignIn;
+
+export function cookieOf({ keyRing }: Context, signIn: ProviderSignIn): [name: string, value: string] {
+  return [nameOf(signIn.state), keyRing.sign('provider', deflateRawSync(JSON.stringify(signIn)))];
+}
+
+export function usedSignIn({ state, at, query, decision }: ProviderSignIn): UsedSignIn {
+  return { stage: 'used', state, at, query, decision };
 }
 
 export const nameOf = (state: string): string => hexOf(sha256(state)).slice(0, 16);
 
 /** The sign-in with this state. @param cookie null if the browser sent none at all @throws {OAuthError} for none, or a late one */
-export function readPendingSignIn({ keyRing }: Context, state: string, cookie: string | null): PendingSignIn {
+export function readProviderSignIn(
+  { keyRing }: Context,
+  state: string,
+  cookie: string | null,
+): ProviderSignIn {
   const payload = keyRing.verify('provider', cookie ?? '')?.payload;
-  const begun: PendingSignIn | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
-  if (begun?.state === state && Date.now() - begun.at < PROVIDER_SIGN_IN_MS) return begun;
+  const signIn: ProviderSignIn | null = payload ? JSON.parse(inflateRawSync(payload).toString()) : null;
+  if (signIn?.state === state && Date.now() - signIn.at < PROVIDER_SIGN_IN_MS) return signIn;
   const ruleId = cookie === null ? 'sign_in_no_cookies' : 'sign_in_lost';
   throw refused(ruleId, 'this browser has no pending sign-in with this state from the last 10 minutes');
 }
