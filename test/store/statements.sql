@@ -148,8 +148,9 @@ select client_id as "clientId", c.name as "clientName", c.logo as "clientLogo", 
        to_char(used, 'YYYY-MM-DD') as "lastUsedOn", live,
        case when length(scopes::text) <= 32000 then scopes end as scopes
   from (select client_id, count(*)::int as live, max(confirmed_at) as newest, max(last_used_on) as used,
-               coalesce(json_agg(scope) filter (where string_to_array(replace(replace(regexp_replace(scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
-     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}'), '[]') as scopes
+               coalesce(json_agg(scope) filter (where ((position('payment' in scope) > 0 or position('.limit(' in scope) > 0)
+     and string_to_array(replace(replace(regexp_replace(scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}')), '[]') as scopes
           from grants g
          where user_id = $1 and ($2::text is null or client_id = $2) and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)
          group by client_id) counted
@@ -313,8 +314,9 @@ with requests as materialized (
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ((u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)
-  or not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
-     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}') as is_current
+  or not ((position('payment' in r.scope) > 0 or position('.limit(' in r.scope) > 0)
+     and string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}')) as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
     left join lateral (select u.*, greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 as may_decide from users u
@@ -344,8 +346,9 @@ with requests as materialized (
     from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
    where not late and ((u.payment_password_hash is null and not r.confirms_payments)
   or coalesce(u.payment_password_hash = r.confirming_hash, false) or coalesce(u.external_id = r.confirming_id, false)
-  or not string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
-     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}')
+  or not ((position('payment' in r.scope) > 0 or position('.limit(' in r.scope) > 0)
+     and string_to_array(replace(replace(regexp_replace(r.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}'))
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)
@@ -465,8 +468,9 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
-           coalesce(json_agg(scope) filter (where is_live and string_to_array(replace(replace(regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
-     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}'), '[]') as scopes
+           coalesce(json_agg(scope) filter (where is_live and ((position('payment' in g.scope) > 0 or position('.limit(' in g.scope) > 0)
+     and string_to_array(replace(replace(regexp_replace(g.scope, '"([^"\\]|\\.)*"', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,payment-shop,payment-p2p,payment.to-pattern,payment.to-account}')), '[]') as scopes
       from (select *, is_other and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from (select * from grants where user_id = input.user_id

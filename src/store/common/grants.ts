@@ -36,10 +36,14 @@ export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_
 const SPENDING = [...BUILT_IN_RIGHTS].flatMap(([name, { spends }]) => (spends ? name : []));
 const QUOTED = String.raw`"([^"\\]|\\.)*"`;
 
-/** `spends` for a scope: a word outside quotation marks is a built-in right that spends, or a limit, which every other one has. */
+/**
+ * `spends` for a scope: a word outside quotation marks is a built-in right that spends, or a limit, which every other one has.
+ * Without either text, which is cheap to find, it doesn't spend.
+ */
 export const spendsIn = (scope: string) =>
-  `string_to_array(replace(replace(regexp_replace(${scope}, '${QUOTED}', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
-     && '{.limit,${SPENDING.join()}}'`;
+  `((position('payment' in ${scope}) > 0 or position('.limit(' in ${scope}) > 0)
+     and string_to_array(replace(replace(regexp_replace(${scope}, '${QUOTED}', '', 'g'), '.limit(', ' .limit '), '(', ' '), ' ')
+     && '{.limit,${SPENDING.join()}}')`;
 
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
