@@ -3,9 +3,10 @@ import * as audit from '../operations/audit.ts';
 import * as clients from '../operations/clients.ts';
 import { explain, refusals, showToken } from '../operations/explain.ts';
 import * as grants from '../operations/grants.ts';
-import { type AnyOperation, snake } from '../operations/operation.ts';
+import type { AnyOperation } from '../operations/operation.ts';
 import * as operators from '../operations/operators.ts';
 import * as resources from '../operations/resources.ts';
+import { snake } from '../operations/snakeCase.ts';
 import * as users from '../operations/users.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
 

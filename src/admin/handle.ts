@@ -7,9 +7,8 @@ import {
   type OperationContext,
   type Pages,
   perform,
-  type Row,
-  snakeCase,
 } from '../operations/operation.ts';
+import { type Row, snakeCase } from '../operations/snakeCase.ts';
 import { permits } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
 import type { Endpoint } from './endpoints.ts';

@@ -1,5 +1,6 @@
 import * as audit from '../operations/audit.ts';
-import { type OperationContext, readInput, snakeCase } from '../operations/operation.ts';
+import { type OperationContext, readInput } from '../operations/operation.ts';
+import { snakeCase } from '../operations/snakeCase.ts';
 import type { Arguments, Options } from './commands.ts';
 import type { Shell } from './shell.ts';
 import { withStore } from './withStore.ts';

@@ -5,10 +5,9 @@ import {
   type Operation,
   type OperationContext,
   type Pages,
-  type Row,
   readInput,
-  snake,
 } from '../operations/operation.ts';
+import { type Row, snake } from '../operations/snakeCase.ts';
 import { inOptions, optionNamed, type Shell } from './shell.ts';
 import { withStore } from './withStore.ts';
 

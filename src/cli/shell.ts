@@ -1,6 +1,7 @@
 import { Console } from 'node:console';
 import type { Readable, Writable } from 'node:stream';
-import { type Pages, type Row, snakeCase } from '../operations/operation.ts';
+import type { Pages } from '../operations/operation.ts';
+import { type Row, snakeCase } from '../operations/snakeCase.ts';
 
 // Output of commands. For people: results on standard output, messages on standard error. With --json: one document on
 // standard output, with `warnings` if there are any, or `{"error": …}` on standard error, and nothing else.

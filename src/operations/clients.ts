@@ -22,15 +22,9 @@ import { REGISTERED } from '../store/operate/registered.ts';
 import { audited } from './audit.ts';
 import { FLAG, ID, LISTED, NOTHING_TO_CHANGE, OPTIONAL_FLAG, STATUS, text } from './fields.ts';
 import { lossOf, revokeMatching } from './grants.ts';
-import {
-  ensureFound,
-  listOperation,
-  type OperationContext,
-  operation,
-  snake,
-  snakeCase,
-} from './operation.ts';
+import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
 import { blockOperations, makeSecret, SECRET, secretOperations } from './registered.ts';
+import { snake, snakeCase } from './snakeCase.ts';
 
 const parsed = ({ days, sum }: Ceiling) => parseCeiling(`${days},${sum}`);
 const CEILING = z

@@ -2,9 +2,9 @@ import type pg from 'pg';
 import type { z } from 'zod';
 import type { Effect } from '../rules/account/role.ts';
 import { OperatorError } from '../rules/common/error.ts';
-import { memoize } from '../rules/common/memoize.ts';
 import { BUILT_IN_OFFER, type Offer } from '../rules/request/scopeRules.ts';
 import type { Operator } from '../store/operate/operators.ts';
+import { type Row, snake } from './snakeCase.ts';
 
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
@@ -135,16 +135,4 @@ export function ensureFound<Thing extends NonNullable<unknown>>(
 ) {
   if (thing === null) throw new OperatorError('not_found', `there is no ${kind} ${name}`);
   return thing;
-}
-
-/** A thing by the names that users and programs see, such as `client_id`. */
-export type Row = Readonly<Record<string, unknown>>;
-
-export const snake = memoize((name: string) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`));
-
-/** A thing by these names, and so those in its lists. */
-export function snakeCase(thing: object): Row {
-  const inList = (one: unknown) => (typeof one === 'object' && one !== null ? snakeCase(one) : one);
-  const spelled = (value: unknown) => (Array.isArray(value) ? value.map(inList) : value);
-  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), spelled(value)]));
 }

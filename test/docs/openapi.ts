@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENDPOINTS, type Endpoint } from '../../src/admin/endpoints.ts';
-import { snake, snakeCase } from '../../src/operations/operation.ts';
+import { snake, snakeCase } from '../../src/operations/snakeCase.ts';
 import { STATUS_BY_REASON as STATUSES } from '../../src/rules/common/error.ts';
 import { FACETS, STORABLE } from './facets.ts';
 

@@ -1,6 +1,9 @@
-import unhomoglyph from 'unhomoglyph';
-import { memoize } from './memoize.ts';
+import { createRequire } from 'node:module';
+import { lazy, memoize } from './memoize.ts';
 import { ofScripts } from './text.ts';
+
+/** Its list has 100 KB, which few commands need. */
+const unhomoglyph = lazy((): ((text: string) => string) => createRequire(import.meta.url)('unhomoglyph'));
 
 /** Scripts with letters that resemble each other's. */
 const ALIKE = ['Latin', 'Cyrillic', 'Greek'];
@@ -79,7 +82,7 @@ export function skeleton(text: string): string {
     .normalize('NFD')
     .replaceAll(/\p{Default_Ignorable_Code_Point}|(?<=\p{Soft_Dotted})\u0307/gu, '');
   // Unicode's list maps a small palochka to i.
-  return unhomoglyph(visible.replaceAll('ӏ', 'l')).normalize('NFD');
+  return unhomoglyph()(visible.replaceAll('ӏ', 'l')).normalize('NFD');
 }
 
 /** Scripts in modern use (UAX 31, table 5); those that one language mixes are together (UTS 39 section 5.1). */
