@@ -3,14 +3,14 @@ FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
-COPY bundle.mjs ./
+COPY scripts/bundle.mjs scripts/
 COPY bin bin
 COPY views views
 COPY demo/wallet demo/wallet
 COPY docs/openapi.json docs/
 COPY migrations migrations
 COPY src src
-RUN node bundle.mjs /image
+RUN node scripts/bundle.mjs /image
 
 FROM node:26-slim
 ARG REVISION=unknown

@@ -6,7 +6,7 @@ import { CHECKOUT, useFolder } from '../support/process/folder.ts';
 
 const folder = useFolder();
 
-for (const part of ['bin', 'prepare.mjs', 'package.json'])
+for (const part of ['bin', 'scripts', 'package.json'])
   cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
 
 function run(...args: string[]) {
@@ -27,9 +27,9 @@ describe('a checkout without a build', () => {
   });
 
   it('is not built by npm ci --omit=dev, which prints how to build it', () => {
-    expect(run('prepare.mjs')).toEqual({ status: 0, stdout: '', stderr: '' }); // nothing is there to compile
+    expect(run('scripts/prepare.mjs')).toEqual({ status: 0, stdout: '', stderr: '' }); // nothing is there to compile
     mkdirSync(join(folder, 'src'));
-    expect(run('prepare.mjs')).toEqual({
+    expect(run('scripts/prepare.mjs')).toEqual({
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(/^Assent is compiled by TypeScript, [^\n]+npm prune --omit=dev\.\n$/),

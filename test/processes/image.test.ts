@@ -10,10 +10,10 @@ import { CHECKOUT, readFile as read, useFolder } from '../support/process/folder
 import { onDatabase, spawnAssent, spawnServer } from '../support/process/process.ts';
 import { freePort } from '../support/server.ts';
 
-// The folder /app of the image, which is the bundle of `bundle.mjs`, away from the checkout's packages.
+// The folder /app of the image, which is the bundle of `scripts/bundle.mjs`, away from the checkout's packages.
 
 const folder = useFolder();
-execFileSync(process.execPath, ['bundle.mjs', folder], { cwd: CHECKOUT });
+execFileSync(process.execPath, ['scripts/bundle.mjs', folder], { cwd: CHECKOUT });
 
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
 const packages = files.filter((file) => /node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(file));

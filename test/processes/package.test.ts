@@ -21,9 +21,10 @@ const paths = files.map(({ path }) => path);
 describe('the npm package', () => {
   it('has only the expected files, and no source maps, images or type declarations', () => {
     const parts = [...new Set(paths.map((path) => path.split('/')[0]))];
-    const single = ['CHANGELOG.md', 'README.md', 'package.json', 'prepare.mjs'];
-    const folders = ['bin', 'demo', 'deploy', 'dist', 'docs', 'examples', 'migrations', 'views'];
+    const single = ['CHANGELOG.md', 'README.md', 'package.json'];
+    const folders = ['bin', 'demo', 'deploy', 'dist', 'docs', 'examples', 'migrations', 'scripts', 'views'];
     expect(parts.toSorted()).toEqual([...single, ...folders].toSorted());
+    expect(paths.filter((path) => path.startsWith('scripts/'))).toEqual(['scripts/prepare.mjs']);
     expect(paths.filter((path) => /\.(map|png)$|^dist\/.*\.ts$|node_modules/.test(path))).toEqual([]);
   });
 

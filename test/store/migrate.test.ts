@@ -11,7 +11,7 @@ import { onDatabase, spawnAssent } from '../support/process/process.ts';
 
 const database = await useDatabase();
 
-const SCHEMA = readFileSync(new URL('../../migrations/schema.txt', import.meta.url), 'utf8');
+const SCHEMA = readFileSync(new URL('schema.txt', import.meta.url), 'utf8');
 
 // Each line begins with the name of its table, sequence or function. PostgreSQL chose the names of indexes of the trail's
 // partitions, which are left out.
@@ -153,13 +153,13 @@ describe('migrations', () => {
 
   it('result in the recorded schema', async () => {
     expect((await schemaState(database.pool)).version).toBe((await listMigrations()).length);
-    await expect(await describeSchema(database.pool)).toMatchFileSnapshot('../../migrations/schema.txt');
+    await expect(await describeSchema(database.pool)).toMatchFileSnapshot('schema.txt');
   });
 });
 
 const quoted = (url: string) => pg.escapeIdentifier(new URL(url).pathname.slice(1));
 
-/** All that the migrations defined, a line each, as in `migrations/schema.txt`; which months the trail has depends on today. */
+/** All that the migrations defined, a line each, as in `schema.txt`; which months the trail has depends on today. */
 function describeSchema(pool: pg.Pool): Promise<string> {
   return transaction(pool, async (connection) => {
     const { rows } = await connection.query<{ schema: string }>(

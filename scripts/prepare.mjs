@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 
 // The end of `npm ci`: compiles src into dist, and the demo into demo/dist.
 
-const isThere = (path) => existsSync(new URL(path, import.meta.url));
+const isThere = (path) => existsSync(new URL(`../${path}`, import.meta.url));
 
 if (isThere('src') && !isThere('node_modules/typescript')) {
   console.error(

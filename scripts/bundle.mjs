@@ -2,9 +2,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { join, relative, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
-// node bundle.mjs FOLDER: the image's files. Some hundred modules become a few files, which start sooner.
+// node scripts/bundle.mjs FOLDER: the image's files. Some hundred modules become a few files, which start sooner.
 
-const ROOT = import.meta.dirname;
+const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
 const [, , folder] = process.argv;
 /** What `bin` imports, and the thread for passwords. */
