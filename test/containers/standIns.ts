@@ -6,7 +6,7 @@ import { PATH } from '../support/process/program.ts';
 import type { Engine } from './engine.ts';
 
 /** The next release: its HAProxy and PostgreSQL's client are those of our files. An older debootstrap doesn't know its name. */
-const DEBIAN = ['forky', 'http://deb.debian.org/debian', '/usr/share/debootstrap/scripts/sid'] as const;
+const [RELEASE, SCRIPT] = ['forky', '/usr/share/debootstrap/scripts/sid'];
 const PROGRAMS = ['ca-certificates', 'haproxy', 'libatomic1', 'postgresql-client'];
 /** The authorities that this machine trusts, also for npm's registry. */
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
@@ -17,8 +17,8 @@ const [, NODE = ''] = /^FROM node:(\d+)/m.exec(readFile('Dockerfile')) ?? [];
 export async function makeStandIns(engine: Engine): Promise<void> {
   const debian = path.join(engine.folder, 'debian');
   const include = `--include=${PROGRAMS.join(',')}`;
-  const [release, mirror, script] = DEBIAN;
-  run('debootstrap', '--variant=minbase', include, release, debian, mirror, script);
+  const [mirror = ''] = run('apt-get', 'indextargets', '--format', '$(SITE)', 'Origin: Debian').split('\n');
+  run('debootstrap', '--variant=minbase', include, RELEASE, debian, mirror, SCRIPT);
   const archive = `${debian}.tar`;
   run('tar', '--directory', debian, '--create', '--file', archive, '.');
   await engine.docker('import', archive, 'assent-debian');
