@@ -15,6 +15,7 @@ import { collectMetrics } from './metrics/registry.ts';
 import { metricsRoutes } from './metrics/server.ts';
 import { brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/notices.ts';
+import { addViews } from './pages/views.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
 import { RequestLog } from './request/requestLog.ts';
 import { accountRoutes } from './routes/account/account.ts';
@@ -55,6 +56,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     frameworkErrors: answerBadPath,
   });
   app.decorate('context', context).decorate('branding', brandingOf(context));
+  await addViews(app);
   // Hooks of one phase run in the order of these lines; `onRoute` hooks precede the routes.
   prepareDraining(app);
   endSlowReaders(app);

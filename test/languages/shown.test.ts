@@ -14,7 +14,7 @@ const ON_NO_PAGE = ['password.hide', 'password.capsLock'];
 
 afterAll(() => void vi.restoreAllMocks());
 
-describe.each(LANGUAGES)('in %s', (language) => {
+describe.each(LANGUAGES)('in %s', async (language) => {
   const texts = leavesOf(TEXTS[language]).filter(
     ({ path }) => !path.startsWith('formats.') && !ON_NO_PAGE.includes(path),
   );
@@ -24,7 +24,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     return { path, wordings: () => mock.results.map(({ value }) => String(value)) };
   });
   // The brand that has support and a legal line.
-  const states = statesOf(language, 'full');
+  const states = await statesOf(language, 'full');
   const pages = states.map(({ html }) => readable(cheerio.load(html)));
 
   it.each(leaves)('the text $path is shown on a sample page', ({ wordings }) => {

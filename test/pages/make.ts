@@ -12,8 +12,8 @@ import { type State, statesOf } from './states.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-it('renders the gallery: pages/index.html', () => {
-  writeGallery(fileURLToPath(new URL('pages', ROOT)));
+it('renders the gallery: pages/index.html', async () => {
+  await writeGallery(fileURLToPath(new URL('pages', ROOT)));
 });
 
 it('renders the pictures: docs/pages-*.png', { timeout: 60_000 }, async () => {
@@ -28,7 +28,7 @@ it('renders the pictures: docs/pages-*.png', { timeout: 60_000 }, async () => {
 const THEMES = ['light', 'dark'] as const;
 
 /** Writes every state in each language, theme and brand as a page of its own, and `index.html`, which shows them. */
-function writeGallery(folder: string): void {
+async function writeGallery(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const write = (path: string, content: string | Buffer) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -37,13 +37,13 @@ function writeGallery(folder: string): void {
   for (const [path, { body }] of ASSETS) write(path, body);
   for (const language of LANGUAGES) {
     for (const brand of Object.keys(LOOKS)) {
-      for (const state of statesOf(language, brand)) {
+      for (const state of await statesOf(language, brand)) {
         for (const theme of THEMES)
           write(`${language}/${brand}/${theme}/${fileOf(state)}`, inTheme(state, theme));
       }
     }
   }
-  write('index.html', indexPage());
+  write('index.html', await indexPage());
 }
 
 function fileOf({ name }: Pick<State, 'name'>): string {
@@ -62,8 +62,8 @@ function inTheme({ html }: State, theme: (typeof THEMES)[number]): string {
     .replaceAll(/(src|href)="\/(brand|logo)\//g, '$1="../../../$2/');
 }
 
-function indexPage(): string {
-  const names = statesOf('en', 'built-in').map((state) => [state.name, fileOf(state)]);
+async function indexPage(): Promise<string> {
+  const names = (await statesOf('en', 'built-in')).map((state) => [state.name, fileOf(state)]);
   const choices = { language: LANGUAGES, brand: Object.keys(LOOKS), theme: THEMES, states: names };
   const template = readFileSync(new URL('index.html', import.meta.url), 'utf8');
   return template.replace('{/* choices */}', () => JSON.stringify(choices).replaceAll('<', '\\u003c'));
@@ -93,7 +93,7 @@ async function takePictures(site: Site, folder: string): Promise<void> {
 async function takeShots(site: Site, page: Page, language: Language): Promise<Buffer[]> {
   const shots: Buffer[] = [];
   for (const { name, part } of SHOTS) {
-    const state = statesOf(language, 'trial').find((one) => one.name === name);
+    const state = (await statesOf(language, 'trial')).find((one) => one.name === name);
     if (state === undefined) throw new Error(`there is no sample ${name}`);
     await site.show(page, state);
     if (part === 'end') await page.evaluate(() => scrollTo(0, document.body.scrollHeight));

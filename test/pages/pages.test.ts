@@ -2,9 +2,10 @@ import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
-import { OWN_VALUES, pageHeaders, pageText, renderPage } from '../../src/http/pages/views.ts';
+import { OWN_VALUES, pageHeaders } from '../../src/http/pages/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { renderPage, renderShared } from './rendering.ts';
 import { pageSamplesIn } from './samples.ts';
 
 const lookOf = (more: Partial<Brand> = {}) =>
@@ -30,14 +31,14 @@ const valuesOf = ($: cheerio.CheerioAPI, selector: string, attribute: string) =>
     .toArray()
     .map((element) => $(element).attr(attribute));
 
-describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
-  const $ = cheerio.load(renderPage(page, language, LOOK, WAY_BACK));
-  const withHelp = cheerio.load(renderPage(page, language, HELPING, WAY_BACK));
+describe.each(pages)('in %s the page sample "%s"', async (language, _name, page) => {
+  const $ = cheerio.load(await renderPage(page, language, LOOK, WAY_BACK));
+  const withHelp = cheerio.load(await renderPage(page, language, HELPING, WAY_BACK));
   const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField =
     /^(sign-in|password)$/.test(page.name) || (page.name === 'confirm' && page.keptAs !== null);
 
-  it('is the same when it is rendered from parts cached for another user', () => {
+  it('is the same when it is rendered from parts cached for another user', async () => {
     const other: Record<string, unknown> = { ...page };
     for (const name of OWN_VALUES[page.name] ?? [])
       if (typeof other[name] === 'string')
@@ -47,7 +48,9 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
       [other as unknown as Page, '"'],
       [page, WAY_BACK],
     ] as const)
-      expect(pageText(one, language, LOOK, wayBack)).toBe(renderPage(one, language, LOOK, wayBack));
+      expect(await renderShared(one, language, LOOK, wayBack)).toBe(
+        await renderPage(one, language, LOOK, wayBack),
+      );
   });
 
   it('has its name and language, offers all languages, and has no unfilled placeholder', () => {

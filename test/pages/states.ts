@@ -1,7 +1,8 @@
 import type { Page } from '../../src/http/pages/pages.ts';
-import { pageHeaders, renderPage } from '../../src/http/pages/views.ts';
+import { pageHeaders } from '../../src/http/pages/views.ts';
 import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
 import { BUILT_IN_LOOK, LOOKS } from './looks.ts';
+import { renderPage } from './rendering.ts';
 import { pageSamplesIn } from './samples.ts';
 
 /** A page in one of its states, as a reader of one language sees it under one brand. */
@@ -14,28 +15,31 @@ export interface State {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function statesOf(language: Language, brand: string): State[] {
+/** Of the form for another language, as on the account page. */
+const WAY_BACK = 'L2FjY291bnQ';
+
+export function statesOf(language: Language, brand: string): Promise<State[]> {
   const branding = LOOKS[brand] ?? BUILT_IN_LOOK;
-  return Object.entries(pageSamplesIn(language)).map(([name, page]) => ({
+  const states = Object.entries(pageSamplesIn(language)).map(async ([name, page]) => ({
     name,
     language,
     brand,
     page,
-    html: renderPage(page, language, branding, WAY_BACK),
+    html: await renderPage(page, language, branding, WAY_BACK),
     headers: pageHeaders(page, language, branding),
   }));
+  return Promise.all(states);
 }
 
-/** Of the form for another language, as on the account page. */
-const WAY_BACK = 'L2FjY291bnQ';
-
 /** Every sample under the built-in brand in each language, and one of each page under the other brands. */
-export const ALL_STATES: readonly State[] = LANGUAGES.flatMap((language) => [
-  ...statesOf(language, 'built-in'),
-  ...Object.keys(LOOKS)
-    .filter((brand) => brand !== 'built-in')
-    .flatMap((brand) => statesOf(language, brand).filter(isFirstOfItsPage)),
-]);
+export const ALL_STATES: readonly State[] = (await Promise.all(LANGUAGES.map(statesIn))).flat();
+
+async function statesIn(language: Language): Promise<State[]> {
+  const others = Object.keys(LOOKS).filter((brand) => brand !== 'built-in');
+  const states = await Promise.all(others.map((brand) => statesOf(language, brand)));
+  const firsts = states.flatMap((ofBrand) => ofBrand.filter(isFirstOfItsPage));
+  return [...(await statesOf(language, 'built-in')), ...firsts];
+}
 
 function isFirstOfItsPage({ page: { name } }: State, at: number, states: readonly State[]): boolean {
   return states.findIndex(({ page }) => page.name === name) === at;

@@ -48,7 +48,7 @@ export function brandingOf({ brand, baseUrl, provider }: Pick<Context, 'brand' |
     scriptPolicy,
     documentHead,
     /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
-    kept: new FifoMap<readonly string[]>(256),
+    pieces: new FifoMap<readonly string[]>(256),
   };
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import view from '@fastify/view';
 import { Eta } from 'eta';
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { inSentence, isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { languageOf, pageAddress } from '../browser/language.ts';
@@ -15,34 +15,58 @@ const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 const eta = new Eta({ views: FOLDER, cache: true, rmWhitespace: true });
 // By name, with `@`: a template named by path is looked up each time.
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta')))
-  eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
+  eta.loadTemplate(`@${file}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
+
+/** Lets the server render `views/`. */
+export async function addViews(app: FastifyInstance): Promise<void> {
+  app.decorateReply('locals'); // no page has any: without this line each request would get a hook
+  const defaultContext = { html, inSentence, withoutIsolates, icons: ICONS, languages: OWN_NAMES };
+  await app.register(view, { engine: { eta }, root: FOLDER, production: true, defaultContext });
+}
 
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
   const { request, server } = reply;
+  const { branding } = server;
   const language = languageOf(request);
   const wayBack = Buffer.from(pageAddress(request)).toString('base64url'); // error pages never repeat input
-  return reply
-    .code(status)
-    .headers(pageHeaders(page, language, server.branding))
-    .send(pageText(page, language, server.branding, wayBack));
+  reply.code(status).headers(pageHeaders(page, language, branding));
+  const text = pageText(server, page, language, branding, wayBack);
+  if (typeof text === 'string') return reply.send(text);
+  const send = (textOrError: string | Error) => reply.send(textOrError);
+  text.then(send, send);
+  return reply;
 }
 
-/** @param wayBack for the form of another language, empty for none */
-export function renderPage(page: Page, language: Language, branding: Branding, wayBack: string): string {
-  return eta.render(`@${page.name}`, {
+/** A page as HTML: at once from pieces, or rendered. @param wayBack for the form of another language, empty for none */
+export function pageText(
+  app: Pick<FastifyInstance, 'view'>,
+  page: Page,
+  language: Language,
+  branding: Branding,
+  wayBack: string,
+): string | Promise<string> {
+  const { key, marked, own } = withMarks(page, language, wayBack);
+  if (key === null) return app.view(`@${page.name}`, dataFor(page, language, branding, wayBack));
+  const pieces = branding.pieces.get(key);
+  if (pieces !== undefined) return joined(pieces, own);
+  const whole = app.view(`@${page.name}`, dataFor(marked, language, branding, `${MARK}wayBack;`));
+  return whole.then((text) => {
+    branding.pieces.set(key, text.split(MARKED));
+    return joined(text.split(MARKED), own);
+  });
+}
+
+/** The data of a page's template. */
+export function dataFor(page: Page, language: Language, branding: Branding, wayBack: string) {
+  return {
     ...page,
     texts: TEXTS[language],
-    html,
-    inSentence,
-    withoutIsolates,
-    icons: ICONS,
     style: branding.style.path,
     documentHead: branding.documentHead[language],
     language,
-    languages: OWN_NAMES,
     wayBack,
     script: asksForPassword(page) ? FORM_SCRIPT.path : null,
-  });
+  };
 }
 
 // Rendering is expensive, so pages with equal texts share it: rendered with marks in place of these values of one user, kept in
@@ -61,27 +85,24 @@ const MARKED = new RegExp(`${MARK}(\\w+);`);
 /** Characters of a kept page's texts: several times most pages' length, so that all kept ones take some megabytes. */
 const MAX_KEY = 16_000;
 
-export function pageText(page: Page, language: Language, branding: Branding, wayBack: string): string {
+/** A page with marks for its user's own values. `key`: of all pages with the same texts; null if it is its user's alone. */
+function withMarks(page: Page, language: Language, wayBack: string) {
   const names = OWN_VALUES[page.name];
-  // A form shown again contains its user's input.
-  const isShownAgain = 'error' in page && page.error !== null;
-  if (names === undefined || isShownAgain) return renderPage(page, language, branding, wayBack);
   const own: Record<string, unknown> = { wayBack };
   const marked: Record<string, unknown> = { ...page };
-  for (const name of names.filter((one) => typeof marked[one] === 'string')) {
+  for (const name of names?.filter((one) => typeof marked[one] === 'string') ?? []) {
     own[name] = marked[name];
     marked[name] = `${MARK}${name};`;
   }
-  const key = JSON.stringify([marked, language]);
-  if (key.length > MAX_KEY) return renderPage(page, language, branding, wayBack);
-  const { kept } = branding;
-  let pieces = kept.get(key);
-  if (pieces === undefined) {
-    const text = renderPage(marked as unknown as Page, language, branding, `${MARK}wayBack;`);
-    pieces = text.split(MARKED);
-    kept.set(key, pieces);
-  }
-  // Every second piece is a value's name; the value is escaped as in templates.
+  // A form shown again contains its user's input.
+  const isShared = names !== undefined && !('error' in page && page.error !== null);
+  const texts = isShared ? JSON.stringify([marked, language]) : '';
+  const key = isShared && texts.length <= MAX_KEY ? texts : null;
+  return { key, marked: marked as unknown as Page, own };
+}
+
+/** Every second piece is a value's name; the value is escaped as in templates. */
+function joined(pieces: readonly string[], own: Readonly<Record<string, unknown>>): string {
   const shown = (piece: string, at: number) =>
     at % 2 === 0 ? piece : eta.config.escapeFunction(withoutIsolates(String(own[piece])));
   return pieces.map(shown).join('');

@@ -1,9 +1,9 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
-import { renderPage } from '../../../src/http/pages/views.ts';
 import { LANGUAGES, TEXTS } from '../../../src/languages/languages.ts';
 import { DEAD_ENDS, type Reach, sent, setStage } from '../../pages/deadEnds.ts';
 import { BUILT_IN_LOOK } from '../../pages/looks.ts';
+import { renderPage } from '../../pages/rendering.ts';
 import { pageSamplesIn } from '../../pages/samples.ts';
 import { linkTo, requestOf } from '../../support/flow.ts';
 import { Agent, type Answer } from '../../support/http/agent.ts';
@@ -27,7 +27,7 @@ describe.each(LANGUAGES)('an error page or note in %s', (language) => {
   it.each(DEAD_ENDS)('"$name" explains the problem and links onward', async ({ name, reach, ...deadEnd }) => {
     const sample = pageSamplesIn(language)[name];
     if (sample === undefined) throw new Error(`no sample ${name}`);
-    const html = renderPage(sample, language, BUILT_IN_LOOK, '');
+    const html = await renderPage(sample, language, BUILT_IN_LOOK, '');
     const { status, page = sample.name } = deadEnd;
 
     const answer = await reach(new Agent(server.baseUrl, { 'accept-language': language }), stage);
