@@ -1,16 +1,15 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
+import { limitAnswerTime } from '../listener/answerTime.ts';
+import { BOUNDS } from '../listener/bounds.ts';
+import { limitConnections } from '../listener/connectionLimit.ts';
+import { answerClientError } from '../listener/malformedRequests.ts';
+import { prepareListener } from '../listener/prepareListener.ts';
 import { DatabaseWatch } from '../watch/databaseWatch.ts';
 import { prepareHousekeeping } from '../watch/housekeeping.ts';
 import { RefusalLog } from '../watch/refusals.ts';
 import { cookieOptions } from './browser/cookies.ts';
-import { BOUNDS } from './connections/bounds.ts';
-import { limitConnections } from './connections/connectionLimit.ts';
-import { prepareDraining } from './connections/draining.ts';
-import { answerClientError, answerConnect } from './connections/malformedRequests.ts';
-import { preventSmuggling } from './connections/requestSmuggling.ts';
-import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
 import { metricsRoutes } from './metrics/server.ts';
 import { brandingOf } from './pages/look.ts';
@@ -27,10 +26,8 @@ import { providerRoutes } from './routes/authorize/provider.ts';
 import { signInRoutes } from './routes/authorize/signIn.ts';
 import { healthRoutes } from './routes/health.ts';
 import { tokenRoutes } from './routes/token.ts';
-import { limitAnswerTime } from './server/answerTime.ts';
 import type {} from './server/decorations.ts'; // else the tests' compiler does not read it
 import { answerBadPath, answerErrors, answerUnknownRoutes, answerWith } from './server/errors.ts';
-import { addResponseHeaders } from './server/responseHeaders.ts';
 
 export interface Dependencies {
   readonly context: Context;
@@ -58,11 +55,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   app.decorate('context', context).decorate('branding', brandingOf(context));
   await addViews(app);
   // Hooks of one phase run in the order of these lines; `onRoute` hooks precede the routes.
-  prepareDraining(app);
-  endSlowReaders(app);
-  addResponseHeaders(app, context.baseUrl);
-  preventSmuggling(app);
-  answerConnect(app);
+  prepareListener(app, context.baseUrl);
   const watch = runInBackground(app);
   answerErrors(app, watch);
   answerUnknownRoutes(app);

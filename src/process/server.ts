@@ -5,9 +5,9 @@ import { type Config, readOperator, readServiceNames } from '../config/config.ts
 import type { Context } from '../flows/common/context.ts';
 import { openProvider } from '../flows/common/provider.ts';
 import { buildApp } from '../http/app.ts';
-import { drain } from '../http/connections/draining.ts';
-import { addressesOf, listenAt, tryPort } from '../http/connections/listen.ts';
 import { buildMetricsApp } from '../http/metrics/server.ts';
+import { drain } from '../listener/draining.ts';
+import { addressesOf, listenAt, tryPort } from '../listener/listen.ts';
 import { DRAIN_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WARNING_DAYS } from '../../flows/account/warnings.ts';
 import { isLanguage, type Language } from '../../languages/languages.ts';
 import { KNOWN_DEVICE_SECONDS, PROVIDER_SIGN_IN_MS } from '../../rules/common/lifetimes.ts';
+import { isHttps } from '../../rules/common/network.ts';
 
 /** A sign-in at the provider carries the request, which may be longer than a cookie (4,096 bytes): so it has pieces. */
 const PIECE_CHARACTERS = 3_800;
@@ -99,11 +100,6 @@ const HOST_PREFIX = `__Host-${PREFIX}`;
 /** `__Host-` stops other hosts of the domain from setting it; browsers accept the prefix over https only. */
 function wireName({ context }: FastifyInstance, cookie: Cookie): string {
   return (isHttps(context.baseUrl) ? HOST_PREFIX : PREFIX) + COOKIES[cookie].name;
-}
-
-/** Browsers use TLS, with or without a proxy in between. */
-export function isHttps(baseUrl: string): boolean {
-  return baseUrl.startsWith('https:');
 }
 
 const LANGUAGE = new RegExp(`(?:^|; *)(?:${HOST_PREFIX}|${PREFIX})${COOKIES.language.name}=(\\w+)`);

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
+import { BOUNDS } from '../../listener/bounds.ts';
+import { prepareDraining } from '../../listener/draining.ts';
+import { sendJson } from '../../listener/json.ts';
 import { bytesOf, sha256 } from '../../secrets/digest.ts';
-import { BOUNDS } from '../connections/bounds.ts';
-import { prepareDraining } from '../connections/draining.ts';
-import { sendJson } from '../request/json.ts';
 
 /** The metrics on their own port, without other routes. Ready to listen. */
 export function buildMetricsApp(registry: Registry, token: string | null, log: FastifyBaseLogger) {

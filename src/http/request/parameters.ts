@@ -64,8 +64,3 @@ export function pathOf(request: FastifyRequest): string {
     return path;
   }
 }
-
-/** The route's path, for the log. An unknown path is not logged: it may contain a misplaced secret. */
-export function loggedPathOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? '(unknown path)';
-}

@@ -1,8 +1,9 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { addressOf } from '../../listener/caller.ts';
+import { lineOf, loggedPathOf } from '../../listener/logLine.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { FORWARDED, OWN_FAULT } from '../../watch/refusals.ts';
-import { addressOf } from './caller.ts';
-import { loggedPathOf, namedClient } from './parameters.ts';
+import { namedClient } from './parameters.ts';
 
 /** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
 export class RequestLog extends LogController {
@@ -43,17 +44,6 @@ export class RequestLog extends LogController {
     else request.log.info(line, 'request');
   }
 }
-
-/** The fields of each line, here and in the operators' API. What is spread stands last: V8 of Node 20 is slow at other orders. */
-export const lineOf = (request: FastifyRequest, reply: FastifyReply) => ({
-  method: request.method,
-  path: loggedPathOf(request),
-  status: reply.statusCode,
-  address: addressOf(request),
-  ms: Math.round(reply.elapsedTime * 10) / 10,
-  ...request.logOutcome,
-  ...request.logFields,
-});
 
 export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logFields } = request;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { RETRY_AFTER_SECONDS } from '../../listener/answerTime.ts';
+import { sendJson } from '../../listener/json.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { sendJson } from '../request/json.ts';
-import { RETRY_AFTER_SECONDS } from '../server/errors.ts';
 
 /** For an orchestrator: `live` reports that the process responds, `ready` that it can work. */
 export function healthRoutes(app: FastifyInstance, watch: DatabaseWatch): void {

@@ -4,11 +4,11 @@ import { exchange } from '../../flows/token/exchange.ts';
 import { introspect } from '../../flows/token/introspect.ts';
 import { revokeByBearer, revokeByClient } from '../../flows/token/revoke.ts';
 import { LANGUAGES } from '../../languages/languages.ts';
+import { callerOf } from '../../listener/caller.ts';
+import { sendJson } from '../../listener/json.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { parseBasicCredentials, parseClientCredentials } from '../../rules/request/clientCredentials.ts';
 import { parseTokenRequest } from '../../rules/request/tokenRequest.ts';
-import { callerOf } from '../request/caller.ts';
-import { sendJson } from '../request/json.ts';
 import { bodyParameters, queryParameters } from '../request/parameters.ts';
 
 const LIMITED = { config: { limitsFailures: true } };

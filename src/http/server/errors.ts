@@ -1,21 +1,21 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limitFailures } from '../../flows/common/failureLimit.ts';
 import { whyUnavailable } from '../../flows/common/unavailable.ts';
+import { RETRY_AFTER_SECONDS } from '../../listener/answerTime.ts';
+import { addressOf } from '../../listener/caller.ts';
+import { sendJson } from '../../listener/json.ts';
+import { loggedPathOf } from '../../listener/logLine.ts';
+import { limitPipelining } from '../../listener/slowReaders.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
 import { networkOf } from '../../rules/common/network.ts';
 import type { RuleId } from '../../rules/common/refusals.ts';
 import { emit } from '../../signals/events.ts';
 import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
-import { limitPipelining } from '../connections/slowReaders.ts';
 import { type Cause, type DeadEnd, errorPage, reasonOfRule } from '../pages/deadEnds.ts';
 import { showPage } from '../pages/views.ts';
-import { addressOf } from '../request/caller.ts';
-import { sendJson } from '../request/json.ts';
-import { loggedPathOf, NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
+import { NOT_A_FORM, pathOf, targetOf } from '../request/parameters.ts';
 import { noteRefusal } from '../request/requestLog.ts';
-
-export const RETRY_AFTER_SECONDS = '5';
 
 /** An error before its format: JSON for programs, a page for users. */
 interface ErrorResponse extends DeadEnd {

@@ -5,6 +5,11 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|::1|\[::1\])$/.test(hostname);
 }
 
+/** Browsers use TLS, with or without a proxy in between. */
+export function isHttps(baseUrl: string): boolean {
+  return baseUrl.startsWith('https:');
+}
+
 /** The network of an address, too wide to identify a person: `203.0.113.0/24`, `2001:db8:1::/48`. Null for no address. */
 export function truncateNetwork(address: string): string | null {
   if (isIPv4(address)) return address.replace(/\d+$/, '0/24');

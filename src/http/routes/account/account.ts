@@ -11,6 +11,7 @@ import { findWarnings, seeAll, seeWarnings } from '../../../flows/account/warnin
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
+import { callerOf } from '../../../listener/caller.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { ACCOUNT } from '../../browser/language.ts';
@@ -20,7 +21,6 @@ import { describeApplication, describeEvent, describeWarnings } from '../../desc
 import { refuseDecision } from '../../pages/notices.ts';
 import { addOwnForm, ownPage, seeOther, showSignIn, toSignIn, withQuery } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
-import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
 const STOP = '/oauth/account/stop';

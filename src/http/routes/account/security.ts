@@ -3,6 +3,7 @@ import { changePassword, findPasswordForm } from '../../../flows/account/changeP
 import { endSession, findUserSessions } from '../../../flows/account/userSessions.ts';
 import { findWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
+import { callerOf } from '../../../listener/caller.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { ACCOUNT } from '../../browser/language.ts';
@@ -12,7 +13,6 @@ import { describeSessions, describeWarnings } from '../../describe/describeAccou
 import { errorAt, refuseAttempt, refuseForm } from '../../pages/notices.ts';
 import { addOwnForm, keptAs, ownPage, seeOther } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
-import { callerOf } from '../../request/caller.ts';
 
 const SECURITY = '/oauth/account/security';
 

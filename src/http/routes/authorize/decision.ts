@@ -4,6 +4,7 @@ import { confirmPayment, confirmStep, takesPassword } from '../../../flows/autho
 import { type DecisionOutcome, decide, findReceipt } from '../../../flows/authorize/decide.ts';
 import { type Choice, limitsToLower } from '../../../flows/authorize/decisionForms.ts';
 import { rememberSession } from '../../../flows/signIn/seenWarnings.ts';
+import { callerOf } from '../../../listener/caller.ts';
 import type { AuthorizationRequest } from '../../../rules/request/authorizationRequest.ts';
 import { emit } from '../../../signals/events.ts';
 import { readCookie, setCookie } from '../../browser/cookies.ts';
@@ -11,7 +12,6 @@ import { limitField, OWN_FORM, receiveRequestForm, sessionOf } from '../../brows
 import { forgetOutcome, lastOutcome, type OutcomeNote, rememberOutcome } from '../../browser/outcomes.ts';
 import { refuseAttempt, refuseDecision, refuseForm, showFull } from '../../pages/notices.ts';
 import { backToRequest, decisionPath, seeOther, showConfirm, showReceipt } from '../../pages/steps.ts';
-import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
 /** The decision, its confirmation and its receipt (contract 1.2). An invalid form only shows the request again. */

@@ -10,13 +10,13 @@ import {
   readProviderSignIn,
   usedSignIn,
 } from '../../../flows/signIn/provider/signInCookie.ts';
+import { callerOf } from '../../../listener/caller.ts';
 import { Parameters } from '../../../rules/request/parameters.ts';
 import { readCookies, readSignIn, setSignIn } from '../../browser/cookies.ts';
 import { sessionOf } from '../../browser/forms.ts';
 import { languageOf } from '../../browser/language.ts';
 import { showNotSignedIn } from '../../pages/notices.ts';
 import { AGAIN, backToRequest, withDecision, withQuery } from '../../pages/steps.ts';
-import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { answerDecision } from './decision.ts';
 import { keepSignedIn } from './signIn.ts';

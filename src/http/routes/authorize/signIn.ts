@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
 import { endOwnSession } from '../../../flows/signIn/session.ts';
 import { signIn } from '../../../flows/signIn/signIn.ts';
+import { callerOf } from '../../../listener/caller.ts';
 import { emit } from '../../../signals/events.ts';
 import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { COOKIE_CHECK, forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
 import { refuseAttempt } from '../../pages/notices.ts';
 import { AGAIN, backToRequest } from '../../pages/steps.ts';
-import { callerOf } from '../../request/caller.ts';
 import { bodyParameters } from '../../request/parameters.ts';
 
 /** Signing in by our own passwords and out, before a request or the account page (contract 5.1). */

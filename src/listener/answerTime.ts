@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { OverloadedError } from '../../rules/common/error.ts';
-import { ANSWER_MS } from '../../rules/common/timeouts.ts';
+import { OverloadedError } from '../rules/common/error.ts';
+import { ANSWER_MS } from '../rules/common/timeouts.ts';
+
+/** The header `Retry-After` of every 503. */
+export const RETRY_AFTER_SECONDS = '5';
 
 /** 503 after `ANSWER_MS` since the request was read: Fastify's `handlerTimeout` includes the reading, slow on phones. */
 export function limitAnswerTime(app: FastifyInstance): void {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { networkOf } from '../../rules/common/network.ts';
-import { onceAMinute } from '../../signals/onceAMinute.ts';
-import { addressOf } from '../request/caller.ts';
+import { networkOf } from '../rules/common/network.ts';
+import { onceAMinute } from '../signals/onceAMinute.ts';
+import { addressOf } from './caller.ts';
 
 export interface Connection {
   readonly network: string;

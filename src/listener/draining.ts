@@ -1,7 +1,7 @@
 import { Server } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { IDLE_GRACE_MS, STILL_ASKED_MS } from '../../rules/common/timeouts.ts';
+import { IDLE_GRACE_MS, STILL_ASKED_MS } from '../rules/common/timeouts.ts';
 
 /** For {@link drain}. Call it before reading `shutdown`. */
 export function prepareDraining(app: FastifyInstance): void {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isHttps } from '../browser/cookies.ts';
+import { isHttps } from '../rules/common/network.ts';
 
 /** For every response: the request id; over https HSTS, against a network that redirects browsers to plain http. */
 export function addResponseHeaders(app: FastifyInstance, baseUrl: string): void {

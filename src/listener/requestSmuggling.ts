@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { OAuthError } from '../../rules/common/error.ts';
-import { readForwarded } from '../request/caller.ts';
+import { OAuthError } from '../rules/common/error.ts';
+import { readForwarded } from './caller.ts';
 
 /** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but uses them for framing (CVE-2026-58044). */
 const MAX_HEADERS = 999;

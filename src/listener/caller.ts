@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../../rules/common/caller.ts';
-import { DECIDE_WITHIN_MS } from '../../rules/common/timeouts.ts';
+import type { Caller } from '../rules/common/caller.ts';
+import { DECIDE_WITHIN_MS } from '../rules/common/timeouts.ts';
 
 export function callerOf(request: FastifyRequest): Caller {
   return {
