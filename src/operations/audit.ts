@@ -4,7 +4,7 @@ import { OperatorError } from '../rules/common/error.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
 import { STATEMENT_MS } from '../rules/common/timeouts.ts';
-import { isUuid } from '../secrets/tokens.ts';
+import { UUID } from '../secrets/tokens.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
@@ -43,7 +43,7 @@ const EVENT = z.object({
   detail: z.unknown(),
 });
 
-const uuid = (error: string) => ID.toLowerCase().refine(isUuid, error);
+const uuid = (error: string) => ID.toLowerCase().regex(UUID, error);
 
 export const show = listOperation({
   summary: 'show the events of authorizations, sign-ins and operators, oldest first',

@@ -129,11 +129,11 @@ export const update = operation({
     .strictObject({
       clientId: ID,
       ...z.object(SETTINGS).exactPartial().shape,
-      force: OPTIONAL_FLAG.describe('accept a look-alike name and an unsafe redirect URI'),
+      force: FLAG.exactOptional().describe('accept a look-alike name and an unsafe redirect URI'),
     })
-    .refine(({ clientId, force, ...change }) => force || Object.keys(change).length > 0, NOTHING_TO_CHANGE),
+    .refine(({ clientId, ...change }) => Object.keys(change).length > 0, NOTHING_TO_CHANGE),
   output: CLIENT_VIEW,
-  async run(context, { clientId, force, logo, ...others }) {
+  async run(context, { clientId, force = false, logo, ...others }) {
     const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
     const warnings = await checkSettings(context, settings, force, clientId);
     const client = await transaction(context.db, async (db) => {

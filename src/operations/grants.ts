@@ -5,7 +5,7 @@ import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
 import { recordOf } from '../rules/common/recordOf.ts';
 import { DECIDE_WITHIN_MS } from '../rules/common/timeouts.ts';
 import type { Digest } from '../secrets/digest.ts';
-import { isUuid } from '../secrets/tokens.ts';
+import { UUID } from '../secrets/tokens.ts';
 import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
@@ -78,7 +78,7 @@ export const show = operation({
 });
 
 async function requireGrant(db: pg.Pool, grantId: string) {
-  const grant = isUuid(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null;
+  const grant = UUID.test(grantId.toLowerCase()) ? await store.findListedGrant(db, grantId) : null;
   return ensureFound(grant, 'grant', grantId);
 }
 

@@ -29,6 +29,10 @@ const startStream = (baseUrl: string) =>
 const builtHere = (...services: string[]) =>
   ['services:', ...services.map((name) => `  ${name}: { build: { network: host } }`), ''].join('\n');
 
+/** The line of the page that imports a file in containers, without its remark. */
+const [importing = 'false'] =
+  /^docker compose run .+?(?= +#)/m.exec(readFile('docs/operate/moving-in.md')) ?? [];
+
 /** Each character that a shell, Compose or psql might read as more than itself. */
 const ODD = String.raw`$HOME "two" # \'one\' %41 @:/?`;
 const REVISION = 'org.opencontainers.image.revision';
@@ -107,6 +111,14 @@ describe.runIf(started instanceof Engine)('in containers', () => {
       await service.run(named.replace('client list', 'user update anna --name Anne'));
       const events = await assent('audit --login anna --outcome user_updated');
       expect(events).toMatchObject([{ operator: os.userInfo().username }]);
+    });
+
+    it('imports users from a file, as the owner of the tables', async () => {
+      const user = JSON.stringify({ login: 'vera', name: 'Vera', external_id: '1' });
+      fs.writeFileSync(path.join(checkout, 'users.ndjson'), `${user}\n`);
+      await service.run(importing);
+      expect(await assent('user show vera')).toMatchObject({ name: 'Vera', external_id: '1' });
+      await assent('user delete vera --yes');
     });
 
     it('throttles sign-in attempts by the address that a proxy forwards', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as registration from '../../src/rules/account/registration.ts';
+import { lookAlikeProblem } from '../../src/rules/common/lookAlike.ts';
 import { parseCeiling } from '../../src/rules/common/money.ts';
 import { redirectUriProblem } from '../../src/rules/request/redirectUri.ts';
 import { isRightName } from '../../src/rules/scope/rights.ts';
@@ -22,6 +23,10 @@ const facet = (field: string) => FACETS[field] as Schema;
 /** By field: its schema, and its rule. */
 const RULES: Readonly<Record<string, readonly [schema: Schema, accepts: (text: string) => boolean]>> = {
   name: [facet('name'), (text) => passes(() => registration.checkName(text))],
+  'clients.create name': [
+    facet('clients.create name'),
+    (text) => passes(() => registration.checkName(text)) && !lookAlikeProblem(text, [])?.startsWith('has '),
+  ],
   // The logins . and .. would take a pattern as long as the rest.
   login: [facet('login'), (text) => /^\.{1,2}$/.test(text) || passes(() => registration.checkLogin(text))],
   external_id: [facet('external_id'), (text) => passes(() => registration.checkExternalId(text))],
@@ -102,9 +107,9 @@ const TEXT = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }).filter((text) => !/\p{Surrogate}/u.test(text)),
 );
 
-/** Rules that a pattern can’t state: letters that show nothing, joiners in rare scripts, scripts of browsers, names of parameters, hosts. */
+/** Rules that a pattern can’t state: letters that show nothing, letters and punctuation that are pictures, joiners in rare scripts, scripts of browsers, names of parameters, hosts. */
 const isRare = (field: string, text: string) =>
-  /\p{Default_Ignorable_Code_Point}|[\u2800\uFFFC\u{13441}\u{13442}\u{1D159}]/u.test(text) ||
+  /\p{Default_Ignorable_Code_Point}|[ℹ‼⁉〰〽\u2800\uFFFC\u{13441}\u{13442}\u{1D159}]/u.test(text) ||
   /^(site|redirect_uri|right|password)$/.test(field);
 
 describe('the schema of a registered text', () => {
@@ -124,6 +129,7 @@ describe('the schema of a registered text', () => {
     ['name', 'می‌خواهم'],
     ['name', 'श्री क्‍ष'],
     ['name', '☕️ ශ්‍රී 🍵'],
+    ['clients.create name', 'Tea & Co. “Зелёный чай” №1 ± €'],
     ['external_id', 'uid=vera,o=Wallet  Ltd'],
     ['id', '...'],
     ['redirect_uri', 'com.shop.app:/callback'],

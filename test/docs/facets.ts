@@ -6,6 +6,8 @@ import {
   MAX_REDIRECT_URI_CHARACTERS,
   MIN_PASSWORD_CHARACTERS,
 } from '../../src/rules/common/limits.ts';
+import { lookAlikeProblem } from '../../src/rules/common/lookAlike.ts';
+import { recordOf } from '../../src/rules/common/recordOf.ts';
 import { findUnclearInName } from '../../src/rules/common/text.ts';
 import type { Schema } from './openapi.ts';
 
@@ -37,13 +39,16 @@ const JOINING = classOf(8, (one) => /\p{L}/u.test(one) && isClear(`a${one}\u200C
 /** And between these pictures. */
 const PICTURES = `❤♀♂⚕⚖✈${classOf(2, (one) => isClear(`${one}\u200D${one}`) && !isClear(`a${one}\u200C${one}`))}`;
 const FIRST = '[\\p{L}\\p{N}\\p{P}\\p{S}]';
+/** Without pictures, which look like a mark of the service. */
+const PLAIN = `[\\p{L}\\p{N}\\p{P}$+<=>^\`|~${classOf(1, (one) => /\p{S}/u.test(one) && lookAlikeProblem(one, []) === undefined)}]`;
 /** Not \p{M}, of which some show nothing. */
 const MARK = `[${classOf(1, (one) => /\p{M}/u.test(one) && isClear(`a${one}`))}]`;
 
-/** A joiner between two letters, and the selector of a picture. */
-const UNITS = [`[${JOINING}][\u200C\u200D][${JOINING}]`, `[${PICTURES}][\uFE0E\uFE0F]`];
-const BEGINNING = `(?:${[FIRST, ...UNITS].join('|')})`;
-const NAME = `^${BEGINNING}(?: ?(?:${[FIRST, MARK, ...UNITS].join('|')}))*$`;
+const JOINED = `[${JOINING}][\u200C\u200D][${JOINING}]`;
+/** @param units of which it consists, beside marks */
+const nameOf = (...units: readonly string[]) =>
+  `^(?:${units.join('|')})(?: ?(?:${[...units, MARK].join('|')}))*$`;
+const NAME = nameOf(FIRST, JOINED, `[${PICTURES}][\uFE0E\uFE0F]`);
 const EXTERNAL_ID = `^(?:${FIRST})(?: *(?:${FIRST}|${MARK}))*$`;
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
@@ -64,10 +69,13 @@ export const STORABLE = '^[^\\x00]*$';
 
 const PASSWORD = text(MIN_PASSWORD_CHARACTERS, MAX_PASSWORD_BYTES, '^[^\\x00-\\x1f\\x7f-\\x9f]*$');
 const LOGIN = text(1, MAX_LOGIN_CHARACTERS, NAME);
+/** Of an application, unless it is forced, or an operator. */
+const PLAIN_NAME = text(1, MAX_NAME_CHARACTERS, nameOf(PLAIN, JOINED));
 
 /** By field, or by operation and field. */
 export const FACETS: Readonly<Record<string, Schema>> = {
   name: text(1, MAX_NAME_CHARACTERS, NAME),
+  ...recordOf(['clients.create name', 'clients.update name', 'operators.create name'], PLAIN_NAME),
   login: LOGIN,
   new_login: LOGIN,
   external_id: text(1, MAX_EXTERNAL_ID_CHARACTERS, EXTERNAL_ID),

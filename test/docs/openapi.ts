@@ -74,6 +74,15 @@ const PROBLEM = {
 /** Nouns whose verbs register or change something: what they take must pass the rules of `src/rules/`. */
 const REGISTERING = ['clients', 'clients.secrets', 'users', 'resources', 'resources.secrets', 'operators'];
 
+/** What a body must have as a whole, in keywords that generators ignore; with `anyOf` they make a type of each case. */
+const CONDITIONS: Readonly<Record<string, Schema>> = {
+  'users.create': {
+    if: { properties: { password: { type: 'string' } }, required: ['password'] },
+    else: { required: ['external_id'] },
+  },
+  'grants.revoke': { dependentSchemas: { grant_id: { maxProperties: 1 } } },
+};
+
 /** With what the rules behind the schemas demand of each text. */
 function withFacets(fields: Fields, { name }: Endpoint, isBody: boolean): Fields {
   const isRegistered = isBody && REGISTERING.includes(name.replace(/\.\w+$/, ''));
@@ -193,6 +202,7 @@ function bodyOf(
     ...(needed.length > 0 && { required: needed }),
     ...(needed.length === 0 && whyNotEmpty !== undefined && { minProperties: 1 }),
     additionalProperties: false,
+    ...CONDITIONS[place.name],
   };
   return { required: whyNotEmpty !== undefined, content: { 'application/json': { schema } } };
 }

@@ -1,7 +1,7 @@
 import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
 import { MAX_SHOWN_SCOPE_CHARACTERS } from '../../rules/common/limits.ts';
 import { grantedRights, spends } from '../../rules/scope/scope.ts';
-import { isUuid } from '../../secrets/tokens.ts';
+import { UUID } from '../../secrets/tokens.ts';
 import {
   type AccountClient,
   type AccountGrant,
@@ -35,7 +35,7 @@ export async function findAccountPage(context: Context, session: Session, part: 
   const { older, search } = part;
   const clientId = part.application || null;
   const wanted = { userId: session.user.userId, clientId };
-  const olderThan = isUuid(older) ? older : null;
+  const olderThan = UUID.test(older) ? older : null;
   const most = MAX_AUTHORIZATIONS_SHOWN;
   const found = await findAccountGrants(context.db, { ...wanted, olderThan, most });
   let length = 0;
