@@ -23,7 +23,8 @@ const REST: Readonly<Record<string, string>> = {
   'test/browser/{forms,playground}.test.ts': 'a browser each; authorize.test.ts has the whole journey',
   'test/clients/{generated,guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
   'test/clients/keycloak.test.ts': 'a Keycloak that takes minutes to start, where KEYCLOAK names its folder',
-  'test/deploy/{completion,prometheus,proxies,proxyLimits,tracing}.test.ts': 'programs of others',
+  'test/cli/importUpdate.test.ts': 'what an operator does later',
+  'test/deploy/{completion,prometheus,proxies,proxyLimits,sharedHost,tracing}.test.ts': 'programs of others',
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
   'test/flows/{lastUsed,lateStatement}.test.ts': 'wait for real deadlines',
   'test/http/requests/{fuzz,fuzzNeeds,smuggling}.test.ts': 'random bytes',
@@ -34,8 +35,11 @@ const REST: Readonly<Record<string, string>> = {
   'test/processes/{compose,explain,import,lists,revokeByTime}.test.ts': 'what an operator does later',
   'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
     'a second replica, an older build or an outage',
-  'test/processes/{image,invariants,package,playground,secrets,signals,trial}.test.ts':
+  'test/processes/{databaseStart,doctorOutside,foreignTables,image,invariants,maintain,package}.test.ts':
     'a process or a database for each case',
+  'test/processes/{passwordMemory,playground,ports,provider,secrets,serverRole}.test.ts':
+    'a process or a database for each case',
+  'test/processes/{settings,signals,trial}.test.ts': 'a process or a database for each case',
   'test/store/{hosts,pooler,tls}.test.ts': 'a PostgreSQL of their own',
   'test/store/sessionSettings.test.ts': 'a server for each setting',
   'test/store/{plans,wrongStatistics}.test.ts': 'tables with many rows',

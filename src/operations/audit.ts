@@ -6,10 +6,12 @@ import { recordOf } from '../rules/common/recordOf.ts';
 import { STATEMENT_MS } from '../rules/common/timeouts.ts';
 import { UUID } from '../secrets/tokens.ts';
 import { type Act, AUDIT_KINDS, nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import { findClient } from '../store/common/clients.ts';
 import { findUser } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { findAuditEvents, findTrailPart, type TrailCursor } from '../store/operate/auditTrail.ts';
 import { findListedGrant } from '../store/operate/liveGrants.ts';
+import { findResource } from '../store/operate/registered.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPartitions.ts';
 import { ID, LOGIN, placeAfter, text, timeThat, upTo } from './fields.ts';
 import { ensureFound, listOperation, type OperationContext, operation } from './operation.ts';
@@ -72,12 +74,17 @@ export const show = listOperation({
     })
     .refine((filter) => Object.keys(filter).length > 0, 'missing filter: pass at least one of {fields}'),
   output: EVENT,
-  async run({ db, token }, { login, limit = null, ...filter }) {
+  async run({ db, token, warn }, { login, limit = null, ...filter }) {
     const user = login === undefined ? null : ensureFound(await findUser(db, login), 'user', login);
     // The trail is indexed by users, not by grants.
     const owner = filter.grantId === undefined ? null : await findListedGrant(db, filter.grantId);
     const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;
     const { clientId, grantId, resourceId, reference, since, after } = filter;
+    // A mistyped id finds nothing, like one without events.
+    if (!token && clientId !== undefined && (await findClient(db, clientId)) === null)
+      warn(`there is no application ${clientId} now`);
+    if (!token && resourceId !== undefined && (await findResource(db, { resourceId })) === null)
+      warn(`there is no resource server ${resourceId} now`);
     // No index has these: only a command may take the time to read the whole trail.
     if (token && !(userId ?? since ?? after) && (clientId ?? grantId ?? resourceId ?? reference))
       throw new OperatorError('invalid_field', 'since: is missing, which such a search needs', 'since');

@@ -477,9 +477,11 @@ select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.clie
                              order by confirmed_at desc limit input.max_instances + 1000) newest) g) g
   ) beside;
 
--- grant-find-approval(uuid, bytea, text) → isUsable boolean, isLive boolean
-select g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive"
-    from grants g where g.grant_id = $1 and (g.code_hash, g.scope) = ($2, $3);
+-- grant-find-approval(uuid[], bytea[], text[]) → n integer, isUsable boolean, isLive boolean
+select input.n::int as n, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as "isUsable", is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as "isLive"
+  from unnest($1::uuid[], $2::bytea[], $3::text[]) with ordinality as input (grant_id, code_hash, scope, n)
+  join lateral (select * from grants where grant_id = input.grant_id offset 0) g
+    on (g.code_hash, g.scope) = (input.code_hash, input.scope);
 
 -- grant-find-imported(bytea[]) → id uuid, userId uuid
 select g.grant_id as id, g.user_id as "userId" from imported_tokens i join grants g using (grant_id, token_hash)

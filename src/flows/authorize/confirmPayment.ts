@@ -1,22 +1,32 @@
 import type { Caller } from '../../rules/common/caller.ts';
+import type { Right } from '../../rules/scope/scope.ts';
 import { emit } from '../../signals/events.ts';
 import type { Context } from '../common/context.ts';
 import { type Attempt, attemptPassword, type FailedAttempt } from '../signIn/passwordAttempts.ts';
-import { findAccess } from './authorize.ts';
+import { findAccess, type RequestedAccess } from './authorize.ts';
 import { type DecisionOutcome, needsConfirmation, writeDecision } from './decide.ts';
 import { granted, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 
 /** The page that asks for the payment password or leads to the provider: the access as decided, and the decision itself. */
-export type ConfirmStep = Extract<Awaited<ReturnType<typeof confirmStep>>, { step: 'confirm' }>;
+export type ConfirmStep = RequestedAccess & {
+  readonly step: 'confirm';
+  /** The rights, with the sums that the user lowered. */
+  readonly granted: readonly Right[];
+  readonly decision: string;
+};
 
 /** The confirmation of a decision. @returns null if it is over, or the grant has changed since its page was shown */
-export async function confirmStep(context: Context, pending: PendingAuthorization, decision?: string) {
+export async function confirmStep(
+  context: Context,
+  pending: PendingAuthorization,
+  decision?: string,
+): Promise<ConfirmStep | null> {
   const pressed = verifyDecision(context, pending, decision);
   if (decision === undefined || pressed === null || !needsConfirmation(context, pending)) return null;
   const access = await findAccess(context, pending);
   if (access.revision !== pressed.revision) return null;
   const { rights } = granted(pending.authorizationRequest, pressed.sums);
-  return { step: 'confirm', ...access, granted: rights, decision } as const;
+  return { step: 'confirm', ...access, granted: rights, decision };
 }
 
 /** False: the provider confirms instead, while `SIGN_IN_PAYMENT_ACR` is set. */

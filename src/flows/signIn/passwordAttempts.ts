@@ -27,7 +27,10 @@ export interface Account extends Pick<User, 'userId' | 'status'> {
   readonly passwordHash: string | null;
 }
 
-export type FailedAttempt = Exclude<Awaited<ReturnType<typeof attemptPassword>>, { outcome: 'right' }>;
+export type FailedAttempt =
+  /** `unreadableOf`: the user whose stored hash can't be read. */
+  | { readonly outcome: 'wrong'; readonly unreadableOf?: string | null }
+  | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
 const GUESSED = { password: 'password_guessed', 'payment password': 'payment_password_guessed' } as const;
 

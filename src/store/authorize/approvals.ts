@@ -4,8 +4,8 @@ import { CALLER_COLUMNS, CALLER_VALUES, OF_GRANT, OF_REQUEST, recordEvents } fro
 import { COUNT_DECISION, type Decision, type DecisionVerdict, MAY_DECIDE } from '../common/decisions.ts';
 import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
+import { findBatched } from '../database/batch.ts';
 import { batchedDecidingStatement, momentOf } from '../database/deadline.ts';
-import { findOne } from '../database/query.ts';
 
 /** An approval of exactly the consent page's contents. */
 export interface Approval extends Decision {
@@ -168,9 +168,11 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
 }
 
 /** The approval that stored this code, for exactly this scope; null for none. `isUsable`: the code can still be exchanged. */
-export const findApproval = findOne<
+export const findApproval = findBatched<
   Pick<Approval, 'grantId' | 'codeHash' | 'scope'>,
   { isUsable: boolean; isLive: boolean }
 >('grant-find-approval')`
-  select ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive"
-    from grants g where g.grant_id = @grantId and (g.code_hash, g.scope) = (@codeHash, @scope)`;
+select input.n::int as n, ${CODE_IS_USABLE} as "isUsable", ${IS_LIVE} as "isLive"
+  from @input(grant_id uuid, code_hash bytea, scope text)
+  join lateral (select * from grants where grant_id = input.grant_id offset 0) g
+    on (g.code_hash, g.scope) = (input.code_hash, input.scope)`;
