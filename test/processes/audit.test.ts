@@ -131,6 +131,8 @@ describe('assent audit', () => {
     expect(await outcomesOf(`--user ${user.userId}`)).toEqual(ofUser);
     const ofResource = ['resource_created', 'resource_secret_added', 'resource_deleted'];
     expect(await outcomesOf(`--resource ${id}`)).toEqual(ofResource);
-    expect((await assent('audit --client x --resource y')).stderr).toBe('no events\n');
+    expect((await assent('audit --client x --resource y')).stderr).toBe(
+      'warning: there is no application x now\nwarning: there is no resource server y now\nno events\n',
+    );
   });
 });
